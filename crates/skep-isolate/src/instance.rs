@@ -260,7 +260,7 @@ async fn yield_to_others() {
 
 const TURNS: u32 = 8;
 
-/// A guest yields for the first time at the second tick. With one tick it would be chance: whoever runs when it comes waits for all
+/// A guest yields for the first time at the second tick. After one tick it would be chance: the guest that runs then waits for all
 /// others, and of a hundred responses of 80 us one took 20 ms.
 const UNDISTURBED: u64 = 2;
 

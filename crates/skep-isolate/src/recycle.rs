@@ -5,7 +5,7 @@
 //! globals. The host restores memory, page by page as the kernel reports what was written ([`crate::sys::Memory`]).
 //!
 //! Anything else that could change makes a component unfit, and each of its requests gets a new instance: sections, canonical functions, types and
-//! [`operators`] are allow-lists, and proposals are those of [`features::RECYCLABLE`]. The host's side of an instance is made anew, which closes
+//! [`operators`] are allow-lists, and proposals are those of [`features::RECYCLABLE`]. The host's side of an instance is replaced, which closes
 //! the handles that were left open. What remains of earlier requests is the order in which numbers are given to handles
 //! ([`crate::instance::Instance::reset`]).
 

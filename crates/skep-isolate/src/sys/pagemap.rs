@@ -76,7 +76,7 @@ impl Pagemap {
             any_of: PRESENT | SWAPPED,
             ..Scan::default()
         };
-        // SAFETY: this is what the call takes for this file, and the runs have room for as many as it is told.
+        // SAFETY: the call takes this struct for this file, and writes at most `run_count` runs, for which there is room.
         unsafe { ioctl(&self.file, scan) }
     }
 }

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_put_back() {
+    fn written_pages_are_reset() {
         let mut memory = vec![0; 4 * PAGE];
         memory[PAGE + 7] = 7;
         let pages = Pages::of(&memory);

@@ -14,7 +14,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_compiled_application_has_its_database", database),
     ("a_compiled_blog_has_its_articles", blog),
     ("compiled_code_of_another_format_is_named", other_format),
-    ("what_cannot_be_compiled_is_told_why", not_compiled),
+    ("the_error_says_why_a_component_cannot_be_compiled", not_compiled),
     ("compiled_code_that_others_may_write_is_not_run", not_trusted),
     ("code_is_kept_and_found_again", kept),
     ("a_version_serves_before_it_is_optimised", baseline),
@@ -256,7 +256,7 @@ fn kept() {
     }
     drop(server);
     for file in &files {
-        // Somebody else could have written it: it is compiled anew, in its place.
+        // Somebody else could have written it: it is compiled again and replaced.
         fs::set_permissions(file, fs::Permissions::from_mode(0o666)).unwrap();
         let server = Server::start(&arguments);
         server.wait_for("compiled code is not used: others may write it");
@@ -266,7 +266,7 @@ fn kept() {
             assert!(begun.elapsed() < Duration::from_mins(1), "{}", server.log());
         }
         drop(server);
-        // What is broken is compiled anew, too.
+        // A broken file is compiled again, too.
         fs::write(file, b"\x7fELF nonsense").unwrap();
         assert_eq!(Server::start(&arguments).text("/"), "one");
     }

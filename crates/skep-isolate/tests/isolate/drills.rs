@@ -13,7 +13,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("each_failure_is_a_status_and_an_id_and_nothing_else", each_failure),
     ("an_endless_loop_leaves_the_thread_to_others", endless_loop),
     ("a_length_without_a_body_is_an_answer", length_without_body),
-    ("a_request_that_floods_the_log_is_told_in_part", floods_the_log),
+    ("the_log_holds_a_part_of_what_a_flooding_request_prints", floods_the_log),
     ("an_answer_that_broke_off_does_not_look_complete", broke_off),
     ("endless_output_waits_for_its_reader_and_ends_with_its_time", endless_output),
     ("more_instances_than_allowed_are_a_503", more_than_allowed),

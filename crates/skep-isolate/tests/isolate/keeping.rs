@@ -5,14 +5,14 @@ use super::guests;
 use super::server::Server;
 
 pub(crate) const TESTS: &[Test] = &[
-    ("a_static_starts_anew_for_each_request_unless_it_is_cached", a_static_starts_anew),
+    ("each_request_sees_the_first_value_of_a_static_unless_cached", each_request_sees_the_first_value),
     ("a_session_in_a_static_leaks_with_cached_and_with_nothing_else", a_session_leaks_with_cached_only),
     ("start_up_code_runs_once_for_a_snapshot", start_up_code_runs_once),
     ("random_numbers_of_instances_differ", random_numbers_differ),
     ("an_instance_that_trapped_is_never_used_again", trapped_is_thrown_away),
     ("an_instance_that_was_refused_memory_is_never_used_again", refused_is_thrown_away),
-    ("an_instance_serves_so_many_requests_and_no_more", serves_so_many),
-    ("an_instance_that_is_put_back_is_as_a_new_one", put_back),
+    ("an_instance_serves_no_more_requests_than_its_limit", ends_at_its_limit),
+    ("an_instance_that_is_reset_equals_a_new_one", reset),
 ];
 
 fn serve(component: &std::path::Path, how: &str, more: &[&str]) -> Server {
@@ -21,7 +21,7 @@ fn serve(component: &std::path::Path, how: &str, more: &[&str]) -> Server {
 }
 
 /// The program that the old module cache was shown with.
-fn a_static_starts_anew() {
+fn each_request_sees_the_first_value() {
     for (how, second) in [("snapshot", 1), ("cold", 1), ("cached", 2)] {
         for component in [guests::plain(), guests::with_init()] {
             let server = serve(&component, how, &["--probe", "/env"]);
@@ -94,7 +94,7 @@ fn refused_is_thrown_away() {
     assert_eq!(server.text("/whoami"), "nobody");
 }
 
-fn serves_so_many() {
+fn ends_at_its_limit() {
     let server = serve(&guests::plain(), "cached", &["--reuse-requests", "2", "--probe", "/"]);
     let counts: Vec<String> = (0..5).map(|_| server.text("/counts")).collect();
     // The probe was the first request of the first instance.
@@ -119,7 +119,7 @@ fn serves_so_many() {
 }
 
 /// With one thread and one request after the other it is the same instance each time.
-fn put_back() {
+fn reset() {
     for component in [guests::plain(), guests::with_init()] {
         let server = serve(&component, "snapshot", &["--status", "/-/isolate"]);
         server.wait_until_optimised();
@@ -150,13 +150,13 @@ fn put_back() {
             assert_eq!(server.text("/litter?9000"), "littered", "{}", server.log());
             assert_eq!(server.text("/whoami"), "nobody");
         }
-        // What it cannot put back, it throws away: memory that has grown, what failed, and what has written too much to be worth it.
+        // An instance is thrown away if it cannot be reset or is not worth it: its memory grew, it failed, or it wrote too much.
         for path in ["/grow", "/panic", "/unfinished", "/sweep", "/sweep"] {
             let made = counted(" made,");
             let answer = server.get(path);
             assert!(path != "/sweep" || answer.text == "0", "{path}: {}", answer.text);
             assert_eq!((server.text("/pages"), server.text("/whoami")), (pages.clone(), "nobody".into()), "{path}");
-            // The next one is put back again, whatever the one before has left where it had its memory.
+            // The next one is reset again, whatever its predecessor left in the memory.
             assert_eq!(counted(" made,"), made + 1, "{path}: {}", server.text("/-/isolate"));
         }
     }

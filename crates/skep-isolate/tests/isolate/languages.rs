@@ -8,12 +8,12 @@ use super::Test;
 use super::server::Server;
 
 pub(crate) const TESTS: &[Test] = &[
-    ("in_javascript_each_request_begins_anew_unless_it_is_cached", javascript),
-    ("in_python_each_request_begins_anew_unless_it_is_cached", python),
+    ("in_javascript_no_request_sees_state_of_another_unless_cached", javascript),
+    ("in_python_no_request_sees_state_of_another_unless_cached", python),
 ];
 
 fn javascript() {
-    begins_anew(
+    sees_no_state(
         "JavaScript",
         &built("js.wasm", "app.js", |wit, source, out| {
             let tool =
@@ -27,7 +27,7 @@ fn javascript() {
 }
 
 fn python() {
-    begins_anew(
+    sees_no_state(
         "Python",
         &built("py.wasm", "app.py", |wit, source, out| {
             let mut python = Command::new(tools().join("componentize-py/bin/componentize-py"));
@@ -42,7 +42,7 @@ fn python() {
     );
 }
 
-fn begins_anew(language: &str, component: &Path) {
+fn sees_no_state(language: &str, component: &Path) {
     let component = component.to_str().unwrap();
     for how in ["snapshot", "cold", "cached"] {
         let kept = how == "cached";
@@ -63,8 +63,8 @@ fn begins_anew(language: &str, component: &Path) {
         assert_eq!(ask("/whoami"), if kept { "alice" } else { "nobody" }, "{language}, {how}");
         assert_eq!(server.text("/-/isolate").contains("WARNING: instances keep state between requests"), kept);
         assert_ne!(ask("/random"), ask("/random"), "{language}, {how}");
-        let is_as_new = !server.text("/-/isolate").contains(" 0 reset and reused");
-        assert_eq!(is_as_new, how == "snapshot", "{language}, {how}: {}", server.text("/-/isolate"));
+        let is_reset = !server.text("/-/isolate").contains(" 0 reset and reused");
+        assert_eq!(is_reset, how == "snapshot", "{language}, {how}: {}", server.text("/-/isolate"));
         assert_eq!(server.get("/throw").status, 500);
         server.wait_until_idle(0);
         assert_eq!(ask("/whoami"), "nobody", "{language}, {how}: what failed is thrown away");
@@ -80,7 +80,7 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/languages")
 }
 
-/// The component of a source, made anew if that changed.
+/// The component of a source, built again if the source changed.
 fn built(name: &str, source: &str, tool: impl FnOnce(&Path, &Path, &Path) -> Command) -> PathBuf {
     let folder =
         std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("guests").join(name.replace('.', "-"));

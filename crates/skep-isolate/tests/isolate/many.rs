@@ -7,7 +7,7 @@ use super::guests;
 use super::server::{Folder, Server};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("applications_are_told_apart_by_host_and_prefix", told_apart),
+    ("host_and_prefix_select_the_application", by_host_and_prefix),
     ("files_are_served_without_the_component", static_files),
     ("one_that_does_not_start_leaves_the_others_alone", one_is_broken),
 ];
@@ -23,7 +23,7 @@ fn serve(settings: &str, more: &[&str]) -> (Server, Folder) {
     (server, folder)
 }
 
-fn told_apart() {
+fn by_host_and_prefix() {
     let (server, _folder) = serve(
         "workers = 1\n[component.one]\nfile = \"ONE\"\nenv = { NAME = \"one\" }\n\
          [component.two]\nfile = \"TWO\"\nhost = \"two.org\"\ntime = \"500ms\"\nenv = [\"NAME=two\"]\n\

@@ -59,7 +59,7 @@ fn cache() -> PathBuf {
 
 fn command(part: &str, arguments: &[&str], folder: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    // Whoever has set that reads of guests what all others do.
+    // This variable must not change what the log says of guests.
     command.env("RUST_BACKTRACE", "1");
     command.args(arguments).env(PART, part).env("XDG_CACHE_HOME", cache()).current_dir(folder).stdin(Stdio::null());
     command
@@ -131,7 +131,7 @@ impl Server {
         }
     }
 
-    /// Waits until nobody is at work, and so many wait for another request: an answer may be here before its instance has ended.
+    /// Waits until no instance is busy and `count` are idle: a response may arrive before its instance has ended.
     pub(crate) fn wait_until_idle(&self, count: u32) {
         let (wanted, begun) = (format!("instances: 0 busy of 1000, {count} idle"), Instant::now());
         while !self.text("/-/isolate").contains(&wanted) {
@@ -140,7 +140,7 @@ impl Server {
         }
     }
 
-    /// Asks for each path: it must fail with this status and an id, under which the log, and nobody else, is told why; `/` is answered as ever.
+    /// Requests each path: it must fail with this status and an id, and only the log says why, with that id; `/` responds as ever.
     pub(crate) fn each_fails(&self, cases: &[(&str, u16, &str)], root: &str) {
         for (path, status, why) in cases {
             let answer = self.get(path);
@@ -148,9 +148,9 @@ impl Server {
             assert!(!answer.text.contains("wasm") && !answer.text.contains("guest"), "{path}: {}", answer.text);
             let id = answer.id();
             // What the guest printed bears the id, too.
-            let is_told = |log: &str| log.lines().any(|line| line.contains(&id) && line.contains(why));
+            let is_logged = |log: &str| log.lines().any(|line| line.contains(&id) && line.contains(why));
             let begun = Instant::now();
-            while !is_told(&self.log()) {
+            while !is_logged(&self.log()) {
                 assert!(begun.elapsed() < Duration::from_secs(5), "{path}, {why}: {}", self.log());
                 thread::sleep(Duration::from_millis(5));
             }
@@ -158,7 +158,7 @@ impl Server {
         }
     }
 
-    /// Says a word to the server as whoever runs it does.
+    /// Sends a control command to the server, as its operator does.
     pub(crate) fn control(&self, word: &str) -> String {
         let output = command("serve", &["--control", word], &self.folder.0).output().unwrap();
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()

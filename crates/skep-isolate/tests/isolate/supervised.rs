@@ -14,7 +14,7 @@ use super::server::{Answer, Folder, Server};
 pub(crate) const TESTS: &[Test] = &[
     ("a_worker_that_was_killed_has_a_successor", killed),
     ("what_is_asked_is_answered_before_the_server_ends", ends),
-    ("the_supervisor_says_how_the_applications_are", told),
+    ("the_supervisor_reports_the_status_of_the_applications", status),
     ("requests_to_components_are_spans_for_an_otlp_receiver", traced),
 ];
 
@@ -49,7 +49,7 @@ fn killed() {
 }
 
 /// What the page says, without a page that strangers could ask for.
-fn told() {
+fn status() {
     let folder = Folder::new();
     let component = folder.0.join("shop.wasm");
     let component = component.to_str().unwrap();

@@ -11,10 +11,10 @@ use super::guests;
 use super::server::{Folder, Server};
 
 pub(crate) const TESTS: &[Test] = &[
-    ("a_new_file_is_taken_up", taken_up),
+    ("a_new_file_is_activated", activated),
     ("twenty_swaps_under_load_lose_nothing", twenty_under_load),
     ("a_bad_file_changes_nothing", bad_file),
-    ("a_server_that_is_full_takes_up_a_version", under_full_load),
+    ("a_server_that_is_full_activates_a_version", under_full_load),
     ("a_version_that_had_no_time_is_tried_once_more", tried_once_more),
     ("what_runs_finishes_on_the_old_version", finishes),
 ];
@@ -41,7 +41,7 @@ fn until(server: &Server, text: &str) -> Duration {
     start.elapsed()
 }
 
-fn taken_up() {
+fn activated() {
     let folder = Folder::new();
     let (server, file) = start(&folder, &[]);
     assert_eq!(server.text("/"), "one");

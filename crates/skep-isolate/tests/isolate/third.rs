@@ -14,7 +14,7 @@ use super::server::{Answer, Folder, STRICT, Server, refused, run};
 pub(crate) const TESTS: &[Test] = &[
     ("third_a_guest_sees_the_request_and_answers", answers),
     ("third_a_body_streams_both_ways", streams),
-    ("third_a_static_starts_anew_unless_it_is_cached", begins_anew),
+    ("third_each_request_sees_the_first_value_of_a_static_unless_cached", each_request_sees_the_first_value),
     ("third_start_up_code_runs_once_for_a_snapshot", starts_once),
     ("third_each_failure_is_a_status_and_an_id_and_nothing_else", each_failure),
     ("third_an_endless_loop_leaves_the_thread_to_others", leaves_the_thread),
@@ -57,7 +57,7 @@ fn streams() {
     server.wait_until_idle(0);
 }
 
-fn begins_anew() {
+fn each_request_sees_the_first_value() {
     for (how, second, whoami) in [("snapshot", 1, "nobody"), ("cold", 1, "nobody"), ("cached", 2, "alice")] {
         for component in [guests::third(), guests::third_with_init()] {
             let server = Server::start(&[&[component.to_str().unwrap(), "--module-cache", how], STRICT].concat());

@@ -6,8 +6,8 @@ use super::server::{Folder, Server, refused, run};
 
 pub(crate) const TESTS: &[Test] = &[
     ("what_is_no_component_is_named", no_component),
-    ("a_component_that_lacks_something_is_told_what", lacks_something),
-    ("start_up_code_that_no_image_can_hold_is_told_why", no_image),
+    ("the_error_says_what_a_component_lacks", lacks_something),
+    ("the_error_says_why_no_image_can_hold_the_start_up_code", no_image),
     ("what_cannot_start_says_so", cannot_start),
 ];
 

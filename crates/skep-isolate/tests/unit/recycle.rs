@@ -118,6 +118,6 @@ fn memory_and_globals_are_as_they_were() {
     let first = (call(&mut store, "next"), call(&mut store, "step"));
     assert_eq!(first, (14 + 21, 27));
     assert_eq!(back(&mut store), 2);
-    // The memory is the host's to put back: globals only.
+    // The host resets the memory; here, only the globals are reset.
     assert_eq!((call(&mut store, "next"), call(&mut store, "step")), (14 + 28, 27));
 }

@@ -157,7 +157,7 @@ fn what_a_request_leaves_in_memory_the_next_one_does_not_find() {
         for path in ["/", "/chance", "/notes", "/words/word7", "/visits", "/part", "/errors", "/nowhere"] {
             component.get(path);
             let ([next, new], renewed) = component.memories();
-            assert!(renewed == 1 || path == "/part", "{path}: an instance was put back");
+            assert!(renewed == 1 || path == "/part", "{path}: an instance was reset");
             let differs = || next.iter().zip(&new).position(|(one, other)| one != other);
             assert!(next == new, "{path}: at {:x?} of {} and {}", differs(), next.len(), new.len());
         }

@@ -7,7 +7,7 @@ fn complaint(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_no_component_is_told_what_it_is() {
+fn the_error_says_what_a_file_is_that_is_no_component() {
     assert_eq!(complaint(b""), "app.wasm: is empty");
     assert!(complaint(b"\0asm\x01\0\0\0").contains("is a core module, and not a component; a Rust program becomes"));
     assert!(complaint(b"\0asm\x0d\0").contains("it is not complete"));

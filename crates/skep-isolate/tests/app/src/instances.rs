@@ -1,4 +1,4 @@
-//! What an instance is told, and what it keeps.
+//! What an instance receives, and which state it keeps.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};

@@ -49,7 +49,7 @@ impl Fragment for Part {
     }
 }
 
-/// A part that is not made: whoever makes it dies of it, or takes long.
+/// A fragment that is never made: the request that makes it panics, or takes long.
 #[derive(Hash)]
 pub(crate) struct Broken;
 

@@ -211,7 +211,7 @@ fn echo(request: &IncomingRequest, outparam: ResponseOutparam) {
     OutgoingBody::finish(outgoing, None).unwrap();
 }
 
-/// So many KiB, as fast as they are taken.
+/// A body of `kib` KiB, as fast as the client reads.
 fn stream(outparam: ResponseOutparam, kib: u32, then_trap: bool) {
     let response = OutgoingResponse::new(Fields::new());
     let body = response.body().unwrap();

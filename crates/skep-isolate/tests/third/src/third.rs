@@ -140,7 +140,7 @@ fn described(request: &Request) -> String {
     )
 }
 
-/// Goes on for so many milliseconds when the answer is complete.
+/// Runs for this many milliseconds after the response is complete.
 fn after(milliseconds: u64) -> Answer {
     spawn_local(async move {
         wait_for(milliseconds * MILLISECOND).await;
@@ -150,7 +150,7 @@ fn after(milliseconds: u64) -> Answer {
     text("first")
 }
 
-/// Says in the log what it is told of its answer.
+/// Logs whether its response was sent.
 fn told() -> Answer {
     let (mut body, contents) = wit_stream::new();
     let (response, sent) = Response::new(Fields::new(), Some(contents), no_trailers());
@@ -183,7 +183,7 @@ fn pass(request: Request) -> Answer {
     Ok(of(200, &[], contents))
 }
 
-/// So many KiB, as fast as they are taken.
+/// A body of `kib` KiB, as fast as the client reads.
 fn stream(kib: u32, then_trap: bool) -> Answer {
     let (mut body, response) = begun(200, &[]);
     spawn_local(async move {

@@ -186,8 +186,8 @@ impl Site {
         })
     }
 
-    /// What the memory of the instance holds that would answer the next request; and of one that is made now. How many were as new again
-    /// comes with it.
+    /// The memory of the instance that would serve the next request, and that of a new one; then how many instances were reset
+    /// so far.
     pub(super) fn memories(&self) -> ([Vec<u8>; 2], u64) {
         let Kind::Component(version) = &self.kind else { panic!("a native application has none") };
         let renewed = version.counts.instances.recycled.load(Ordering::Relaxed);
