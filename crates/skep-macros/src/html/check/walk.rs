@@ -127,7 +127,7 @@ impl<'t> Walker<'t> {
         self.open_elements.last().map(|open| open.facts.name())
     }
 
-    /// What the ancestors forbid. A `template` starts anew (4.12.3).
+    /// What the ancestors forbid. Inside a `template`, only ancestors inside it count (4.12.3).
     fn excluded(&self) -> Exclusions {
         let inner = self.open_elements.iter().rposition(|open| open.facts.name() == "template").map_or(0, |at| at + 1);
         self.open_elements[inner..].iter().fold(Exclusions::NONE, |all, open| all.union(open.excludes))

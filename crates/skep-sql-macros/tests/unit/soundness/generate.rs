@@ -22,7 +22,7 @@ impl Random {
         usize::try_from(self.next() % end as u64).unwrap()
     }
 
-    /// True once in so many times.
+    /// True once in `times` times, on average.
     fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -118,7 +118,7 @@ impl Tables {
         self.whole(random, &Scope::default(), width)
     }
 
-    /// A select with so many columns, called `c0`, `c1`, ...
+    /// A select with `width` columns, called `c0`, `c1`, ...
     fn whole(&self, random: &mut Random, scope: &Scope, width: usize) -> String {
         let mut scope = Scope { depth: scope.depth + 1, ..scope.clone() };
         let mut text = String::new();
