@@ -216,7 +216,7 @@ impl Connection {
         {
             guard.release_reservation();
         }
-        // A request that begins and ends within one poll leaves the phase as it was, and it begins anew all the same.
+        // A request that begins and ends within one poll leaves the phase as it was; the phase starts again nevertheless.
         if phase != self.phase.get() || self.requests.get() != self.requests_before.get() {
             self.enter_phase(phase);
         }

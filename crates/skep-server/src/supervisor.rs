@@ -385,7 +385,7 @@ impl OwnFiles {
         self.create(config, is_roots)?;
         let control = self.control.as_ref().map(|_| control::path(config));
         let sockets = addresses(config).filter_map(Address::unix_path).map(Path::to_owned);
-        // The pid file stays root's: whoever writes to it chooses the process that a script of root ends.
+        // Root stays the owner of the pid file: who can write to it chooses the process that a script of root ends.
         for path in control.into_iter().chain(sockets) {
             identity.own(&path).map_err(|error| failed(&path, error))?;
         }

@@ -97,7 +97,7 @@ pub(crate) fn take_inherited(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: only looked at for this call, to learn whether it is open at all.
     rustix::io::fcntl_getfd(unsafe { BorrowedFd::borrow_raw(fd) })?;
     taken.push(fd);
-    // SAFETY: it is open, whoever started us opened it for this, and nobody took it before.
+    // SAFETY: it is open, the program that started this one opened it for this, and nobody took it before.
     let owned = unsafe { OwnedFd::from_raw_fd(fd) };
     rustix::io::fcntl_setfd(&owned, rustix::io::FdFlags::CLOEXEC)?;
     Ok(owned)

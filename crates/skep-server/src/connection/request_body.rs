@@ -38,7 +38,7 @@ pub(crate) struct RequestBody<B> {
 }
 
 impl BodyLimits {
-    /// How much longer the server waits for a client that has sent so many bytes in this time.
+    /// How much longer the server waits for a client that has sent `received` bytes in the time `waited`.
     fn patience(&self, received: u64, waited: Duration) -> Duration {
         let by_rate = received.checked_div(self.rate).map(|seconds| self.idle + Duration::from_secs(seconds));
         let total = by_rate.into_iter().chain(self.time).min();

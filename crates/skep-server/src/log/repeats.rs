@@ -7,7 +7,7 @@ use super::record::Record;
 /// The last line, and how often it came again.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
-    /// So many equal lines in a row are written. 0 means all.
+    /// How many equal lines in a row are written. 0 means all.
     limit: u32,
     level: Option<Level>,
     category: String,

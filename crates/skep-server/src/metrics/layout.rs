@@ -15,7 +15,7 @@ pub(super) const VERSION: u64 = 0x736b_6570_6d65_0002;
 pub(super) const BLOCKS: usize = 64;
 /// Services that have a name; further ones count as none.
 pub(super) const SERVICES: usize = 256;
-/// SQL statements that are told apart.
+/// SQL statements that are counted one by one.
 pub(super) const STATEMENTS: usize = 128;
 /// Errors, and slow requests, that are remembered.
 pub(super) const RECORDS: usize = 64;

@@ -19,7 +19,7 @@ pub(crate) const INTERVAL: Duration = Duration::from_secs(10);
 const SAMPLES: u64 = 24 * 3600 / INTERVAL.as_secs();
 
 const FILE: &str = "status.history";
-/// Changes with the format; an old file begins anew.
+/// Changes with the format; a file of an old format is replaced by an empty one.
 const MAGIC: &[u8; 16] = b"skep history 1\n\0";
 const NUMBERS: usize = 16;
 const SAMPLE: usize = NUMBERS * 4;

@@ -13,7 +13,7 @@ use crate::metrics::{Metrics, unix_millis};
 use crate::overview::{Overview, PartOverview};
 use crate::procfs;
 
-/// How old an observation may be: whoever asks more often gets the same one, so that asking has a bounded cost.
+/// How old an observation may be: clients that ask more often get the same one, so the cost is bounded.
 const FRESH: Duration = Duration::from_millis(250);
 
 /// What can be said of a server at one moment.

@@ -18,7 +18,7 @@ impl Totals {
     /// A process reports this number.
     pub(crate) fn report(&mut self, process: u32, key: Key, number: u64) {
         let last = self.last.insert((process, key.clone()), number).unwrap_or(0);
-        // A smaller number: the process began anew, such as one with the id of an earlier one.
+        // A smaller number: the count started again, such as in a process with the id of an earlier one.
         *self.totals.entry(key).or_default() += number.checked_sub(last).unwrap_or(number);
     }
 
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_total_never_falls_when_a_process_exits_or_begins_anew() {
+    fn a_total_never_falls_when_a_process_exits_or_restarts() {
         let mut totals = Totals::default();
         let key = || ("cache pages".to_owned(), "hits".to_owned());
         let mut report = |process, number, others: &[u32]| {

@@ -155,7 +155,7 @@ impl Supervisor {
         }
     }
 
-    /// Continues after an upgrade. If the new version counts in another way, it begins anew.
+    /// Continues after an upgrade. If the new version counts in another way, counts start at zero.
     pub(super) fn resume_status(&mut self, metrics: Option<RawFd>, socket: Option<RawFd>) -> Result<(), StartError> {
         let Some(metrics) = metrics else { return Ok(()) };
         let metrics =

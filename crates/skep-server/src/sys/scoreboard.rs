@@ -77,7 +77,7 @@ impl Scoreboard {
     }
 
     pub(crate) fn slots(&self) -> &[Slot] {
-        // SAFETY: so many slots are mapped (page alignment is enough for them), any bytes are valid atomics, and the memory
+        // SAFETY: `self.slots` slots are mapped (page alignment is enough for them), any bytes are valid atomics, and the memory
         // lives as long as `self`.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.slots) }
     }

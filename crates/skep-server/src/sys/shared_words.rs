@@ -53,7 +53,7 @@ impl SharedWords {
     }
 
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: so many words are mapped (page alignment is enough for them), any bytes are valid atomics, and the memory lives as
+        // SAFETY: `self.count` words are mapped (page alignment is enough for them), any bytes are valid atomics, and the memory lives as
         // long as `self`.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.count) }
     }

@@ -15,7 +15,7 @@ pub(crate) fn catch(signals: &[c_int]) -> io::Result<OwnedFd> {
     let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     let old: RawFd = PIPE.swap(write.into_raw_fd(), Ordering::SeqCst);
     if old >= 0 {
-        // SAFETY: it came from `into_raw_fd` above, and whoever writes from now on uses the new one.
+        // SAFETY: it came from `into_raw_fd` above, and signal handlers write to the new one from now on.
         drop(unsafe { OwnedFd::from_raw_fd(old) });
     }
     for signal in signals {

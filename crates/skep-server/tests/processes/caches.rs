@@ -31,7 +31,7 @@ pub(crate) const NEED_A_BACKEND: &[&str] = &[
 pub(crate) const TESTS: &[Test] = &[
     ("sessions_of_many_processes_are_in_one_file", sessions_of_many_processes_are_in_one_file),
     ("machines_share_their_sessions_on_redis", machines_share_their_sessions_on_redis),
-    ("a_file_holds_so_many_sessions", a_file_holds_so_many_sessions),
+    ("a_file_holds_sessions_up_to_the_limit", a_file_holds_sessions_up_to_the_limit),
     ("forked_processes_have_connections_of_their_own", forked_processes_have_connections_of_their_own),
     ("what_is_kept_by_default_is_in_no_folder", what_is_kept_by_default_is_in_no_folder),
     ("machines_share_their_pages_on_redis", machines_share_their_pages_on_redis),
@@ -282,7 +282,7 @@ fn process(answer: &str) -> i32 {
     answer.rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// Of so many at a time in one session, none is lost; the processes that took part.
+/// Sends visits from `clients` clients at a time in one session, and none is lost. Returns the processes that took part.
 fn visit_from_many(server: &Server, browser: &Browser, clients: usize, each: usize) -> HashSet<i32> {
     thread::scope(|threads| {
         let visit = || {
@@ -390,7 +390,7 @@ fn machines_share_their_sessions_on_redis() {
     assert!(refused.starts_with("HTTP/1.1 503"), "{refused}");
 }
 
-fn a_file_holds_so_many_sessions() {
+fn a_file_holds_sessions_up_to_the_limit() {
     let server = Server::start(&["--mpm", "prefork", "--workers", "2", "--set", "limits.sessions=16"]);
     let mut browsers = vec![Browser::default(); 40];
     for browser in &mut browsers {
@@ -421,7 +421,7 @@ fn forked_processes_have_connections_of_their_own() {
         let made: HashSet<String> = (0..20).map(|_| anybody.get(&server, "/cached/news")).collect();
         assert_eq!(made.len(), 1, "{requests}: made once for all: {made:?}");
         anybody.post(&server, "/cached/news");
-        // Whoever has a copy of it in front hears of the change.
+        // Tiers that hold a copy receive the change.
         let before = made.into_iter().next().unwrap();
         let start = Instant::now();
         while (0..10).any(|_| anybody.get(&server, "/cached/news") == before) {
@@ -478,7 +478,7 @@ fn machines_share_their_pages_on_redis() {
         let start = Instant::now();
         // All processes of the other machine, though time alone would end their copies in an hour.
         while (0..10).any(|_| anybody.get(hearer, "/cached/shared") == before) {
-            assert!(start.elapsed() < Duration::from_secs(10), "what was voided is still shown");
+            assert!(start.elapsed() < Duration::from_secs(10), "an invalidated page is still shown");
         }
     }
     drop((one, other));
@@ -495,6 +495,6 @@ fn a_server_of_caches_that_dies_costs_time_and_no_page() {
         assert_eq!(anybody.get(&server, "/cached/a"), first);
         drop(redis);
         let made: HashSet<String> = (0..5).map(|_| anybody.get(&server, "/cached/a")).collect();
-        assert!(made.len() == 5 && !made.contains(&first), "{mpm}: made anew each time: {made:?}");
+        assert!(made.len() == 5 && !made.contains(&first), "{mpm}: made again each time: {made:?}");
     }
 }

@@ -27,7 +27,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("drill_swap_under_load_over_http2", drill_swap_under_load_over_http2),
 ];
 
-/// Connections at a time; over HTTP/2 each asks so many questions at once.
+/// Connections at a time; over HTTP/2, each has `AT_ONCE` requests in flight.
 const CONNECTIONS: usize = 4;
 const AT_ONCE: usize = 4;
 
@@ -73,7 +73,7 @@ fn swap_under_load(model: &'static str, protocol: &'static str) {
             deploy(&folder.join("app"), &version.to_string());
             let (good, text) = swap(&server).await;
             assert!(good, "{text}");
-            // Whoever comes now, comes after the swap.
+            // A connection that is opened now reaches the new version.
             let mut one = Connection::open(&server.address, &tls).await.unwrap();
             assert_eq!(one.ask().await.as_deref(), Some(version.to_string().as_str()));
             go_on(&seen, 50).await;

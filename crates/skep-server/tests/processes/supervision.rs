@@ -31,7 +31,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("each_process_says_how_the_application_is", each_process_says_how_the_application_is),
     ("a_thread_is_added_without_loss", a_thread_is_added_without_loss),
     ("log_files_are_opened_again", log_files_are_opened_again),
-    ("systemd_is_told", systemd_is_told),
+    ("systemd_is_notified", systemd_is_notified),
     ("privileges_are_given_up", privileges_are_given_up),
     ("root_follows_no_link_of_the_user", root_follows_no_link_of_the_user),
     ("a_worker_is_replaced_when_it_had_its_share", a_worker_is_replaced_when_it_had_its_share),
@@ -130,10 +130,10 @@ fn a_dead_worker_is_replaced_at_once() {
     assert!(errors.contains("crashed: signal 9 (KILL"), "{errors}");
     assert!(server.get("/crash/abort").is_err());
     assert_eq!(server.get("/").unwrap(), "Hello, world!");
-    server.wait_until("it is told", |server| server.errors().contains("crashed: signal 6 (ABRT"));
+    server.wait_until("the log names the signal", |server| server.errors().contains("crashed: signal 6 (ABRT"));
     assert!(server.get("/crash/exit").is_err());
     assert_eq!(server.get("/").unwrap(), "Hello, world!");
-    server.wait_until("it is told", |server| server.errors().contains("crashed: exit code 3"));
+    server.wait_until("the log names the exit code", |server| server.errors().contains("crashed: exit code 3"));
     assert_eq!(server.status("crashes"), "3");
 }
 
@@ -163,7 +163,7 @@ fn an_application_that_refuses_to_start_says_why() {
 }
 
 fn forgotten_services_are_named_before_an_address_is_taken() {
-    // Somebody else has the address already: whoever tried to take it would say so.
+    // Another socket has the address already: a server that tried to bind it would say so.
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let told = |version: &str, arguments: &[&str]| {
@@ -326,7 +326,7 @@ fn log_files_are_opened_again() {
     });
 }
 
-fn systemd_is_told() {
+fn systemd_is_notified() {
     let folder = folder();
     let socket = UnixDatagram::bind(folder.join("notify")).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -426,7 +426,7 @@ fn health_checks_are_answered_and_not_counted() {
     std::fs::rename(server.folder.join("data"), server.folder.join("elsewhere")).unwrap();
     let answer = server.get("/-/ready").unwrap_err().to_string();
     assert!(answer.contains("503"), "{answer}");
-    assert_eq!(server.get("/-/live").unwrap(), "live\n", "to start it anew would not help");
+    assert_eq!(server.get("/-/live").unwrap(), "live\n", "a restart would not help");
     server.wait_until("the log says why", |server| server.errors().contains("not ready: the data directory"));
     std::fs::rename(server.folder.join("elsewhere"), server.folder.join("data")).unwrap();
     assert_eq!(server.get("/-/ready").unwrap(), "ready\n");

@@ -113,7 +113,7 @@ fn a_file_that_is_watched_is_swapped_to() {
     let whole = fs::read(&app).unwrap();
     fs::remove_file(&app).unwrap();
     deploy_bytes(&app, &whole[..whole.len() - 100_000]);
-    server.wait_until("that is told", |server| server.errors().contains("not complete"));
+    server.wait_until("the log says so", |server| server.errors().contains("not complete"));
     let file = fs::File::options().write(true).open(&app).unwrap();
     let mut rest = whole.clone();
     let mark = whole.len() - skep_drill::MARK;

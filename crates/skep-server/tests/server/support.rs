@@ -1,5 +1,5 @@
-//! What the tests of this crate share: an application, a server in this process, and a client that says exactly what it
-//! is told.
+//! What the tests of this crate share: an application, a server in this process, and a client that sends exactly the
+//! given bytes.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
 use std::io::{Read, Write};
@@ -36,7 +36,7 @@ impl Handle for Length {
     }
 }
 
-/// Answers after so many milliseconds.
+/// Responds after this many milliseconds.
 #[derive(Service)]
 #[service(GET "/slow/{millis}")]
 struct Slow {
@@ -104,7 +104,7 @@ impl Handle for Shout {
 /// A line of the pages.
 pub const PAGE: &str = "The bees know the way home, and so does this line.\n";
 
-/// 100 KB of text, made anew.
+/// 100 KB of text, made for each request.
 #[derive(Service)]
 #[service(GET "/page/made")]
 struct MadePage;
@@ -159,7 +159,7 @@ pub fn has_ended(name: &str) -> bool {
     ENDED.lock().unwrap().iter().any(|ended| ended == name)
 }
 
-/// So many bytes, as a whole or as a file.
+/// `count` bytes, as a whole or as a file.
 #[derive(Service)]
 #[service(GET "/bytes/{kind}/{count}")]
 struct Bytes {
@@ -330,7 +330,7 @@ pub fn address(server: &Running) -> String {
     server.urls()[0].split("//").nth(1).unwrap().to_owned()
 }
 
-/// A client that says exactly what it is told. Reading never takes for ever.
+/// A client that sends exactly the given bytes. Reads have a timeout.
 pub struct Raw {
     pub stream: TcpStream,
     seen: Vec<u8>,

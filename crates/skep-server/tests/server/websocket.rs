@@ -117,7 +117,7 @@ fn a_peer_that_trickles_after_the_close_frame_is_given_up() {
 }
 
 #[test]
-fn a_message_that_is_too_large_or_no_text_is_told_why() {
+fn the_close_frame_says_why_a_message_is_refused() {
     let server = server(&[("websocket.message", "1000")]);
     let mut client = connect(&server);
     client.send(Message::binary(vec![1; 1001])).unwrap();

@@ -221,7 +221,7 @@ fn a_full_queue_drops_and_counts_and_a_span_leaves_it_when_it_was_sent() {
     assert_eq!((metrics.dropped_spans(), metrics.figures().spans), (2, 4));
     let (spans, next) = metrics.next_spans(3, None);
     assert_eq!((spans.len(), next), (3, 3));
-    // Whoever sends it next, another process perhaps, finds the same ones.
+    // The next sender, perhaps in another process, finds the same ones.
     let other = Metrics::open(metrics.file().try_clone().unwrap()).unwrap();
     assert_eq!(other.next_spans(3, None), (spans, 3));
     other.finish_spans(3);

@@ -17,7 +17,7 @@ pub(super) struct Rule {
     slow: Option<Duration>,
     /// Not those whose paths begin like this.
     except: Vec<String>,
-    /// One of so many, of those with a status below 400.
+    /// Of requests with a status below 400, one in this many.
     sample: Option<u32>,
 }
 

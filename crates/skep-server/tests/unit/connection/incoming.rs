@@ -30,7 +30,7 @@ fn a_piece_is_received_when_it_is_wanted() {
 }
 
 #[test]
-fn a_failure_is_told_once_and_so_is_the_end_of_the_connection() {
+fn a_failure_is_returned_once_and_so_is_the_end_of_the_connection() {
     let cx = Context::from_waker(Waker::noop());
     let (mut body, mut receiver) = Incoming::new(Encoding::Chunked(Chunked::default()), false);
     assert_eq!(receiver.take(b"1", &cx), (1, Taken::Nothing));

@@ -180,7 +180,7 @@ fn lines_of_several_processes_are_whole_and_in_order_though_one_is_killed() {
     processes[3].kill().unwrap();
     let ended: Vec<bool> = processes.iter_mut().map(|process| process.wait().unwrap().success()).collect();
     assert_eq!(ended[..3], [true; 3]);
-    // Whoever writes next finds what the killed one may have left.
+    // The next writer finds what the killed process may have left.
     let rotation = Rotation { size: Some(rotation_size(count)), ..Rotation::default() };
     LogFile::new(folder.log(), rotation.clone()).write(b"4 0 .\n", NOW).unwrap();
     let path = folder.log();

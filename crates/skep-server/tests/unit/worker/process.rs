@@ -6,7 +6,7 @@ use super::*;
 
 /// The system has woken this process for the connection and no other one: to leave it would be to let its client wait.
 #[test]
-fn a_process_that_is_told_to_retire_takes_the_connection_that_has_woken_it() {
+fn a_process_that_must_retire_takes_the_connection_that_has_woken_it() {
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     socket.set_nonblocking(true).unwrap();
     let (signals, told) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK).unwrap();
