@@ -71,14 +71,14 @@ fn hit_13_bytes_by_two_threads(b: Bencher<'_, '_>) {
     b.bench(|| files.answer(&Method::GET, "hello.txt", "/static/hello.txt", &headers).unwrap());
 }
 
-/// Opened anew, three siblings looked for, nothing held.
+/// Opened for each request, three siblings looked for, nothing cached.
 #[divan::bench(sample_size = 200)]
 fn miss_13_bytes(b: Bencher<'_, '_>) {
     let temp = tree();
     answers(b, &Files::dir(temp.path()).held(0), "hello.txt", &browser(), 200);
 }
 
-/// Opened anew, no sibling looked for, nothing held.
+/// Opened for each request, no sibling looked for, nothing cached.
 #[divan::bench(sample_size = 200)]
 fn miss_13_bytes_without_siblings(b: Bencher<'_, '_>) {
     let temp = tree();

@@ -43,7 +43,7 @@ fn usage() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Makes so many pages, for a profiler to look at.
+/// Makes this number of pages, for a profiler to look at.
 fn alone(name: &str, pages: &str) -> ExitCode {
     let found = ALL.into_iter().find(|(known, _)| *known == name);
     let (Some((_, page)), Ok(pages)) = (found, pages.parse()) else { return usage() };

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// The most different statements of one request that are told apart; the time of others counts, their text does not.
+/// The most different statements of one request that are listed one by one; others count in the total time only.
 const MOST_STATEMENTS: usize = 16;
 
 /// The longest text of a statement that is noted.
@@ -32,7 +32,7 @@ pub struct Account {
     pub sql: Duration,
     /// How many statements it ran.
     pub statements: u32,
-    /// Those that are told apart.
+    /// The statements that are listed one by one.
     pub by_statement: Vec<StatementTime>,
     /// The time in which it waited for the cache, without that of making what was not cached.
     pub cache: Duration,
@@ -58,7 +58,7 @@ pub struct Step {
 /// The work of a [`Step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// A statement: its position in `by_statement`. `None`: it is not told apart.
+    /// A statement: its position in `by_statement`. `None`: it is not listed there.
     Statement(Option<usize>),
     /// A look-up in the cache, and making what was not cached.
     Cache,

@@ -162,7 +162,7 @@ impl App {
     /// # impl Handle for Article { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
     /// # impl Handle for Numbered { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
     ///
-    /// // Article and Numbered cannot be told apart: both answer at /writings/{page}, ...
+    /// // Article and Numbered cannot be distinguished: both answer at /writings/{page}, ...
     /// let app = App::new().serve::<(Article, Numbered)>();
     /// ```
     #[must_use]

@@ -264,7 +264,7 @@ where
     }
 }
 
-/// Why a body broke off, where whoever reads it from the network knows the status to answer with.
+/// Why a body broke off, if the server that reads it from the network knows the status of the response.
 ///
 /// A server gives this as the error of a body's stream, for instance 408 when no byte came for too long; any other
 /// error counts as "the body ended before it was complete": 400.

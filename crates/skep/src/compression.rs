@@ -2,7 +2,7 @@
 //!
 //! A response is left as it is if it is small, of a media type that gains nothing, a part of something (206), encoded already, or marked
 //! `no-transform`; and, unless `compression.private` says otherwise, if it holds what is one user's and another site may have caused the
-//! request: the length of a compressed page tells whoever can measure it how much of what the request brought is in the page already, and so,
+//! request: the length of a compressed page tells an observer how much of what the request brought is in the page already, and so,
 //! guess by guess, a secret in it (BREACH, 2013).
 //!
 //! The settings are [`Options`]; the rest needs the cargo feature `compression`, which `skep-server` has by default. Of a component, the host

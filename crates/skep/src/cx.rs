@@ -446,14 +446,14 @@ impl<'r> Cx<'r> {
         Ok(self.headers)
     }
 
-    /// Ends the transaction. What was made meanwhile, of what was there before, is void as well.
+    /// Ends the transaction, and invalidates its tags again: for entries that were made meanwhile from the old rows.
     async fn keep(&mut self) -> Result<()> {
         if let Some(transaction) = self.open_transaction() {
             transaction.keep_changes().await?;
         }
         if self.has_begun.get() {
-            for tag in self.shared.voided() {
-                // What was written is kept by now: who is told that it failed would do it again.
+            for tag in self.shared.invalidated() {
+                // The transaction is committed by now: a client that gets an error would send the request again.
                 if let Err(error) = self.shared.invalidate(&tag).await {
                     tracing::error!(
                         target: "skep::cache", tag, %error,

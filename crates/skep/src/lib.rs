@@ -196,7 +196,7 @@ pub use skep_macros::assets;
 /// What an application's source usually needs.
 pub mod prelude {
     pub use crate::html::{DOCTYPE, Html};
-    // The derive alone: whoever writes the trait by hand names it.
+    // The derive alone: an author who implements the trait by hand names it.
     pub use crate::link::Destination;
     // For what its derive writes, `rating.label()`; nobody else needs the name.
     pub use crate::param::Choice as _;

@@ -20,22 +20,22 @@ with_defaults! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct Reuse {
-        /// It answers so many further requests, and ends (1000).
+        /// The instance serves this many further requests, and ends (1000).
         pub requests: u32 = 1000,
-        /// It ends when nobody has asked it for so long (1 minute).
+        /// It ends when it had no request for this long (1 minute).
         pub idle: Duration = Duration::from_mins(1),
     }
 }
 
 impl Reuse {
-    /// So many further requests.
+    /// How many further requests it serves. Default: 1000.
     #[must_use]
     pub fn requests(mut self, requests: u32) -> Self {
         self.requests = requests;
         self
     }
 
-    /// So long without one.
+    /// How long it waits for one. Default: 1 minute.
     #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
         self.idle = idle;

@@ -1,7 +1,7 @@
 //! Work that may block goes elsewhere.
 //!
 //! A handler runs on its thread's reactor, where blocking stalls every other request of that thread. This crate starts
-//! no thread, so whoever runs the application brings an [`Offload`].
+//! no thread, so the server brings an [`Offload`].
 //!
 //! Start reading at [`offload`].
 

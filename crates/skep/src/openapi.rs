@@ -87,7 +87,7 @@ impl App {
         let known: Vec<(&ServiceDescription, Vec<Security>)> = known.collect();
         match document::document(self.name_and_version(), base_url, &known) {
             Ok(text) => {
-                // Whoever asks twice is told by the tag that nothing changed: from run to run the same text has the same.
+                // A client that asks twice sees by the tag that nothing changed: the same text has the same tag in each run.
                 let mut hasher = DefaultHasher::new();
                 text.hash(&mut hasher);
                 let tag = HeaderValue::try_from(format!("\"{:016x}\"", hasher.finish())).expect("digits are ASCII");

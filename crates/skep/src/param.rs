@@ -1,7 +1,7 @@
 //! Parameters: values that travel in a path, a query, a form or a header.
 //!
 //! A [`Param`] is one value with a text form. A [`Field`] is what a service's struct field may be: one value, an
-//! optional one, or many. Whoever implements `Param` for a type of theirs gets all three.
+//! optional one, or many. An `impl Param` for a type of yours gives all three.
 
 mod choice;
 mod field_map;

@@ -57,7 +57,7 @@ impl Rate {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if clients.len() >= CLIENTS && !clients.contains_key(&client) {
             clients.retain(|_, bucket| refilled(bucket) < full);
-            // More clients than can be told apart: all begin anew.
+            // More clients than there is room for: all start again with a full quota.
             if clients.len() >= CLIENTS {
                 clients.clear();
             }

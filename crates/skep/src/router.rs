@@ -1,7 +1,7 @@
 //! Which service answers a request.
 //!
-//! Paths are told apart first, the most literal one wins; then methods; then what a service requires of the query, most
-//! of it first. What cannot be told apart is a [`Conflict`], found before any socket opens.
+//! Paths are compared first, the most literal one wins; then methods; then what a service requires of the query, most
+//! of it first. Two services that cannot be distinguished are a [`Conflict`], found before any socket opens.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -148,7 +148,7 @@ pub enum SessionStore {
 ///
 /// impl Handle for LogIn {
 ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-///         // After the password was found right: whoever knew the id before does not know the new one.
+///         // After the password was checked: an attacker who knew the old id does not know the new one.
 ///         cx.session().renew().await?;
 ///         cx.session().set(&USER, &self.name).await?;
 ///         Ok(Response::see_other(&Index))
@@ -337,7 +337,7 @@ impl<'c> Session<'c> {
     ///     cx.session().set(&USER, &user.to_owned()).await
     /// }
     ///
-    /// /// After a change of the password: whoever knew the old one is logged out, wherever that is.
+    /// /// After a change of the password: who signed in with the old one is logged out, on all devices.
     /// async fn log_out_everywhere(cx: &mut Cx<'_>, user: &str) -> Result<()> {
     ///     cx.session().end_all(user).await
     /// }

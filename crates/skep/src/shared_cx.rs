@@ -49,8 +49,8 @@ pub struct SharedCx<'r> {
     tls: bool,
     resources: &'r ThreadResources,
     read: Cell<Inputs>,
-    /// The tags that were voided.
-    voided: RefCell<Vec<String>>,
+    /// The tags that were invalidated.
+    invalidated: RefCell<Vec<String>>,
     /// The tags of fragments that were asked for.
     inherited: RefCell<Vec<u64>>,
 }
@@ -88,7 +88,7 @@ impl<'r> SharedCx<'r> {
             tls,
             resources,
             read: Cell::new(Inputs::NONE),
-            voided: RefCell::default(),
+            invalidated: RefCell::default(),
             inherited: RefCell::default(),
         }
     }
@@ -130,9 +130,9 @@ impl<'r> SharedCx<'r> {
         self.inherited.borrow().clone()
     }
 
-    /// What was voided so far.
-    pub(crate) fn voided(&self) -> Vec<String> {
-        self.voided.take()
+    /// The tags that were invalidated so far.
+    pub(crate) fn invalidated(&self) -> Vec<String> {
+        self.invalidated.take()
     }
 
     /// The values of these inputs, each behind a zero byte, which none of them contains.
@@ -214,7 +214,7 @@ impl<'r> SharedCx<'r> {
     ///
     /// An example is at [`PublicPage`](crate::cache::PublicPage).
     pub async fn invalidate(&self, tag: &str) -> crate::Result<()> {
-        self.voided.borrow_mut().push(tag.to_owned());
+        self.invalidated.borrow_mut().push(tag.to_owned());
         self.resources.shared().caches.invalidate(tag).await
     }
 

@@ -80,7 +80,7 @@ impl Client {
         Self::with_setup(app, Setup { temporary_database: true, ..Setup::default() })
     }
 
-    /// Opens the application as [`new`](Self::new) does, with these [settings](crate::settings) of its own.
+    /// Opens the application like [`new`](Self::new), with these [settings](crate::settings) of its own.
     #[must_use]
     pub fn with_settings(app: App, settings: &[(&str, &str)]) -> Self {
         let raw = |(name, value): &(&str, &str)| RawSetting {

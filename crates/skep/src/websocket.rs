@@ -193,7 +193,7 @@ impl WebSocket {
     /// pinged, so a handler should always wait for messages, even if it expects none. Nothing is lost if this future is dropped.
     ///
     /// # Errors
-    /// If the connection breaks off, or the peer breaks the protocol or the limits, which it is told.
+    /// If the connection breaks off, or the peer breaks the protocol or the limits; the close frame tells it so.
     pub async fn receive(&mut self) -> Result<Option<Message>, Error> {
         let received = poll_fn(|cx| self.poll_receive(cx)).await;
         if let Err(error) = &received {

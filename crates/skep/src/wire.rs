@@ -10,7 +10,7 @@ pub mod request;
 pub struct Writer(Vec<u8>);
 
 impl Writer {
-    /// With room for so many bytes.
+    /// With room for this many bytes.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
         Self(Vec::with_capacity(bytes))

@@ -190,7 +190,7 @@ fn a_new_password_ends_the_other_sessions_only() {
 }
 
 #[test]
-fn mails_to_one_address_are_limited_whoever_asks() {
+fn mails_to_one_address_are_limited_for_all_clients() {
     let world = World::new();
     for email in ["eve@example.org", " EVE@example.org"].iter().cycle().take(5) {
         assert_eq!(world.client().post("/reset", &[("email", email)]).status(), 200);

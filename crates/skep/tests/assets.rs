@@ -98,7 +98,7 @@ fn ranges_head_and_refusals_are_those_of_a_directory() {
 }
 
 #[test]
-fn the_prefix_of_the_links_is_known_to_whoever_mounts_them() {
+fn the_prefix_of_the_links_is_known_where_they_are_mounted() {
     assert_eq!(Files::from(Site).prefix(), Some("/static"));
     assert_eq!(Files::from(skep::assets!("tests/site")).prefix(), None);
     assert_eq!(Files::dir(".").prefix(), None);

@@ -246,7 +246,7 @@ fn what_a_browser_has_is_not_sent_again() {
     assert_eq!(conditional("\"other\"").status(), 200);
     client.post("/changed/all", &[]);
     assert_eq!(conditional(&tag).text(), "a 1 made 2");
-    // The same bytes have the same tag, whoever made them.
+    // The same bytes have the same tag, whichever process made them.
     assert_eq!(Client::new(app()).get("/plain/a").headers()["etag"], tag.as_str());
     assert_ne!(Client::new(app()).get("/plain/b").headers()["etag"], tag.as_str());
     let head = client.request(Method::HEAD, "/plain/a").send();
@@ -422,7 +422,7 @@ fn in_development_nothing_is_kept() {
     assert_eq!((text(&client, "/plain/a"), text(&client, "/plain/a")), ("a 1 made 1".into(), "a 1 made 2".into()));
 }
 
-/// A page that takes as long as it is told to.
+/// A page that waits until its gate is open.
 #[derive(Service)]
 #[service(GET "/slow")]
 struct Slow;

@@ -78,7 +78,7 @@ fn no_fields(response: &TestResponse) -> bool {
 }
 
 #[test]
-fn without_cors_no_other_origin_is_told_anything() {
+fn without_cors_no_other_origin_gets_a_header_field() {
     let client = Client::new(App::new().serve::<(Show, Change)>());
     let response = from(&client, APP, Method::GET, "/api/hives/1");
     assert!(no_fields(&response) && response.header("vary").is_none_or(|vary| !vary.contains("origin")));

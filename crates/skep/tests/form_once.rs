@@ -304,7 +304,7 @@ fn more_than_memory_may_hold_are_asked_to_wait() {
 }
 
 #[test]
-fn whoever_asks_for_the_address_of_a_form_is_led_to_its_page() {
+fn a_get_of_the_path_of_a_form_is_redirected_to_its_page() {
     let client = Client::new(app());
     let answer = client.request(skep::Method::GET, "/orders").without_redirects().send();
     assert_eq!((answer.status(), answer.header(header::LOCATION.as_str())), (StatusCode::SEE_OTHER, Some("/shop")));

@@ -133,7 +133,7 @@ impl FileKind for Png {
     const MAX: u64 = 300_000;
 }
 
-/// So many bytes that look like a picture.
+/// Bytes that look like a picture.
 fn png(size: usize) -> Vec<u8> {
     [&b"\x89PNG\r\n\x1a\n"[..], &vec![7; size - 8]].concat()
 }
@@ -424,7 +424,7 @@ fn a_rule_that_needs_the_database_is_the_handlers_and_undoes_what_it_wrote() {
     assert_eq!(attempts, [1], "what the refused one wrote is undone");
 }
 
-/// Does nothing before it is told to, like a pool that is busy.
+/// Does nothing before the test asks for it, like a pool that is busy.
 #[derive(Default)]
 struct Later(std::sync::Mutex<Vec<Box<dyn FnOnce() + std::marker::Send>>>);
 

@@ -287,7 +287,7 @@ fn messages_speak_the_language_of_the_user() {
 }
 
 #[test]
-fn whoever_wants_json_gets_no_page() {
+fn a_client_that_wants_json_gets_no_page() {
     let client = client();
     let draft = client.request(skep::Method::POST, "/posts/3").header("accept", "application/json");
     let answer = draft.form(&with(&[("email", "x"), ("stars", "")])).send();

@@ -172,7 +172,7 @@ fn what_is_below_a_prefix_is_found_there_only() {
 }
 
 #[test]
-fn services_on_a_path_are_told_apart_by_a_fixed_value() {
+fn a_fixed_value_distinguishes_services_on_a_path() {
     #[derive(Service)]
     #[service(GET "/forms")]
     struct Forms;

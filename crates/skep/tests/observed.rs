@@ -57,7 +57,7 @@ fn setup(development: bool) -> skep::Setup {
 }
 
 #[test]
-fn names_of_services_come_from_the_program_and_are_told_apart() {
+fn names_of_services_come_from_the_program_and_differ() {
     let site = app().open(setup(false)).unwrap();
     let names = site.service_names();
     assert_eq!(names[0], "none");

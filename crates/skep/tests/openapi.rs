@@ -420,7 +420,7 @@ fn files_are_taken_as_the_document_says() {
 }
 
 #[test]
-fn what_is_wrong_is_told_one_by_one() {
+fn validation_errors_are_listed_one_by_one() {
     let client = Client::new(app());
     let post = |body: &Value| client.request(Method::POST, "/api/articles").json(body).send();
     let mut taken = draft_as_json();

@@ -47,7 +47,7 @@ impl Handle for Past {
     }
 }
 
-/// A helper of the kind that every application has: it takes `cx`, and writes in the transaction of whoever calls it.
+/// A helper of the kind that every application has: it takes `cx`, and writes in the transaction of its caller.
 async fn audit(cx: &mut Cx<'_>, text: &str) -> Result<()> {
     cx.flash(text);
     cx.transaction().await?.execute(query("insert into note values (?)", text)).await?;

@@ -1,4 +1,4 @@
-//! What browsers are told that a page may do.
+//! The header fields that tell browsers what a page may do.
 #![cfg(not(target_family = "wasm"))]
 
 use std::convert::Infallible;

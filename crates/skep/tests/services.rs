@@ -314,6 +314,6 @@ fn what_is_wrong_is_named_at_the_start() {
     let app = App::new().serve::<(Index,)>().serve::<(Other,)>().state(1u8).state(2u8);
     let error = app.open(skep::Setup::default()).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("Index (GET /) and Other (GET /) cannot be told apart"), "{text}");
+    assert!(text.contains("Index (GET /) and Other (GET /) cannot be distinguished"), "{text}");
     assert!(text.contains("two values of type `u8`"), "{text}");
 }

@@ -441,7 +441,7 @@ fn who_comes_late_revives_no_session_and_takes_nobodys_place() {
         let Poll::Ready(response) = late.as_mut().poll(&mut context) else { panic!("nothing is to be waited for") };
         assert_eq!((response.status().as_u16(), response.headers().get(SET_COOKIE)), (409, None));
         assert_eq!((ann.get("/").text(), shown(site, &before)), ("Anna 0", "- 0".into()));
-        // Who logs in anew gets a new session at once; else the old cookie is like any unknown one after a minute.
+        // Who logs in again gets a new session at once; else the old cookie is like any unknown one after a minute.
         assert_eq!(with(site, Method::POST, "/log-in?name=Ann", &before).status(), 204);
         clock.advance(Duration::from_secs(61));
         assert_eq!(with(site, Method::POST, "/set?name=Ann", &before).status(), 204);
@@ -483,7 +483,7 @@ fn a_file_that_cannot_be_opened_is_a_503_until_it_can() {
 }
 
 #[test]
-fn a_value_of_another_type_is_none_and_can_be_set_anew() {
+fn a_value_of_another_type_is_none_and_can_be_set_again() {
     let client = Client::of_site(&open(passing(&Clock::manual())));
     client.post("/set?name=Ann", &[]);
     assert_eq!(client.post("/later", &[]).status(), 204);
@@ -570,7 +570,7 @@ fn where_there_are_too_many_those_of_nobody_end_first() {
 }
 
 #[test]
-fn an_address_begins_so_many_sessions_in_a_minute() {
+fn an_address_begins_a_limited_number_of_sessions_in_a_minute() {
     let mut setup = passing(&Clock::system());
     setup.limits.sessions_per_address = 3;
     let site = open(setup);

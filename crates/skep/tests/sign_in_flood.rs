@@ -24,7 +24,7 @@ impl Offload for Held {
 }
 
 #[test]
-fn of_two_thousand_sign_ins_at_once_most_are_told_to_come_back() {
+fn of_two_thousand_sign_ins_at_once_most_get_a_retry_after() {
     let held = Arc::new(Held::default());
     let mut setup = Setup::default();
     setup.temporary_database = true;

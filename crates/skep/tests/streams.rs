@@ -24,7 +24,7 @@ const MIGRATIONS: Migrations =
 #[derive(Default)]
 struct Written(AtomicUsize);
 
-/// What the pages that listen are told.
+/// The value that pages wait for.
 struct News(watch::Sender<u32>);
 
 #[derive(Service)]
@@ -179,7 +179,7 @@ fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
 }
 
-/// A database with so many rows, of which two may be streamed at once.
+/// A database with this many rows and two streams at a time.
 fn database(rows: u32, options: Options) -> Local {
     let folder = tempfile::tempdir().unwrap().keep();
     let database = Database::open(folder.join("db.sqlite"), &MIGRATIONS, options.streams(2), Arc::new(Inline)).unwrap();
@@ -213,7 +213,7 @@ fn large_rows_are_read_one_by_one() {
 }
 
 #[test]
-fn only_so_many_results_are_streamed_at_once_and_of_so_many_bytes() {
+fn the_number_of_streams_and_the_bytes_of_their_rows_are_limited() {
     run(async {
         let db = database(10, Options::new().stream_bytes(1 << 20));
         let open = async || db.stream::<i64>("select id from hive").await;
@@ -258,7 +258,7 @@ fn a_heartbeat_is_sent_where_there_is_no_event() {
     assert_eq!(events.next_event().unwrap(), "id: 1\ndata: 1");
     clock.advance(Duration::from_secs(14));
     site.state::<News>().0.send_replace(2);
-    assert_eq!(events.next_event().unwrap(), "id: 2\ndata: 2", "the wait begins anew with each event");
+    assert_eq!(events.next_event().unwrap(), "id: 2\ndata: 2", "the wait starts again with each event");
     clock.advance(Duration::from_secs(15));
     assert_eq!(events.next_event().unwrap(), ":");
 }

@@ -1,7 +1,7 @@
 //! Which services are mounted, and which were forgotten.
 //!
 //! A link to a service that is not mounted leads nowhere, and no compiler sees that. So `#[derive(Service)]` adds each
-//! service to a list of the executable, and whoever starts a whole application asks for what is missing from it:
+//! service to a list of the executable, and the server that starts a whole application asks for what is missing from it:
 //! [`App::unmounted_services`]. Tests may open a part of an application.
 
 use std::any::TypeId;

@@ -113,7 +113,7 @@ use crate::shared_cx::Inputs;
     note = "write `impl PublicPage for {Self} {{ fn policy(&self) -> EntryPolicy {{ ... }} async fn page(&self, cx: &SharedCx<'_>) -> Result {{ ... }} }}`"
 )]
 pub trait PublicPage: Served {
-    /// How long it is kept, and the tags that end that. A stale one is shown for up to a minute while one request makes it anew.
+    /// How long the page is cached, and the tags that invalidate it. A stale one is shown for up to a minute while one request makes a new one.
     fn policy(&self) -> EntryPolicy;
 
     /// Makes it.
@@ -212,7 +212,7 @@ pub(super) fn describe(headers: &mut Vec<(String, Bytes)>, body: &[u8], inputs: 
 
 /// A strong tag: the same bytes of the same type have the same, whichever process made them.
 ///
-/// Whoever made two pages that share one would keep some readers at the first of them, and gain nothing else: so it is not a hash for secrets,
+/// An author who made two pages with one tag would keep some readers at the first of them, and gain nothing else: so it is not a hash for secrets,
 /// of which a component, without the processor's instructions for it, would take a fifth of a page's time.
 fn tag(kind: &[u8], body: &[u8]) -> String {
     let kind = XxHash3_128::oneshot(kind).to_le_bytes();

@@ -1,4 +1,4 @@
-//! Events of `tracing`, for whoever reads the component's standard error: `wit/skep.wit` says how a line looks.
+//! Writes events of `tracing` to the component's standard error, for the host: `wit/skep.wit` says how a line looks.
 //!
 //! The stream is asked for with each event and given back: a handle that stayed would be copied into every instance.
 

@@ -37,7 +37,7 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
     Ok(setup)
 }
 
-/// From which level on events are told.
+/// The lowest level of events that are logged.
 pub(super) fn level() -> Level {
     env::var("SKEP_LOG").ok().and_then(|level| level.parse().ok()).unwrap_or(Level::INFO)
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::mail::Mail;
 
 impl Cx<'_> {
-    /// Sends a mail, and waits until a mail server has taken it over: for what the user is told has been sent.
+    /// Sends a mail, and waits until a mail server has accepted it: for pages that say that it has been sent.
     ///
     /// # Errors
     /// 503 if the mail could not be sent; the log says why.

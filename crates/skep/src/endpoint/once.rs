@@ -13,7 +13,7 @@ use crate::service::Handle;
 use crate::sql::query;
 use crate::validation::FieldError;
 
-/// A longer address of an answer is not kept: who sends a second time is told so instead of being led there.
+/// The longest `Location` of a response that is stored. With a longer one, a repeated submission gets a 409 instead of the redirect.
 const MOST_LOCATION: usize = 512;
 
 /// What a submission's token says, or why it is not accepted.
@@ -39,8 +39,8 @@ fn open<S: Handle>(cx: &Cx<'_>, submission: &Submission) -> Result<Key> {
     }
 }
 
-/// Runs the handler, unless this form was accepted before. Then a repetition of what was accepted is led where the first one was
-/// led, which is what somebody wants who clicks twice; anything else is shown again, to be sent anew if it is meant.
+/// Runs the handler, unless this form was accepted before. Then a repetition of what was accepted gets the redirect that the first one
+/// got, which is what a user wants who clicks twice; anything else is shown again, to be sent again if it is meant.
 pub(crate) async fn handle<S: Handle>(cx: &mut Cx<'_>, service: S) -> Result {
     let submission = cx.submission().ok_or_else(|| Error::internal("a one-shot form without its submission"))?;
     let key = open::<S>(cx, &submission)?;

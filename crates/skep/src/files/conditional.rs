@@ -95,7 +95,7 @@ fn matches(headers: &HeaderMap, name: &HeaderName, tag: &[u8], comparison: Compa
 
 /// The entity tags of one field: whether each is weak, and its opaque part with the quotes.
 ///
-/// Ends at the first thing that is no entity tag: what follows cannot be told apart from garbage.
+/// Ends at the first thing that is no entity tag: what follows cannot be distinguished from garbage.
 struct Tags<'a> {
     rest: &'a [u8],
 }

@@ -101,7 +101,7 @@ impl Memory {
         Self { lanes, budget: total / count }
     }
 
-    /// Whether something of so many bytes would be kept.
+    /// Whether a file of this size would be cached.
     pub(super) fn has_room_for(&self, bytes: usize, variants: usize) -> bool {
         bytes + variants * VARIANT_OVERHEAD <= self.budget
     }

@@ -39,7 +39,7 @@ pub(super) fn byteranges(
     (header, Body::stream(Pieces { pieces }))
 }
 
-/// 128 random bits, anew for each answer: no file can have been made to contain them.
+/// 128 random bits, drawn for each response: no file can have been made to contain them.
 fn boundary() -> String {
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())

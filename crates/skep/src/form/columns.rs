@@ -3,8 +3,8 @@
 use super::{Date, DateTime, Email, MultilineText, Text, Time, Url, Whole};
 use crate::sql::{self, FromValue, ToValue, Unfit, Value};
 
-/// As the text that a form sends. A text in the database that the type would refuse is [`Unfit`]: whoever wants to read it
-/// nevertheless reads a `String`.
+/// As the text that a form sends. A text in the database that the type would refuse is [`Unfit`]: to read it
+/// nevertheless, read a `String`.
 macro_rules! as_text {
     ($([$($generics:tt)*] $type:ty, $text:ident;)*) => {$(
         impl<$($generics)*> ToValue for $type {

@@ -226,7 +226,7 @@ impl<'s> Sent<'s> {
         }
         if !T::GROUP.is_empty() {
             let names = (0..self.submission.rows(self.name)).map(|row| format!("{}.{row}", self.name));
-            // All rows are read first, so that all that is wrong is told at once.
+            // All rows are read first, so that all errors are shown at once.
             let rows: Vec<Option<T>> =
                 names.map(|name| T::of_row(&Sent { name: &name, submission: self.submission })).collect();
             return rows.into_iter().collect::<Option<C>>().ok_or(FieldError::InRow);

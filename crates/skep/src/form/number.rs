@@ -67,7 +67,7 @@ impl<const PLACES: u32, const MIN: i64, const MAX: i64> Decimal<PLACES, MIN, MAX
     #[cfg(feature = "garde")]
     pub(super) const MOST: Self = Self(MAX);
 
-    /// So many of its smallest steps, if that lies between the limits.
+    /// The number that is `steps` of its smallest steps, if that lies between the limits.
     #[must_use]
     pub fn of_steps(steps: i64) -> Option<Self> {
         (MIN..=MAX).contains(&steps).then_some(Self(steps))
@@ -147,7 +147,7 @@ fn whole(text: &str) -> Result<i128, FieldError> {
         .map_err(|fault| if matches!(fault, FieldError::TooPrecise { .. }) { FieldError::NotWhole } else { fault })
 }
 
-/// A number as HTML knows them (2.3.4.3), exactly, in steps of so many digits behind the point. What is beyond all limits stays
+/// A number as HTML knows them (2.3.4.3), exactly, in steps of `places` digits behind the point. What is beyond all limits stays
 /// beyond them.
 fn scaled(text: &str, places: u32) -> Result<i128, FieldError> {
     let text = text.trim();

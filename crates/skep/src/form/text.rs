@@ -69,7 +69,7 @@ pub struct Url(String);
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password<const MIN: usize, const MAX: usize>(String);
 
-/// A value that travels in the form without being seen. Whoever fills in the form can change it all the same: it is
+/// A value that travels in the form without being seen. The user can change it all the same: it is
 /// checked like any other, and proves nothing.
 ///
 /// ```
@@ -222,7 +222,7 @@ impl<T: Control> Control for Hidden<T> {
     type Look = look::Line;
 
     fn shape() -> Shape {
-        // A browser refuses none of these, so it is told none of the limits.
+        // A browser checks no limits of hidden fields, so none are written.
         Shape { kind: "hidden", required: false, ..Shape::default() }
     }
 

@@ -137,7 +137,7 @@ getters! {
     }
 }
 
-/// So many digits, and nothing else.
+/// A number of exactly `count` digits.
 fn digits<T: FromStr>(text: &str, count: usize) -> Option<T> {
     let fits = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     if fits { text.parse().ok() } else { None }

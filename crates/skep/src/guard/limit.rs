@@ -93,7 +93,7 @@ pub(crate) const LONGEST: Duration = Duration::from_hours(24);
 /// The counts of [`Limited`].
 const LIMITS: Store<str, u64> = Store::with("skep-limits", |store| store.ttl(LONGEST));
 
-/// So many at once, and then one in each such time.
+/// `burst` requests at once, and then one each time that `each` has passed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     pub(crate) burst: u32,

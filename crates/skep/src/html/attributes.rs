@@ -56,7 +56,7 @@ pub trait Attributes {
     }
 }
 
-/// The value of `name=[here]`. Only the code that `html!` makes calls it; its type is what a wrong value is told.
+/// The value of `name=[here]`. Only the code that `html!` makes calls it; its type is the one that the compiler's error names.
 #[doc(hidden)]
 #[inline]
 pub fn optional<T>(value: &Option<T>) -> Option<&T> {

@@ -223,7 +223,7 @@ impl Iterator for Stripped<'_> {
     }
 }
 
-/// Warns once: whoever stored the URL must not fill the log with it.
+/// Warns once: the user who stored the URL must not fill the log with it.
 fn report(url: &str) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     let url: String = url.chars().take(LOGGED_CHARS).collect();

@@ -39,7 +39,7 @@ impl FromStr for BaseUrl {
 
     fn from_str(text: &str) -> Result<Self, NotABaseUrl> {
         let wrong = |why: &str| NotABaseUrl(format!("{text:?} is not the address of a site: {why}"));
-        // Whoever leaves out the scheme gets to read it with their own host.
+        // If only the scheme is missing, the message shows the given host with it.
         let host = text.trim_end_matches('/');
         let is_host =
             !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));

@@ -9,7 +9,7 @@ use super::schema::of_shape;
 use crate::form::FieldInfo;
 use crate::route::{BodyKind, Route};
 
-/// What a service is to whoever calls it.
+/// A service as its clients see it.
 pub(super) fn operation(route: &Route, fields: &[FieldInfo], interface: &Interface, types: &mut Types) -> Value {
     let mut operation = json!({ "responses": answers(route, interface, types) });
     if let Some(summary) = interface.about.split("\n\n").next().filter(|text| !text.is_empty()) {

@@ -136,7 +136,7 @@ pub trait PasswordAccount: Account {
     /// The hash of the password: [`hash_password`]. `None` for an account that signs in otherwise.
     fn password_hash(&self) -> Option<&str>;
 
-    /// Stores a hash that was made anew, at another [cost](super::PasswordCost).
+    /// Stores a new hash of the same password, at another [cost](super::PasswordCost).
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()>;
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Entry, nameless};
 
-/// Two services that cannot be told apart: why, and what would help.
+/// Two services that cannot be distinguished: why, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict(String);
 
@@ -40,13 +40,13 @@ fn conflict<E>(first: &Entry<E>, second: &Entry<E>) -> Option<Conflict> {
         return Some(Conflict(if first.name == second.name {
             format!("{} is served twice: name it once", place(first))
         } else {
-            cannot_be_told_apart(first, second)
+            cannot_be_distinguished(first, second)
         }));
     }
     takes_links_of(second, first).or_else(|| takes_links_of(first, second))
 }
 
-fn cannot_be_told_apart<E>(first: &Entry<E>, second: &Entry<E>) -> String {
+fn cannot_be_distinguished<E>(first: &Entry<E>, second: &Entry<E>) -> String {
     let requirement = second.requirement.to_string();
     let which = if requirement.is_empty() {
         "neither requires a query parameter".to_owned()
@@ -54,7 +54,7 @@ fn cannot_be_told_apart<E>(first: &Entry<E>, second: &Entry<E>) -> String {
         format!("both require {requirement}")
     };
     format!(
-        "{} and {} cannot be told apart: {which}; give one of them another path, another method or a required query \
+        "{} and {} cannot be distinguished: {which}; give one of them another path, another method or a required query \
          parameter of its own",
         place(first),
         place(second)
@@ -68,7 +68,7 @@ fn takes_links_of<E>(other: &Entry<E>, entry: &Entry<E>) -> Option<Conflict> {
     }
     let needed = entry.requirement.led_astray_by(&other.requirement)?.join(" and ");
     Some(Conflict(format!(
-        "{} and {} cannot always be told apart: a link to {} with {needed} would lead to {}; name the parameter \
+        "{} and {} cannot always be distinguished: a link to {} with {needed} would lead to {}; name the parameter \
          differently in one of them, or give one another path",
         place(entry),
         place(other),

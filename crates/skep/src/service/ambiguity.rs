@@ -1,4 +1,4 @@
-//! Services that cannot be told apart, found while the program is built.
+//! Services that cannot be distinguished, found while the program is built.
 //!
 //! This sees the services of one tuple, and of those what every request would confuse. What only some links would, and what
 //! stands in two tuples, is found at the start: `router::conflict`.
@@ -123,7 +123,7 @@ const fn complaint(one: &Route, other: &Route) -> ConstText {
         one.service,
         " and ",
         other.service,
-        " cannot be told apart: both answer at ",
+        " cannot be distinguished: both answer at ",
         one.prefix,
         one.pattern,
         ", and no request leads to the one and not to the other; give one of ",

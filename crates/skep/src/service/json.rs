@@ -12,8 +12,8 @@ use crate::response::{Response, Result};
 
 /// The handler of a service that returns a JSON value instead of a [`Response`].
 ///
-/// `answers = Type` says on the service what the value is; another does not compile. So whoever calls the service can be told
-/// what comes: `App::openapi` does.
+/// `answers = Type` says on the service what the value is; another does not compile. So `App::openapi` can describe
+/// the response to clients.
 ///
 /// ```
 /// use serde::Serialize;
@@ -37,7 +37,7 @@ use crate::response::{Response, Result};
 /// assert_eq!(client.get("/api/articles").text(), r#"[{"title":"Bees"}]"#);
 /// ```
 ///
-/// The status is 200, or what `status = 201` says. `answers = ()` is an answer without a body: 204. What goes wrong is told as
+/// The status is 200, or what `status = 201` says. `answers = ()` is an answer without a body: 204. Errors are sent as
 /// `application/problem+json` (RFC 9457), unless the client likes HTML better.
 #[diagnostic::on_unimplemented(
     message = "the service `{Self}` has no `Answer`",

@@ -1,4 +1,4 @@
-//! Which migrations an older version of the program gets on with: those that only add.
+//! Which migrations an older version of the program can work with: those that only add.
 //!
 //! While one version replaces another, both use the same database. What only adds (tables, columns, indexes, rows) leaves an
 //! older version what it knows. What renames, drops, forbids or deletes may not. That is all that is said here: what a

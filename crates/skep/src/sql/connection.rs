@@ -61,7 +61,7 @@ impl Connection {
     /// Takes over an open connection.
     pub(super) fn set_up(mut raw: rusqlite::Connection, role: Role, options: &Options) -> rusqlite::Result<Self> {
         raw.busy_timeout(if role == Role::Inline { Duration::ZERO } else { options.busy_timeout })?;
-        // Otherwise SQLite prepares a statement anew for each value of a parameter that could change its plan, such as that of
+        // Otherwise SQLite prepares a statement again for each value of a parameter that could change its plan, such as that of
         // `limit ?`, which costs more than to run it.
         raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         raw.set_prepared_statement_cache_capacity(options.statements);
@@ -157,7 +157,7 @@ impl Connection {
         Ok(format!("select * from temp.skep_rows where {number} > ? order by {number}"))
     }
 
-    /// The first rows: no more than so many, and no more after so many bytes.
+    /// The first rows: at most `most`, and no more once they hold `most_bytes` bytes.
     pub(super) fn batch<T: Row>(
         &self,
         text: &str,
@@ -280,7 +280,7 @@ pub(super) struct Rows<'a, T: Row> {
 }
 
 impl<T: Row> Rows<'_, T> {
-    /// The plan is made when the first row is there: until then SQLite may still prepare the statement anew.
+    /// The plan is made when the first row is there: until then SQLite may still prepare the statement again.
     #[inline]
     fn next(&mut self) -> Result<Option<T>> {
         let Some(row) = self.raw.next().map_err(sqlite)? else { return Ok(None) };

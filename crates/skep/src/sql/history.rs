@@ -11,7 +11,7 @@
 //! - Each time it is stopped again, it needs twice as many, so that a statement that is slow now and then does not
 //!   waste its budget again and again. A thousand inline runs without trouble restore the trust.
 //!
-//! No clock is read here; times are told.
+//! No clock is read here; the caller passes times.
 
 use std::time::Duration;
 

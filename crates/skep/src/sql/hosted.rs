@@ -102,7 +102,7 @@ impl Local {
         }
         let Ok(values) = unpacked(&packed.values) else { return Err(Place::Reader) };
         match self.inline(&statement, &packed.text, &values, packed.verb) {
-            // What is wrong with it is found once more where it is told.
+            // The reader runs a statement that failed here again, and reports its error.
             Some(result) => result.map_err(|_| Place::Reader),
             None => Err(Place::Reader),
         }
@@ -239,7 +239,7 @@ fn unpacked(values: &[u8]) -> Result<Vec<Value<'_>>> {
     unpack(&mut reader).map_err(Error::other)
 }
 
-/// The most parameters that SQLite knows (`SQLITE_MAX_VARIABLE_NUMBER`). A value takes up to 32 times its packed size.
+/// The most parameters that SQLite knows (`SQLITE_MAX_VARIABLE_NUMBER`). A value needs up to 32 times its packed size.
 const MOST_VALUES: u32 = 32_766;
 
 fn unpack<'a>(reader: &mut Reader<'a>) -> Result<Vec<Value<'a>>, Short> {

@@ -26,7 +26,7 @@ use super::verbs::row_verbs;
 use crate::account::Timer;
 
 /// How many statements a thread remembers. A program that puts its texts together at run time may have more; when
-/// they do not fit, all are forgotten and learned anew.
+/// they do not fit, all are forgotten and learned again.
 const REMEMBERED: usize = 1024;
 
 /// The database, as one thread's handlers see it: cheap to clone, and tied to its thread.

@@ -19,7 +19,7 @@ pub struct Messages {
     pub repeated: &'static str,
     /// The text is shorter than this many characters.
     pub too_short: fn(min: usize) -> String,
-    /// The text is longer than this many characters; it has so many.
+    /// The text is longer than `max` characters; it has `length`.
     pub too_long: fn(max: usize, length: usize) -> String,
     /// Line breaks and control characters do not fit here.
     pub not_one_line: &'static str,

@@ -65,7 +65,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Appends all fields, behind their number. `more`: so many will follow that are not in the map.
+/// Appends all fields, behind their number. `more`: how many will follow that are not in the map.
 ///
 /// # Panics
 /// Never: a map has 32768 fields at most.

@@ -152,7 +152,7 @@ struct SignIn {
     remember: bool,
 }
 
-/// Whoever wants to be remembered may have to show a second factor first.
+/// A user who wants to be remembered may have to show a second factor first.
 const REMEMBER: Key<bool> = Key::new("remember");
 
 impl Handle for SignIn {

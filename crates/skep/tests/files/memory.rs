@@ -22,7 +22,7 @@ fn held(content: &str) -> (Site, String) {
 fn every_change_of_a_held_file_is_seen_at_once() {
     type Change = fn(&Site);
     let changes: [(&str, Change, &str); 6] = [
-        ("written anew", |site| fs::write(site.path("a.txt"), "other").unwrap(), "other"),
+        ("written again", |site| fs::write(site.path("a.txt"), "other").unwrap(), "other"),
         (
             "replaced",
             |site| {

@@ -130,6 +130,6 @@ fn beside_a_misspelt_field_none_is_missed() {
 #[should_panic(
     expected = "this form has no control for `author`, which `Comment` requires: add `input (Comment::author);`"
 )]
-fn a_form_that_leaves_one_out_is_told_which() {
+fn the_panic_names_the_control_that_a_form_leaves_out() {
     complete("Comment", FIELDS, &["site"], &["autho"]);
 }

@@ -17,7 +17,7 @@ fn an_origin_is_taken_in_its_one_spelling() {
 }
 
 #[test]
-fn what_is_none_is_told_what_would_be() {
+fn the_error_says_what_a_base_url_would_be() {
     for (text, expected) in [
         ("", "write https://example.org"),
         ("/app", "write https://example.org"),
@@ -36,7 +36,7 @@ fn what_is_none_is_told_what_would_be() {
 }
 
 #[test]
-fn what_is_no_prefix_is_told_what_would_be() {
+fn the_error_says_what_a_prefix_would_be() {
     for prefix in ["", "/shop", "/a/b-c/~d"] {
         assert_eq!(Prefix::new(prefix).as_str(), prefix);
     }

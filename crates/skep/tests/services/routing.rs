@@ -1,4 +1,4 @@
-//! Which service answers a request, and which services cannot be told apart.
+//! Which service answers a request, and which services cannot be distinguished.
 
 use skep::prelude::*;
 use skep::test::Client;
@@ -78,7 +78,7 @@ fn methods_then_required_parameters_tell_services_apart() {
 }
 
 #[test]
-fn a_query_that_fits_no_service_is_told_what_would() {
+fn a_query_that_fits_no_service_is_a_bad_request() {
     services! {
         GET "/" A { a: String }
         GET "/" B { b: String }
@@ -109,7 +109,7 @@ fn a_fixed_value_tells_services_apart() {
 }
 
 #[test]
-fn what_cannot_be_told_apart_is_named() {
+fn services_that_cannot_be_distinguished_are_named() {
     services! {
         GET "/{page}" Article { page: String }
         GET "/{name}" Page { name: String }
@@ -118,11 +118,11 @@ fn what_cannot_be_told_apart_is_named() {
         POST "/" ["action=delete"] Remove {}
     }
     let text = complaint(App::new().serve::<(Article,)>().serve::<(Page,)>());
-    assert!(text.contains("Article (GET /{page}) and Page (GET /{name}) cannot be told apart"), "{text}");
+    assert!(text.contains("Article (GET /{page}) and Page (GET /{name}) cannot be distinguished"), "{text}");
     let text = complaint(App::new().serve::<(A,)>().serve::<(A,)>());
     assert!(text.contains("A (GET /) is served twice: name it once"), "{text}");
     let text = complaint(App::new().serve::<(Delete,)>().serve::<(Remove,)>());
-    let expected = "Delete (POST /) and Remove (POST /) cannot be told apart: both require action=delete";
+    let expected = "Delete (POST /) and Remove (POST /) cannot be distinguished: both require action=delete";
     assert!(text.contains(expected), "{text}");
 }
 

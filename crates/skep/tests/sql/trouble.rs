@@ -1,4 +1,4 @@
-//! What goes wrong while the application runs is told apart, and nothing is lost.
+//! Errors while the application runs are distinguished, and nothing is lost.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -10,7 +10,7 @@ use skep::sql::{self, Database, query};
 use crate::support::{Folder, SCHEMA, Threads, impatient, run};
 
 #[test]
-fn violations_are_told_apart() {
+fn violations_of_constraints_are_distinguished() {
     run(async {
         let db = Database::temporary(&SCHEMA, Arc::new(Inline)).unwrap().local();
         db.execute("insert into post (id, title) values (1, 'a')").await.unwrap();

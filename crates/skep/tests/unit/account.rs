@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn statements_are_told_apart_up_to_a_number_and_all_of_them_count() {
+fn statements_are_listed_up_to_a_number_and_all_of_them_count() {
     let mut account = Account::new(1);
     let millis = Duration::from_millis;
     for number in 0..20 {

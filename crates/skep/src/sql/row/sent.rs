@@ -14,7 +14,7 @@ pub(in crate::sql) struct Answer<'a> {
     line: Vec<Cell<'a>>,
 }
 
-/// A value. What is no UTF-8 in a text, whoever reads it is told.
+/// A value. A text that is not UTF-8 is an error for its reader.
 #[derive(Clone, Copy)]
 enum Cell<'a> {
     Null,

@@ -43,7 +43,7 @@ fn the_message_names_both() {
     let named = |service| Route { service, ..route("/{page}", &[]) };
     let message = complaint(&named("Article"), &named("Page"));
     assert!(
-        message.text().starts_with("Article and Page cannot be told apart: both answer at /{page}, and no request")
+        message.text().starts_with("Article and Page cannot be distinguished: both answer at /{page}, and no request")
     );
     assert!(message.text().ends_with("of its own"));
     let long: &'static str = Box::leak("é".repeat(400).into_boxed_str());
