@@ -1,6 +1,6 @@
 //! The folder of articles: what is in it becomes rows, at the start and whenever a file changes.
 //!
-//! Whoever may write to the folder owns the blog: a file that appears is a new article, one that changes is an edited
+//! Who may write to the folder owns the blog: a file that appears is a new article, one that changes is an edited
 //! article, one that goes away is gone. What authors write at their desk becomes a file, too. A file that cannot be read as an article is named in the log, once, and the article
 //! stays as it was before.
 
@@ -86,7 +86,7 @@ fn stamps(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         let Some(stem) = name.strip_suffix(".md").filter(|stem| !stem.starts_with('.')) else { continue };
-        // To read a pipe would be to wait for whoever writes to it.
+        // To read a pipe would be to wait for its writer.
         if let Some(metadata) =
             fs::metadata(entry.path()).ok().filter(|metadata| metadata.is_file() || metadata.is_dir())
         {
@@ -127,7 +127,7 @@ fn store(db: &mut Blocking<'_>, changes: &Changes) -> sql::Result<()> {
     Ok(())
 }
 
-/// So many articles are in memory twice while they are compared.
+/// How many articles are in memory twice while they are compared.
 const AT_ONCE: usize = 100;
 
 /// A row of `article`.

@@ -11,7 +11,7 @@ const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_FOOTNOTES)
 
 /// An article. Headings get an id from their text, wide tables a box to scroll in.
 ///
-/// It is written by whoever owns the folder: HTML inside it stays.
+/// Its author owns the folder: HTML inside it stays.
 pub fn article(markdown: &str) -> Html {
     let mut html = String::with_capacity(markdown.len() * 3 / 2);
     pulldown_cmark::html::push_html(&mut html, with_anchors(Parser::new_ext(markdown, OPTIONS)));

@@ -151,7 +151,7 @@ fn the_longest_comment_fits_in_whatever_letters_it_is_written() {
 }
 
 #[test]
-fn whoever_writes_a_lot_is_asked_to_wait_and_loses_nothing() {
+fn a_reader_who_writes_a_lot_has_to_wait_and_loses_nothing() {
     let blog = Blog::with(&[("a.md", &article("A", "2026-11-21", "", "x"))]);
     for count in 0..5 {
         let text = format!("comment {count}");

@@ -126,7 +126,7 @@ fn app() -> App {
 }
 
 #[test]
-fn the_book_remembers_a_name_until_it_is_told_to_forget() {
+fn the_book_remembers_a_name_until_the_user_asks_it_to_forget() {
     let client = skep::test::Client::new(app());
     let page = client.get("/").form::<Sign>().set(Sign::name, "Ann").set(Sign::text, "Lovely.").submit();
     assert_eq!(page.form::<Sign>().value(Sign::name), Some("Ann"));
