@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         }
         _ => {
             eprint!("{USAGE}");
-            ExitCode::from(2)
+            ExitCode::from(crate::BAD_USAGE)
         }
     }
 }

@@ -29,6 +29,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "top", about: "watch and control a running server in the terminal", run: top::run },
 ];
 
+/// The exit code for a command line that is wrong.
 const BAD_USAGE: u8 = 2;
 
 fn main() -> ExitCode {

@@ -30,6 +30,8 @@ use skep_server::control::Client;
 use feed::{Feed, News};
 use screen::{Reaction, Screen};
 
+use crate::BAD_USAGE;
+
 const HELP: &str = "\
 Usage: skep top [FLAGS]
 
@@ -49,7 +51,14 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         print!("{HELP}");
         return ExitCode::SUCCESS;
     }
-    match watch(arguments) {
+    let client = match Client::of_arguments(arguments) {
+        Ok(client) => client,
+        Err(error) => {
+            eprintln!("skep top: {error}");
+            return ExitCode::from(if error.is_usage() { BAD_USAGE } else { 1 });
+        }
+    };
+    match watch(client) {
         Ok(0) => ExitCode::SUCCESS,
         // As shells report a process that a signal ended.
         Ok(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
@@ -61,8 +70,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
 }
 
 /// Returns the signal that ended it, or 0.
-fn watch(arguments: Vec<OsString>) -> Result<usize, String> {
-    let client = Arc::new(Client::of_arguments(arguments).map_err(|error| error.to_string())?);
+fn watch(client: Client) -> Result<usize, String> {
+    let client = Arc::new(client);
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err("standard input and output must be a terminal; programs read --control \"status json\"".to_owned());
     }

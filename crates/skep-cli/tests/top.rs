@@ -196,6 +196,8 @@ fn without_a_server_or_a_terminal_it_says_so() {
     let output = Command::new(SKEP).arg("top").current_dir(&server.folder).output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && text.contains("must be a terminal"), "{text}");
+    let output = Command::new(SKEP).args(["top", "--lisen"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "there is no such flag");
     let watching = Terminal::start(&server, (24, 80));
     watching.shows("q quit");
     server.signal(Signal::TERM);

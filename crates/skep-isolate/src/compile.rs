@@ -62,12 +62,13 @@ pub fn compile(arguments: Vec<OsString>) -> ExitCode {
 fn run(arguments: Vec<OsString>) -> Result<String, Error> {
     let mut arguments = arguments;
     let file = settings::take_file(&mut arguments)?
-        .ok_or_else(|| Error::invalid("name the component first: skep compile app.wasm"))?;
+        .ok_or_else(|| Error::Usage("name the component first: skep compile app.wasm".to_owned()))?;
     let out = take_out(&mut arguments)?.unwrap_or_else(|| file.with_extension("cwasm"));
     let rows = settings::declared(&file);
     let server = skep_server::Server::new(skep::App::new).settings(settings::rows()).settings(rows.iter().cloned());
-    let resolved = server.arguments(arguments).resolve().map_err(|error| Error::Invalid(error.to_string()))?;
-    let values = resolved.ok_or_else(|| Error::invalid("skep compile has no such command; skep compile --help"))?;
+    let resolved = server.arguments(arguments).resolve()?;
+    let values =
+        resolved.ok_or_else(|| Error::Usage("skep compile has no such command; skep compile --help".to_owned()))?;
     let is_used = |name: &str| {
         name.strip_prefix("component.").is_some_and(|name| USED.contains(&name))
             || rows.iter().any(|row| row.name == name)
@@ -75,7 +76,7 @@ fn run(arguments: Vec<OsString>) -> Result<String, Error> {
     let unused =
         values.iter().find(|resolved| matches!(resolved.source, resolved::Source::Flag(_)) && !is_used(&resolved.name));
     if let Some(Resolved { source, .. }) = unused {
-        return Err(Error::Invalid(format!(
+        return Err(Error::Usage(format!(
             "{source} is a setting of `skep serve`: compiled code does not depend on it"
         )));
     }
@@ -150,7 +151,7 @@ fn take_out(arguments: &mut Vec<OsString>) -> Result<Option<PathBuf>, Error> {
     };
     arguments.remove(at);
     if at == arguments.len() {
-        return Err(Error::invalid("-o needs a path"));
+        return Err(Error::Usage("-o needs a path".to_owned()));
     }
     Ok(Some(arguments.remove(at).into()))
 }

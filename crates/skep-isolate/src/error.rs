@@ -15,6 +15,8 @@ pub(crate) enum Error {
     Engine { what: String, source: wasmtime::Error, hint: &'static str },
     /// A component or a setting is not what is expected.
     Invalid(String),
+    /// The command line is wrong.
+    Usage(String),
     /// The machine had no time or no room. The same may succeed later.
     Busy(String),
     /// Several applications failed.
@@ -49,13 +51,21 @@ impl Error {
     }
 }
 
+/// What the server says of its settings.
+impl From<skep_server::StartError> for Error {
+    fn from(error: skep_server::StartError) -> Self {
+        let text = error.to_string();
+        if error.is_usage() { Self::Usage(text) } else { Self::Invalid(text) }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, source } => write!(f, "{}: {source}", path.display()),
             Self::Io { what, source } => write!(f, "{what}: {source}"),
             Self::Engine { what, source, hint } => write!(f, "{what}: {source:#}{hint}"),
-            Self::Invalid(text) | Self::Busy(text) => f.write_str(text),
+            Self::Invalid(text) | Self::Usage(text) | Self::Busy(text) => f.write_str(text),
             Self::Several(errors) => {
                 f.write_str(&errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
             }
@@ -69,7 +79,7 @@ impl std::error::Error for Error {
             Self::File { source, .. } => Some(source),
             Self::Io { source, .. } => Some(source),
             Self::Engine { source, .. } => Some(source.as_ref()),
-            Self::Invalid(_) | Self::Busy(_) | Self::Several(_) => None,
+            Self::Invalid(_) | Self::Usage(_) | Self::Busy(_) | Self::Several(_) => None,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::watch;
 
 /// Serves components until a signal ends the process. Takes the arguments after `serve`.
 ///
-/// An error at the start is written to standard error, with exit code 1.
+/// An error at the start is written to standard error, with exit code 1, or 2 if the command line is wrong.
 ///
 /// ```no_run
 /// skep_isolate::serve(vec!["app.wasm".into(), "--listen".into(), ":8800".into()]);
@@ -43,7 +43,7 @@ fn server(app: impl FnOnce() -> App + Send + 'static, arguments: &[OsString]) ->
 /// A server for the components that the settings name.
 fn prepare(mut arguments: Vec<OsString>) -> Result<skep_server::Server, Error> {
     let file = settings::take_file(&mut arguments)?;
-    let resolved = server(App::new, &arguments).resolve().map_err(|error| Error::Invalid(error.to_string()))?;
+    let resolved = server(App::new, &arguments).resolve()?;
     let Some(values) = resolved else {
         // What is asked needs no component. The help lists the settings of one.
         let rows = file.as_deref().map(settings::declared).unwrap_or_default();
@@ -95,7 +95,7 @@ fn check(options: Vec<Options>, cache: &Cache, setup: &Setup) -> Result<Vec<Stri
 
 pub(crate) fn failed(error: &Error) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "{error}");
-    ExitCode::FAILURE
+    ExitCode::from(if matches!(error, Error::Usage(_)) { 2 } else { 1 })
 }
 
 /// Compiles and starts all applications. An error of the only one keeps the server from starting; of several, the others serve.

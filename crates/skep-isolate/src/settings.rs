@@ -196,7 +196,7 @@ pub(crate) fn take_file(arguments: &mut Vec<OsString>) -> Result<Option<PathBuf>
     let is_file = |word: &Path| word.extension().is_some_and(|extension| extension == "wasm" || extension == "cwasm");
     let mut words = arguments.iter().filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
     let Some(file) = words.find(|word| is_file(Path::new(word))) else { return Ok(None) };
-    Err(Error::Invalid(format!("the component comes first: `skep serve {}`, and then the flags", file.display())))
+    Err(Error::Usage(format!("the component comes first: `skep serve {}`, and then the flags", file.display())))
 }
 
 impl Cache {

@@ -99,14 +99,14 @@ pub(crate) fn app_setup(
 #[cfg(feature = "smtp")]
 fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
     let Some(url) = &config.mail.smtp else { return Ok(None) };
-    let smtp = Smtp::new(url.reveal(), config.mail.timeout, config.limits.mail_queue).map_err(StartError)?;
+    let smtp = Smtp::new(url.reveal(), config.mail.timeout, config.limits.mail_queue).map_err(StartError::new)?;
     Ok(Some(Arc::new(smtp)))
 }
 
 #[cfg(not(feature = "smtp"))]
 fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
     match config.mail.smtp {
-        Some(_) => Err(StartError("mail.smtp needs skep-server with the cargo feature `smtp`".into())),
+        Some(_) => Err(StartError::new("mail.smtp needs skep-server with the cargo feature `smtp`".into())),
         None => Ok(None),
     }
 }
@@ -226,14 +226,14 @@ pub(crate) fn spawn(worker: Worker, exits: mpsc::UnboundedSender<WorkerExit>) ->
 pub(crate) fn probe(site: &Arc<Site>, config: &Config) -> Result<(), StartError> {
     let Some(path) = &config.probe else { return Ok(()) };
     let request = http::Request::get(path.as_str()).header(http::header::HOST, "localhost").body(());
-    let request = request.map_err(|error| StartError(format!("probe = {path}: {error}")))?;
+    let request = request.map_err(|error| StartError::new(format!("probe = {path}: {error}")))?;
     let request = Request::new(request.into_parts().0, Body::empty());
     let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
     let response =
         runtime.block_on(async { tokio::time::timeout(config.start_timeout, site.local().answer(request)).await });
     match response {
         Ok(response) if response.status().as_u16() < 400 => Ok(()),
-        Ok(response) => Err(StartError(format!("the probe {path} failed with {}", response.status()))),
-        Err(_) => Err(StartError(format!("the probe {path} timed out after {:?}", config.start_timeout))),
+        Ok(response) => Err(StartError::new(format!("the probe {path} failed with {}", response.status()))),
+        Err(_) => Err(StartError::new(format!("the probe {path} timed out after {:?}", config.start_timeout))),
     }
 }

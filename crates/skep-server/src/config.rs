@@ -308,7 +308,7 @@ impl Reading {
         if problems.is_empty() {
             Ok(Settings { config, values, application: of_application })
         } else {
-            Err(StartError(problems.join("\n")))
+            Err(StartError::new(problems.join("\n")))
         }
     }
 }

@@ -17,7 +17,9 @@ impl Client {
     pub fn of_arguments(arguments: Vec<OsString>) -> Result<Self, StartError> {
         let flags = Flags::parse(arguments, &config::table(&[]))?;
         if flags.command.is_some() {
-            return Err(StartError("expected settings only, such as --config FILE or --set data=FOLDER".to_owned()));
+            return Err(StartError::usage(
+                "expected settings only, such as --config FILE or --set data=FOLDER".to_owned(),
+            ));
         }
         let reading = Reading { flags, fixed: Vec::new(), sources: Sources::of_process(), rows: Vec::new() };
         Ok(Self(reading.read(None)?.config))

@@ -30,7 +30,7 @@ pub(crate) struct WorkerHandoff {
     pub(crate) spec: HandoffSpec,
     pub(crate) channel: UnixStream,
     pub(crate) scoreboard: Arc<Scoreboard>,
-    /// What counts requests, if something does.
+    /// What counts requests, if something does, and if this version can.
     pub(crate) metrics: Option<Arc<Metrics>>,
 }
 
@@ -86,7 +86,8 @@ impl WorkerHandoff {
         let channel = UnixStream::from(sys::take_inherited(spec.channel)?);
         let scoreboard = Arc::new(Scoreboard::open(sys::take_inherited(spec.scoreboard)?, spec.slots)?);
         let open = |fd| sys::take_inherited(fd).and_then(Metrics::open);
-        let metrics = spec.metrics.map(open).transpose()?.map(Arc::new);
+        // Where the supervisor's version counts in another way, this worker counts nothing until `upgrade` has replaced that version.
+        let metrics = spec.metrics.map(open).transpose()?.flatten().map(Arc::new);
         Ok(Some(Self { spec, channel, scoreboard, metrics }))
     }
 

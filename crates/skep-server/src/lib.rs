@@ -87,7 +87,7 @@ pub use server::{AppFactory, Running, Server};
 /// unmounted services. The supervisor never does. See [`Server::new`].
 ///
 /// TERM and INT stop the server after requests in progress, within the setting `grace` (10 s), with exit code 0; a second signal or QUIT stops it
-/// at once. An error at start is printed to standard error, with exit code 1.
+/// at once. An error at start is printed to standard error, with exit code 1, or 2 if the command line is wrong.
 #[must_use]
 pub fn run(app: impl Into<AppFactory>) -> ExitCode {
     Server::new(app).run()

@@ -88,7 +88,7 @@ impl Listeners {
     fn bind_tcp(&mut self, said: &str, addresses: &[SocketAddr], backlog: i32) -> Result<(), StartError> {
         let twice = |address: &&SocketAddr| address.port() != 0 && self.reached.contains(&BoundAddress::Tcp(**address));
         if let Some(address) = addresses.iter().find(twice) {
-            return Err(StartError(format!("cannot listen on {said}: `listen` names {address} twice")));
+            return Err(StartError::new(format!("cannot listen on {said}: `listen` names {address} twice")));
         }
         let (sockets, reached) = tcp::bind(said, addresses, self.workers.len(), backlog)?;
         for (worker, sockets) in self.workers.iter_mut().zip(sockets) {
@@ -112,7 +112,7 @@ impl Listeners {
 
     fn share(&mut self, listener: &Listener, reached: BoundAddress) -> Result<(), StartError> {
         for worker in &mut self.workers {
-            let socket = listener.socket.try_clone().map_err(|error| StartError(format!("{reached}: {error}")))?;
+            let socket = listener.socket.try_clone().map_err(|error| StartError::new(format!("{reached}: {error}")))?;
             worker.push(Listener { socket, is_tcp: listener.is_tcp });
         }
         self.reached.push(reached);

@@ -45,16 +45,11 @@ impl Metrics {
         Ok(Self { memory })
     }
 
-    /// Those that another process has made. A version with another layout is refused: it would count in the wrong places.
-    pub(crate) fn open(file: OwnedFd) -> io::Result<Self> {
-        let memory = SharedWords::open(file, layout::WORDS)?;
-        if memory.words()[MAGIC].load(Ordering::Relaxed) == VERSION {
-            Ok(Self { memory })
-        } else {
-            Err(io::Error::other(
-                "the supervisor counts in another way: restart it, or replace it with `--control upgrade`",
-            ))
-        }
+    /// Those that another process has made. `None` if its version had another layout: this one would count in the wrong places.
+    pub(crate) fn open(file: OwnedFd) -> io::Result<Option<Self>> {
+        let memory = SharedWords::open(file, 1)?;
+        let is_same = memory.words()[MAGIC].load(Ordering::Relaxed) == VERSION && memory.words().len() >= layout::WORDS;
+        Ok(is_same.then_some(Self { memory }))
     }
 
     pub(crate) fn file(&self) -> &OwnedFd {

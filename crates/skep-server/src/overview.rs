@@ -157,6 +157,11 @@ impl Overview {
         self.workers.iter().flat_map(|worker| &worker.slots)
     }
 
+    /// True if this process is there and has a request in flight.
+    pub(crate) fn is_busy(&self, process: u32) -> bool {
+        self.slots().any(|slot| slot.process == process && slot.running > 0)
+    }
+
     pub(crate) fn connections(&self) -> u64 {
         self.slots().map(|slot| u64::from(slot.connections)).sum()
     }

@@ -70,7 +70,7 @@ pub(crate) fn run(
     let listeners: Vec<_> = handoff.listeners()?.into_iter().flatten().collect();
     defer_accept(&listeners, config.limits.header_time);
     // An HTTP/2 connection would bring several requests to one process.
-    let tls = tls::acceptor(&config.tls, config.requests_per_worker != 1).map_err(StartError)?;
+    let tls = tls::acceptor(&config.tls, config.requests_per_worker != 1).map_err(StartError::new)?;
     create_data_dir(config)?;
     let pool = Pool::new(config.limits.blocking_threads, config.limits.blocking_queue);
     pool.set_inline(true);
@@ -116,9 +116,9 @@ fn initialise(
     let site = thread::scope(|scope| -> Result<_, StartError> {
         let thread =
             thread::Builder::new().name("initialise".into()).stack_size(STACK_SIZE).spawn_scoped(scope, initialise)?;
-        thread.join().map_err(|_| StartError("the application panicked during initialisation".into()))?
+        thread.join().map_err(|_| StartError::new("the application panicked during initialisation".into()))?
     })?;
-    wait_for_single_thread().map_err(|error| StartError(error.to_string()))?;
+    wait_for_single_thread().map_err(|error| StartError::new(error.to_string()))?;
     Ok(site)
 }
 

@@ -45,10 +45,10 @@ pub(crate) fn max_connections(config: &Config) -> usize {
 pub(crate) fn create_data_dir(config: &Config) -> Result<(), StartError> {
     let path = &config.data;
     let failed = |what: &str, error: &dyn fmt::Display| {
-        StartError(format!("the data directory {} {what}: {error}; choose another with --data", path.display()))
+        StartError::new(format!("the data directory {} {what}: {error}; choose another with --data", path.display()))
     };
     if path.exists() && !path.is_dir() {
-        return Err(StartError(format!(
+        return Err(StartError::new(format!(
             "{} is not a directory; choose another data directory with --data",
             path.display()
         )));
@@ -60,7 +60,7 @@ pub(crate) fn create_data_dir(config: &Config) -> Result<(), StartError> {
     let mode = std::fs::metadata(path).map_err(|error| failed("cannot be read", &error))?.mode();
     if mode & 0o002 != 0 {
         let path = path.display();
-        return Err(StartError(format!(
+        return Err(StartError::new(format!(
             "every user may write to the data directory {path}: chmod o-w {path}, or choose a directory inside it with --data"
         )));
     }

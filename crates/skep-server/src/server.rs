@@ -36,6 +36,9 @@ pub use factory::AppFactory;
 use factory::Name;
 pub use running::Running;
 
+/// The exit code for a command line that is wrong.
+const BAD_USAGE: u8 = 2;
+
 /// A server that has not started.
 ///
 /// ```no_run
@@ -169,7 +172,7 @@ impl Server {
             Ok(code) => code,
             Err(error) => {
                 let _ = writeln!(io::stderr(), "{error}");
-                ExitCode::FAILURE
+                ExitCode::from(if error.is_usage() { BAD_USAGE } else { 1 })
             }
         }
     }
@@ -180,7 +183,7 @@ impl Server {
             None => self.serve(&flags),
             Some(Command::Control) => {
                 let config = self.reading(&flags).read(None)?.config;
-                print(&supervisor::send_command(&config, &flags.control_command).map_err(StartError)?)
+                print(&supervisor::send_command(&config, &flags.control_command).map_err(StartError::new)?)
             }
             Some(Command::LogToken) => {
                 let settings = self.reading(&flags).read(None)?;
@@ -196,7 +199,7 @@ impl Server {
             }
             Some(Command::Version) => print(&format!("{}\n", Name::of(&self.app.create()))),
             Some(Command::GenerateSecret) => {
-                let key = Secret::generate_key().map_err(|error| StartError(error.to_string()))?;
+                let key = Secret::generate_key().map_err(|error| StartError::new(error.to_string()))?;
                 print(key.reveal())
             }
             Some(Command::Routes) => print(&routes(&self.app.create())),
@@ -217,7 +220,7 @@ impl Server {
         if let Some(handoff) = WorkerHandoff::of_process()? {
             // The supervisor prints the reason: it knows whether this is a start or a swap.
             return Ok(self.work(&handoff, flags).unwrap_or_else(|error| {
-                handoff.send(&format!("failed {}", error.0));
+                handoff.send(&format!("failed {error}"));
                 ExitCode::FAILURE
             }));
         }
@@ -293,7 +296,7 @@ impl Server {
         let summary = check_summary(&app);
         problems.extend(tls::acceptor(&config.tls, true).err());
         problems.extend(supervisor::check_identity(config).err());
-        problems.extend(create_data_dir(config).err().map(|error| error.0));
+        problems.extend(create_data_dir(config).err().map(|error| error.to_string()));
         let base_url = config.base_url.clone().or_else(|| app.own_base_url().cloned());
         let missing = if flags.deploy { deployment::missing(config, base_url.as_ref()) } else { Vec::new() };
         let reports = match app.check(&app_setup(config, settings.application, None)?) {
@@ -305,7 +308,7 @@ impl Server {
         };
         let warnings = deployment::exposed_caches(config);
         if !problems.is_empty() {
-            return Err(StartError(problems.join("\n")));
+            return Err(StartError::new(problems.join("\n")));
         }
         if !missing.is_empty() {
             print(&format!("this starts, and for the internet it lacks:\n{}\n", missing.join("\n")))?;
@@ -323,11 +326,11 @@ impl Server {
 /// `debug 1h`: a token for `Skep-Log`, on a line.
 fn log_token(setup: &Setup, words: &str) -> Result<String, StartError> {
     let wrong =
-        || StartError(format!("--log-token \"{words}\": expected a level and a duration, such as \"debug 1h\""));
+        || StartError::usage(format!("--log-token \"{words}\": expected a level and a duration, such as \"debug 1h\""));
     let (level, lasts) = words.trim().split_once(' ').ok_or_else(wrong)?;
     let level = level.parse().map_err(|_| wrong())?;
     let lasts = skep_units::parse_duration(lasts.trim()).map_err(|_| wrong())?;
-    let token = App::log_token(setup, level, lasts).map_err(|error| StartError(error.to_string()))?;
+    let token = App::log_token(setup, level, lasts).map_err(|error| StartError::new(error.to_string()))?;
     Ok(token + "\n")
 }
 
@@ -341,7 +344,7 @@ fn start_with<T>(
 ) -> Result<(Running, T), StartError> {
     let config = &settings.config;
     if config.mpm == Model::Prefork {
-        return Err(StartError("mpm = prefork needs a supervisor: leave supervise = true".into()));
+        return Err(StartError::new("mpm = prefork needs a supervisor: leave supervise = true".into()));
     }
     let name = Name::of(&app);
     let logs = Logs::start(&config.log)?;
@@ -353,7 +356,7 @@ fn start_with<T>(
             Listeners::bind(&config.listen, defaulted, worker_count(config), config.backlog)?
         }
     };
-    let tls = tls::acceptor(&config.tls, true).map_err(StartError)?;
+    let tls = tls::acceptor(&config.tls, true).map_err(StartError::new)?;
     create_data_dir(config)?;
     let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
     let setup = app_setup(config, settings.application, handoff)?;

@@ -163,7 +163,13 @@ pub(crate) fn run(handoff: StatusHandoff, config: &Config) -> Result<ExitCode, S
     } else {
         sys::signals::catch(&[libc::SIGTERM])?
     };
-    let metrics = Arc::new(Metrics::open(sys::take_inherited(handoff.metrics)?)?);
+    let metrics = Metrics::open(sys::take_inherited(handoff.metrics)?)?;
+    if metrics.is_none() {
+        tracing::warn!(
+            "requests are not counted: the supervisor's version counts in another way; replace it with `--control upgrade`"
+        );
+    }
+    let metrics = Arc::new(metrics.map_or_else(|| Metrics::new(config.span_queue()), Ok)?);
     let listener = handoff.listener.map(take).transpose()?.map(|(listener, _)| listener);
     create_data_dir(config)?;
     let server = StatusServer::start(config, Source::Control(Box::new(config.clone())), metrics, listener, Vec::new())?;

@@ -148,7 +148,7 @@ impl Supervisor {
         if let Some(state) = upgrade::UpgradeState::of_process()? {
             return Self::resume(config, state);
         }
-        let identity = Identity::of(&config).map_err(StartError)?;
+        let identity = Identity::of(&config).map_err(StartError::new)?;
         check(&|| {
             if config.no_new_privileges {
                 rustix::thread::set_no_new_privs(true).map_err(|error| error.to_string())?;
@@ -170,7 +170,7 @@ impl Supervisor {
         let mut own = OwnFiles::default();
         if let Some(identity) = identity {
             own.prepare(&config, &identity)?;
-            identity.assume().map_err(StartError)?;
+            identity.assume().map_err(StartError::new)?;
         }
         create_data_dir(&config)?;
         own.create(&config, |_| true)?;
@@ -378,7 +378,7 @@ impl OwnFiles {
     /// As root: makes those, and the data directory, that belong into folders of root, and gives them to the user.
     fn prepare(&mut self, config: &Config, identity: &Identity) -> Result<(), StartError> {
         let failed = |path: &Path, error: io::Error| {
-            StartError(format!("{} cannot be given to user {}: {error}", path.display(), identity.user))
+            StartError::new(format!("{} cannot be given to user {}: {error}", path.display(), identity.user))
         };
         identity.prepare_data_dir(&config.data).map_err(|error| failed(&config.data, error))?;
         let is_roots = |path: &Path| privileges::only_root_changes(path.parent().unwrap_or(path));
@@ -414,7 +414,7 @@ fn check_socket_folders(config: &Config) -> Result<(), StartError> {
     let folders = addresses(config).filter_map(Address::unix_path).filter_map(Path::parent);
     let unsafe_folder = folders.into_iter().find(|folder| !privileges::only_root_changes(folder));
     unsafe_folder.filter(|_| rustix::process::geteuid().is_root()).map_or(Ok(()), |folder| {
-        Err(StartError(format!(
+        Err(StartError::new(format!(
             "listen: other users can change {}, so root makes no socket there for `user`: choose a folder of root such as /run, or start the server as that user",
             folder.display()
         )))
@@ -434,7 +434,7 @@ impl PidFile {
             let mut file = fs::File::create_new(&path)?;
             file.write_all(format!("{}\n", std::process::id()).as_bytes())
         };
-        write().map_err(|error| StartError(format!("pid_file = {}: {error}", path.display())))?;
+        write().map_err(|error| StartError::new(format!("pid_file = {}: {error}", path.display())))?;
         Ok(Self(path))
     }
 }

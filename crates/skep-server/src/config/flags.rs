@@ -77,9 +77,9 @@ impl Flags {
     pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>, table: &Table) -> Result<Self, StartError> {
         let mut flags = Self::default();
         let mut parser = Parser::from_args(arguments);
-        flags.parse_all(&mut parser, table).map_err(|problem| StartError(problem.to_string()))?;
+        flags.parse_all(&mut parser, table).map_err(|problem| StartError::usage(problem.to_string()))?;
         if flags.deploy && flags.command != Some(Command::Check) {
-            return Err(StartError("--deploy stands with --check only: --check --deploy".to_owned()));
+            return Err(StartError::usage("--deploy stands with --check only: --check --deploy".to_owned()));
         }
         Ok(flags)
     }

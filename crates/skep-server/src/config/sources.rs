@@ -69,7 +69,7 @@ impl Sources {
                     io::ErrorKind::InvalidData => "the file is not UTF-8".to_owned(),
                     _ => error.to_string(),
                 };
-                Err(StartError(format!("cannot read the settings in {}: {problem}", path.display())))
+                Err(StartError::new(format!("cannot read the settings in {}: {problem}", path.display())))
             }
         }
     }
@@ -81,7 +81,7 @@ fn parse_file(path: &Path, text: &str, table: &Table) -> Result<Vec<RawSetting>,
     let parsed = DeTable::parse(text).map_err(|error| {
         let span = error.span().unwrap_or(0..0);
         let missing = key_without_value(text, span.start).map(|key| missing_value(&source(span.clone()), &key, table));
-        StartError(missing.unwrap_or_else(|| format!("{}: {}", source(span), error.message().replace('\n', ", "))))
+        StartError::new(missing.unwrap_or_else(|| format!("{}: {}", source(span), error.message().replace('\n', ", "))))
     })?;
     let mut raw = Vec::new();
     flatten("", parsed.get_ref(), table, &mut |name, span, value| {

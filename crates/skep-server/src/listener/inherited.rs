@@ -23,7 +23,7 @@ pub(super) fn of_systemd() -> Vec<i32> {
 
 /// Takes over a listening socket.
 pub(crate) fn take(fd: i32) -> Result<(Listener, BoundAddress), StartError> {
-    let error = |text: &dyn std::fmt::Display| StartError(format!("cannot listen on fd:{fd}: {text}"));
+    let error = |text: &dyn std::fmt::Display| StartError::new(format!("cannot listen on fd:{fd}: {text}"));
     let socket = sys::take_inherited(fd).map_err(|cause| error(&cause))?;
     if !sockopt::socket_acceptconn(&socket).map_err(|cause| error(&cause))? {
         return Err(error(&"it is a socket, but not one that listens"));

@@ -114,7 +114,7 @@ fn explain(said: &str, address: SocketAddr, error: &io::Error) -> StartError {
         _ => error.to_string(),
     };
     let place = if address.to_string() == said { said.to_owned() } else { format!("{said} ({address})") };
-    StartError(format!("cannot listen on {place}: {text}"))
+    StartError::new(format!("cannot listen on {place}: {text}"))
 }
 
 /// The process that listens on a port, if it is visible.

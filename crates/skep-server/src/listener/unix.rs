@@ -19,7 +19,7 @@ pub(crate) struct SocketFile {
 
 /// A listening socket for clients.
 pub(super) fn listen(path: &Path, backlog: i32) -> Result<(UnixListener, SocketFile), StartError> {
-    bind(path, backlog).map_err(|error| StartError(format!("cannot listen on unix:{}: {error}", path.display())))
+    bind(path, backlog).map_err(|error| StartError::new(format!("cannot listen on unix:{}: {error}", path.display())))
 }
 
 /// A listening socket that replaces a stale one.

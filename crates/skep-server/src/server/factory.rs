@@ -44,7 +44,7 @@ impl AppFactory {
     pub(super) fn create_checked(self, allow_unmounted: bool) -> Result<App, StartError> {
         let app = self.create();
         let unmounted = if allow_unmounted { Vec::new() } else { app.unmounted_services() };
-        if unmounted.is_empty() { Ok(app) } else { Err(StartError(unmounted.join("\n"))) }
+        if unmounted.is_empty() { Ok(app) } else { Err(StartError::new(unmounted.join("\n"))) }
     }
 
     /// Fails if the application has unmounted services or its settings are wrong, before the server binds any address. A child process creates the application, so that the
@@ -70,7 +70,7 @@ impl AppFactory {
                 Ok(app.check_settings(settings.application)?)
             });
             let Err(unmounted) = checked else { return 0 };
-            i32::from(theirs.write_all(unmounted.0.as_bytes()).is_err())
+            i32::from(theirs.write_all(unmounted.to_string().as_bytes()).is_err())
         });
         // A process with several threads cannot fork.
         let Ok(child) = child else { return Ok(()) };
@@ -78,7 +78,7 @@ impl AppFactory {
         let received = ours.set_read_timeout(Some(CHECK_TIMEOUT)).and_then(|()| ours.read_to_string(&mut unmounted));
         let _ = kill_process(child, Signal::KILL);
         let _ = waitpid(Some(child), WaitOptions::empty());
-        if received.is_ok() && !unmounted.is_empty() { Err(StartError(unmounted)) } else { Ok(()) }
+        if received.is_ok() && !unmounted.is_empty() { Err(StartError::new(unmounted)) } else { Ok(()) }
     }
 }
 

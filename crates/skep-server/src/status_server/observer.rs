@@ -99,12 +99,15 @@ impl Observer {
         if problem.is_none() {
             state.totals.retain(&processes);
         }
+        let mut figures = self.metrics.figures();
+        // A worker that was killed has left its own.
+        figures.activities.retain(|activity| overview.is_busy(activity.process));
         let observation = Arc::new(Observation {
             at: unix_millis(),
             caches: caches(&state.totals),
             tiers: tiers(&state.totals, parts),
             cpu: ["supervisor", "worker"].map(|role| state.totals.get("processor time", role)),
-            figures: self.metrics.figures(),
+            figures,
             problem,
             overview,
         });

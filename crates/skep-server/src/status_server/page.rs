@@ -195,9 +195,7 @@ fn services(services: &[ServiceSummary]) -> Html<Flow> {
 
 fn workers(observation: &Observation) -> Html<Flow> {
     let overview = &observation.overview;
-    let longest = observation.figures.activities.iter();
-    let is_here = |process: u32| overview.slots().any(|slot| slot.process == process && slot.running > 0);
-    let mut longest: Vec<_> = longest.filter(|running| is_here(running.process)).collect();
+    let mut longest: Vec<_> = observation.figures.activities.iter().collect();
     longest.sort_by_key(|running| running.since);
     html! {
         section {

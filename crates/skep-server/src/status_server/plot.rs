@@ -38,8 +38,9 @@ impl Plot {
     pub(super) fn draw(&self, samples: &[Sample], span: Span) -> Html<Flow> {
         let lines: Vec<(&Line, Vec<Option<f64>>)> =
             self.lines.iter().map(|line| (line, points(samples, span, line.value))).collect();
-        let most = lines.iter().flat_map(|(_, points)| points.iter().flatten()).copied().fold(0.0, f64::max);
-        let top = if most > 0.0 { most } else { 1.0 };
+        let most = lines.iter().flat_map(|(_, points)| points.iter().flatten()).copied().reduce(f64::max);
+        let top = most.filter(|most| *most > 0.0).unwrap_or(1.0);
+        let most = most.map_or_else(|| "no data yet".to_owned(), |most| format!("at most {}", (self.write)(most)));
         let paths: Vec<(&Line, String, String)> =
             lines.iter().map(|(line, points)| (*line, path(points, top), last(points, self.write))).collect();
         let view = format!("0 0 {WIDTH} {HEIGHT}");
@@ -61,7 +62,7 @@ impl Plot {
                 }
                 div .axis {
                     span { (hours) " h ago" }
-                    span { "at most " ((self.write)(most)) }
+                    span { (most) }
                     span { "now" }
                 }
             }
@@ -121,6 +122,17 @@ mod tests {
         let points = [Some(0.0), None, Some(10.0), None, None, None, Some(5.0)];
         let path = path(&points, 10.0);
         assert_eq!(path, "M0.0 96.0h1L200.0 6.0M600.0 51.0h1");
+    }
+
+    #[test]
+    fn a_plot_says_its_most_or_that_it_has_nothing_yet() {
+        let line = Line { name: "", class: "a", value: |sample| Some(sample.requests.into()) };
+        let plot = Plot { title: "requests", lines: Vec::leak(vec![line]), write: |value| format!("{value:.1}") };
+        let drawn = |samples: &[Sample]| plot.draw(samples, Span { end: 3600, seconds: 3600 }).into_string();
+        assert!(drawn(&[]).contains("<span>no data yet</span>"), "{}", drawn(&[]));
+        let sample = |requests| Sample { stamp: 100, requests, ..Sample::default() };
+        assert!(drawn(&[sample(0)]).contains("<span>at most 0.0</span>"));
+        assert!(drawn(&[sample(7)]).contains("<span>at most 7.0</span>"));
     }
 
     #[test]

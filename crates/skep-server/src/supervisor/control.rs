@@ -90,7 +90,7 @@ impl Control {
                 tracing::warn!("there is no control socket, so --control will not work: {error}");
                 Ok(None)
             }
-            Err(error) => Err(StartError(format!("control = {}: {error}", path.display()))),
+            Err(error) => Err(StartError::new(format!("control = {}: {error}", path.display()))),
         }
     }
 

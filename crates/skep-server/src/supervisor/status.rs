@@ -75,10 +75,14 @@ impl Supervisor {
 
     /// Replies what workers have counted, as JSON.
     pub(super) fn metrics_json(&self) -> String {
-        match &self.metrics {
-            Some(metrics) => metrics.figures().to_json() + "\n",
-            None => "not counted: requests are counted if the setting status.listen is there\n".to_owned(),
-        }
+        let Some(metrics) = &self.metrics else {
+            return "not counted: requests are counted if the setting status.listen is there\n".to_owned();
+        };
+        let mut figures = metrics.figures();
+        // A worker that was killed has left its own.
+        let slots = || self.workers().flat_map(WorkerHandle::claimed_slots);
+        figures.activities.retain(|activity| slots().any(|slot| slot.is_busy_process(activity.process)));
+        figures.to_json() + "\n"
     }
 
     fn reply_status(&mut self, client: UnixStream, json: bool, application: Application) {

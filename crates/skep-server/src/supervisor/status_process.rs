@@ -28,13 +28,22 @@ const LAST_SPANS: Duration = Duration::from_secs(5);
 /// How long the next process waits after one has crashed.
 const RESTART_DELAY: Duration = Duration::from_secs(2);
 
+/// What a supervisor had of this before an upgrade: the memory of metrics, the listening socket, and the process that ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct InheritedStatus {
+    pub(super) metrics: Option<RawFd>,
+    pub(super) socket: Option<RawFd>,
+    pub(super) process: Option<i32>,
+}
+
 /// The process, its socket, and when the next one starts.
 #[derive(Debug)]
 pub(crate) struct StatusProcess {
     /// None if the process only exports.
     socket: Option<OwnedFd>,
     pub(super) url: Option<String>,
-    process: Option<(Pid, Rc<Executable>)>,
+    /// Its executable is not known if it was started before an upgrade.
+    process: Option<(Pid, Option<Rc<Executable>>)>,
     start_at: Option<Instant>,
     /// At shutdown: until when it may send the last spans.
     stops_by: Option<Instant>,
@@ -58,6 +67,11 @@ impl StatusProcess {
 
     pub(super) fn socket(&self) -> Option<&OwnedFd> {
         self.socket.as_ref()
+    }
+
+    /// The process that runs, and ends if it was asked to.
+    pub(super) fn process(&self) -> Option<Pid> {
+        self.process.as_ref().map(|(pid, _)| *pid)
     }
 
     pub(super) fn start_at(&self) -> Option<Instant> {
@@ -91,7 +105,7 @@ impl Supervisor {
         }
         status.start_at = None;
         match status.spawn(&self.executable, metrics) {
-            Ok(pid) => status.process = Some((pid, Rc::clone(&self.executable))),
+            Ok(pid) => status.process = Some((pid, Some(Rc::clone(&self.executable)))),
             Err(error) => {
                 tracing::error!(%error, "the status page is not served: its process cannot be started");
                 status.start_at = Some(Instant::now() + RESTART_DELAY);
@@ -106,7 +120,7 @@ impl Supervisor {
         if self.shutdown.is_some() {
             return true;
         }
-        let was_stopped = !Rc::ptr_eq(&executable, &self.executable);
+        let was_stopped = executable.is_none_or(|executable| !Rc::ptr_eq(&executable, &self.executable));
         if !was_stopped {
             tracing::error!("the process of the status page crashed: {}", procfs::describe_exit(how));
         }
@@ -150,23 +164,35 @@ impl Supervisor {
             self.previous = Some(before.version());
         }
         let process = self.status_process.as_ref().and_then(|status| status.process.as_ref());
-        if process.is_some_and(|(_, executable)| !Rc::ptr_eq(executable, &self.executable)) {
+        let executable = process.and_then(|(_, executable)| executable.as_ref());
+        if executable.is_some_and(|executable| !Rc::ptr_eq(executable, &self.executable)) {
             self.stop_status();
         }
     }
 
-    /// Continues after an upgrade. If the new version counts in another way, counts start at zero.
-    pub(super) fn resume_status(&mut self, metrics: Option<RawFd>, socket: Option<RawFd>) -> Result<(), StartError> {
-        let Some(metrics) = metrics else { return Ok(()) };
-        let metrics =
-            Metrics::open(sys::take_inherited(metrics)?).or_else(|_| Metrics::new(self.config.span_queue()))?;
-        let listening = socket.map(take).transpose()?;
+    /// Continues after an upgrade. True if this version counts in another way: then it counts from 0, in memory that no worker has yet.
+    pub(super) fn resume_status(&mut self, before: &InheritedStatus) -> Result<bool, StartError> {
+        let Some(metrics) = before.metrics else { return Ok(false) };
+        let metrics = Metrics::open(sys::take_inherited(metrics)?)?;
+        let is_reset = metrics.is_none();
+        if is_reset {
+            tracing::warn!("requests are counted from 0 again: this version counts in another way");
+        }
+        let metrics = metrics.map_or_else(|| Metrics::new(self.config.span_queue()), Ok)?;
+        let listening = before.socket.map(take).transpose()?;
         if let Some((_, BoundAddress::Unix(path))) = &listening {
             self.files.extend(SocketFile::at(path));
         }
         self.metrics = Some(Arc::new(metrics));
         let (listener, at) = listening.unzip();
-        self.status_process = Some(StatusProcess::new(listener.map(|listener| listener.socket).zip(at.as_ref())));
-        Ok(())
+        let mut status = StatusProcess::new(listener.map(|listener| listener.socket).zip(at.as_ref()));
+        if let Some(pid) = before.process.and_then(Pid::from_raw) {
+            // It sends its last spans, and two would take the same ones from the queue.
+            status.process = Some((pid, None));
+            status.start_at = None;
+        }
+        self.status_process = Some(status);
+        self.stop_status();
+        Ok(is_reset)
     }
 }

@@ -9,12 +9,15 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 
 use super::control::Control;
+use super::status_process::{InheritedStatus, StatusProcess};
 use super::worker_handle::{WorkerHandle, set_all_inheritable};
 use super::{OwnFiles, PidFile, Supervisor};
+use crate::channel::{decode_line, encode_line};
 use crate::config::Config;
 use crate::error::StartError;
 use crate::handoff::{set_inheritable, sockets_of_text, sockets_to_text};
@@ -35,15 +38,18 @@ pub(super) struct UpgradeState {
     name: String,
     control: Option<RawFd>,
     sockets: Vec<Vec<RawFd>>,
-    /// The memory of metrics, and the listening socket of the status page.
-    metrics: Option<RawFd>,
-    status: Option<RawFd>,
+    status: InheritedStatus,
     /// The serving worker, and those that retire: each closes its connections at once if its channel is closed.
     workers: Vec<InheritedWorker>,
     urls: Vec<String>,
     /// What was changed at run time: workers that start later are to have it, too. Clocks go on, so raised levels end when they would have.
     level_changes: Vec<LevelChange>,
     raises: Vec<Raise>,
+    /// What the status says of swaps; of the last one, how many milliseconds ago it was.
+    swaps: u64,
+    replaced: u64,
+    previous: Option<String>,
+    last_swap: Option<(u64, Result<String, String>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +77,18 @@ impl UpgradeState {
         let urls = self.urls.iter().map(|url| format!("url {url}\n"));
         let levels = self.level_changes.iter().map(|change| format!("level {change}\n"));
         let raises = self.raises.iter().map(|raise| format!("raise {}\n", raise.to_line()));
-        let lists: String = urls.chain(levels).chain(raises).collect();
-        let (metrics, status) = (self.metrics.unwrap_or(-1), self.status.unwrap_or(-1));
+        let swaps = [("swaps", self.swaps), ("replaced", self.replaced)];
+        let swaps = swaps.map(|(name, number)| format!("{name} {number}\n"));
+        let previous = self.previous.iter().map(|version| format!("previous {version}\n"));
+        let last = self.last_swap.iter().map(|(age, outcome)| {
+            let (word, text) = outcome.as_ref().map_or_else(|text| ("failed", text), |text| ("swapped", text));
+            // An environment variable has no NUL.
+            format!("{word} {age} {}", encode_line(&text.replace('\0', "")))
+        });
+        let exporter = self.status.process.iter().map(|process| format!("status-process {process}\n"));
+        let lists = urls.chain(levels).chain(raises).chain(swaps).chain(previous).chain(last).chain(exporter);
+        let lists: String = lists.collect();
+        let (metrics, status) = (self.status.metrics.unwrap_or(-1), self.status.socket.unwrap_or(-1));
         format!(
             "{process}\n{last_number}\n{crashes}\n{name}\n{control}\n{sockets}\n{metrics}\n{status}\n{workers}\n{lists}"
         )
@@ -87,8 +103,11 @@ impl UpgradeState {
             name: lines.next()?.to_owned(),
             control: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
             sockets: sockets_of_text(lines.next()?)?,
-            metrics: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
-            status: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
+            status: InheritedStatus {
+                metrics: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
+                socket: lines.next()?.parse().ok().filter(|fd| *fd >= 0),
+                process: None,
+            },
             workers: lines.next()?.split_terminator('/').map(InheritedWorker::parse).collect::<Option<_>>()?,
             ..Self::default()
         };
@@ -97,7 +116,17 @@ impl UpgradeState {
                 ("url", url) => state.urls.push(url.to_owned()),
                 ("level", change) => state.level_changes.push(change.parse().ok()?),
                 ("raise", raise) => state.raises.push(Raise::of_line(raise)?),
-                _ => return None,
+                ("swaps", number) => state.swaps = number.parse().ok()?,
+                ("replaced", number) => state.replaced = number.parse().ok()?,
+                ("previous", version) => state.previous = Some(version.to_owned()),
+                (word @ ("swapped" | "failed"), rest) => {
+                    let (age, text) = rest.split_once(' ')?;
+                    let text = decode_line(text);
+                    state.last_swap = Some((age.parse().ok()?, if word == "swapped" { Ok(text) } else { Err(text) }));
+                }
+                ("status-process", process) => state.status.process = process.parse().ok(),
+                // A later version has more to say, and an earlier one does without it.
+                _ => {}
             }
         }
         Some(state)
@@ -167,6 +196,7 @@ fn hand_over(supervisor: &Supervisor) -> io::Result<UpgradeState> {
     set_everything_inheritable(supervisor, true)?;
     let serving = supervisor.serving.iter().map(|worker| InheritedWorker::of(worker, true));
     let retiring = supervisor.retiring.iter().map(|worker| InheritedWorker::of(worker, false));
+    let status = supervisor.status_process.as_ref();
     Ok(UpgradeState {
         process: std::process::id(),
         last_number: supervisor.last_number,
@@ -174,13 +204,24 @@ fn hand_over(supervisor: &Supervisor) -> io::Result<UpgradeState> {
         name: supervisor.name.clone(),
         control: supervisor.control.as_ref().map(|control| control.as_fd().as_raw_fd()),
         sockets: supervisor.sockets.iter().map(|thread| thread.iter().map(AsRawFd::as_raw_fd).collect()).collect(),
-        metrics: supervisor.metrics.as_ref().map(|metrics| metrics.file().as_raw_fd()),
-        status: supervisor.status_process.as_ref().and_then(|status| status.socket()).map(AsRawFd::as_raw_fd),
+        status: InheritedStatus {
+            metrics: supervisor.metrics.as_ref().map(|metrics| metrics.file().as_raw_fd()),
+            socket: status.and_then(StatusProcess::socket).map(AsRawFd::as_raw_fd),
+            process: status.and_then(StatusProcess::process).map(|pid| pid.as_raw_nonzero().get()),
+        },
         workers: serving.chain(retiring).collect(),
         urls: supervisor.urls.clone(),
         level_changes: supervisor.level_changes.clone(),
         raises: supervisor.raises.clone(),
+        swaps: supervisor.swaps,
+        replaced: supervisor.replaced,
+        previous: supervisor.previous.clone(),
+        last_swap: supervisor.last_swap.clone().map(|(at, outcome)| (millis(at.elapsed()), outcome)),
     })
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Lets file descriptors survive the execution of another program, or not.
@@ -223,7 +264,12 @@ impl Supervisor {
         state.level_changes.iter().for_each(LevelChange::apply);
         supervisor.level_changes = state.level_changes;
         supervisor.raises = state.raises;
-        supervisor.resume_status(state.metrics, state.status)?;
+        supervisor.swaps = state.swaps;
+        supervisor.replaced = state.replaced;
+        supervisor.previous = state.previous;
+        let before = |age| Instant::now().checked_sub(Duration::from_millis(age));
+        supervisor.last_swap = state.last_swap.and_then(|(age, outcome)| Some((before(age)?, outcome)));
+        let is_reset = supervisor.resume_status(&state.status)?;
         for inherited in state.workers {
             let Some(pid) = Pid::from_raw(inherited.pid) else { continue };
             let scoreboard = Scoreboard::open(take(&inherited.scoreboard)?, inherited.slots)?;
@@ -239,6 +285,10 @@ impl Supervisor {
         }
         tracing::info!("the supervisor runs version {} now", supervisor.executable.version());
         supervisor.systemd.ready(&format!("listens on {}", supervisor.urls.join(" and ")));
+        if is_reset && supervisor.serving.is_some() {
+            // The one that serves could not count in the memory that it was given.
+            supervisor.replace()?;
+        }
         Ok(supervisor)
     }
 }

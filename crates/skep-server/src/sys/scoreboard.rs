@@ -129,6 +129,11 @@ impl Slot {
         self.previous.load(Ordering::Relaxed) + self.requests.load(Ordering::Relaxed)
     }
 
+    /// True if this process has the slot, and requests in flight.
+    pub(crate) fn is_busy_process(&self, process: u32) -> bool {
+        self.process.load(Ordering::Acquire) == process && self.running.load(Ordering::Relaxed) > 0
+    }
+
     pub(crate) fn is_claimed(&self) -> bool {
         self.process.load(Ordering::Acquire) != 0
     }

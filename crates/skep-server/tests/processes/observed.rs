@@ -21,6 +21,7 @@ pub(crate) const TESTS: &[Test] = &[
         "a_status_process_that_dies_harms_no_request_and_comes_back",
         a_status_process_that_dies_harms_no_request_and_comes_back,
     ),
+    ("an_upgrade_to_a_version_that_counts_in_another_way_counts_from_0", counts_in_another_way),
     ("a_request_that_hangs_is_shown_while_it_runs", a_request_that_hangs_is_shown_while_it_runs),
     ("the_status_page_is_for_this_machine_only", the_status_page_is_for_this_machine_only),
     ("one_plain_process_has_a_status_page_on_a_unix_socket", one_plain_process_has_a_status_page_on_a_unix_socket),
@@ -94,6 +95,40 @@ fn requests_are_counted_across_deaths_swaps_and_upgrades() {
     get_times(&server, 5);
     server.wait_until("nor does an upgrade", |server| counted(server, "Hello", "2xx") == 20);
     assert_eq!(address(&server), before);
+    let text = self::page(&server, "/-/status.json");
+    for part in ["\"swaps\":2", "\"swap_succeeded\":true", "\"crashes\":1", "\"previous\":\""] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+}
+
+/// What a supervisor of a version with another layout has: its first word says so.
+fn pretend_another_layout(server: &Server) {
+    let files = std::fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap().map(|file| file.unwrap().path());
+    let is_memory = |file: &std::path::PathBuf| {
+        std::fs::read_link(file).is_ok_and(|to| to.to_string_lossy().starts_with("/memfd:skep-metrics"))
+    };
+    let memory = std::fs::OpenOptions::new().write(true).open(files.filter(is_memory).last().unwrap()).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&memory, &[9; 8], 0).unwrap();
+}
+
+fn counts_in_another_way() {
+    let folder = folder();
+    deploy(&folder.join("app"), "one");
+    let mut server = Server::start_in(folder.clone(), &STATUS);
+    get_times(&server, 3);
+    server.wait_until("they are counted", |server| counted(server, "Hello", "2xx") == 3);
+    pretend_another_layout(&server);
+    deploy(&folder.join("app"), "two");
+    let (swapped, said) = server.control("swap");
+    assert!(swapped, "a version is not refused for how it counts: {said}");
+    get_times(&server, 3);
+    server.wait_until("it is said", |server| server.errors().contains("requests are not counted: the supervisor's"));
+    assert_eq!(server.get("/version").unwrap(), "two");
+    assert!(server.control("upgrade").0);
+    server.wait_until("it counts from 0", |server| {
+        server.get("/").is_ok_and(|text| text == "Hello, world!") && counted(server, "Hello", "2xx") > 0
+    });
+    assert!(server.errors().contains("requests are counted from 0 again"), "{}", server.errors());
 }
 
 fn forked_processes_count_in_one_place() {
@@ -160,6 +195,12 @@ fn a_request_that_hangs_is_shown_while_it_runs() {
     drop(busy);
     server.wait_until("it is gone", |server| !page(server, "/-/status.json").contains(running));
     server.wait_until("it is counted", |server| counted(server, "Slow", "closed") == 1);
+    let mut lost = TcpStream::connect(&server.address).unwrap();
+    lost.write_all(b"GET /slow/60000 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    server.wait_until("another one is shown", |server| server.control("metrics").1.contains(running));
+    kill(server.worker(), Signal::KILL);
+    server.wait_until("it died with its worker", |server| !page(server, "/-/status.json").contains(running));
+    assert!(!server.control("metrics").1.contains(running));
 }
 
 fn the_status_page_is_for_this_machine_only() {

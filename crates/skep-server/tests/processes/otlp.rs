@@ -24,6 +24,7 @@ use super::server::{Server, command, descendants, folder, kill, title};
 pub(crate) const TESTS: &[Test] = &[
     ("an_otlp_receiver_decodes_spans_and_metrics", an_otlp_receiver_decodes_spans_and_metrics),
     ("no_span_is_lost_to_otlp_failures_forks_and_shutdown", no_span_is_lost_to_otlp_failures_forks_and_shutdown),
+    ("an_upgrade_has_one_exporter_at_a_time", an_upgrade_has_one_exporter_at_a_time),
     ("a_dead_otlp_receiver_costs_no_request_and_drops_are_counted", a_dead_otlp_receiver_costs_no_request),
     ("one_plain_process_sends_otlp_until_its_end", one_plain_process_sends_otlp_until_its_end),
     ("otlp_over_tls_needs_a_certificate_that_the_system_trusts", otlp_over_tls),
@@ -43,6 +44,8 @@ struct Receiver {
     taken: Arc<Mutex<Taken>>,
     /// It answers 503.
     is_down: Arc<AtomicBool>,
+    /// It answers after a while.
+    is_slow: Arc<AtomicBool>,
 }
 
 impl Receiver {
@@ -54,13 +57,13 @@ impl Receiver {
     fn start_with<S: Read + Write + Send + 'static>(open: impl Fn(TcpStream) -> S + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let receiver = Self { address, taken: Arc::default(), is_down: Arc::default() };
-        let (taken, is_down) = (Arc::clone(&receiver.taken), Arc::clone(&receiver.is_down));
+        let receiver = Self { address, taken: Arc::default(), is_down: Arc::default(), is_slow: Arc::default() };
+        let shared = (Arc::clone(&receiver.taken), Arc::clone(&receiver.is_down), Arc::clone(&receiver.is_slow));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let (taken, is_down) = (Arc::clone(&taken), Arc::clone(&is_down));
+                let (taken, is_down, is_slow) = shared.clone();
                 let mut stream = BufReader::new(open(stream.unwrap()));
-                std::thread::spawn(move || while receive(&mut stream, &taken, &is_down).is_some() {});
+                std::thread::spawn(move || while receive(&mut stream, &taken, &is_down, &is_slow).is_some() {});
             }
         });
         receiver
@@ -87,7 +90,12 @@ impl Receiver {
 }
 
 /// Serves one request of a connection.
-fn receive<S: Read + Write>(reader: &mut BufReader<S>, taken: &Mutex<Taken>, is_down: &AtomicBool) -> Option<()> {
+fn receive<S: Read + Write>(
+    reader: &mut BufReader<S>,
+    taken: &Mutex<Taken>,
+    is_down: &AtomicBool,
+    is_slow: &AtomicBool,
+) -> Option<()> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         (reader.read_line(&mut head).ok()? > 0).then_some(())?;
@@ -95,6 +103,9 @@ fn receive<S: Read + Write>(reader: &mut BufReader<S>, taken: &Mutex<Taken>, is_
     let length = head.to_lowercase().split("content-length: ").nth(1)?.lines().next()?.parse().ok()?;
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
+    if is_slow.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(700));
+    }
     let status = if is_down.load(Ordering::Relaxed) {
         "503 Service Unavailable"
     } else {
@@ -219,6 +230,34 @@ fn no_span_is_lost_to_otlp_failures_forks_and_shutdown() {
     let spans = receiver.spans();
     let ids: BTreeSet<Vec<u8>> = spans.iter().map(|span| span.span_id.clone()).collect();
     assert_eq!((receiver.count("GET /"), ids.len()), (30, 30), "all of them, each once");
+}
+
+fn an_upgrade_has_one_exporter_at_a_time() {
+    let receiver = Receiver::start();
+    let mut server = start(&receiver, &[]);
+    server.get("/").unwrap();
+    server.wait_until("it exports", |_| receiver.count("GET /") == 1);
+    receiver.is_slow.store(true, Ordering::Relaxed);
+    for _ in 0..5 {
+        server.get("/").unwrap();
+    }
+    assert!(server.control("upgrade").0);
+    let mut is_one = |server: &mut Server| {
+        let all = descendants(server.pid()).into_iter().map(title);
+        let exporters = all.filter(|title| title.starts_with("skep: status")).count();
+        assert!(exporters <= 1, "{exporters} of them take from one queue");
+        exporters == 1 && server.errors().contains("the supervisor runs version")
+    };
+    server.wait_until("the first one has sent its spans", |server| {
+        is_one(server);
+        receiver.count("GET /") == 6
+    });
+    receiver.is_slow.store(false, Ordering::Relaxed);
+    server.wait_until("another one runs", &mut is_one);
+    server.get("/").unwrap();
+    server.wait_until("it exports", |_| receiver.count("GET /") == 7);
+    let ids: BTreeSet<Vec<u8>> = receiver.spans().into_iter().map(|span| span.span_id).collect();
+    assert_eq!(ids.len(), receiver.spans().len(), "each span once");
 }
 
 fn a_dead_otlp_receiver_costs_no_request() {

@@ -224,7 +224,7 @@ fn a_check_for_deployment_names_what_is_missing() {
     );
     assert!(!out.contains("cache.sessions"), "{out}");
     let (code, _, error) = output(&["--deploy"]);
-    assert!(code == Some(1) && error.contains("--check --deploy"), "{error}");
+    assert!(code == Some(2) && error.contains("--check --deploy"), "{error}");
 }
 
 #[test]
@@ -249,8 +249,7 @@ fn a_service_that_was_never_mounted_is_named_before_anything_is_accepted() {
 #[test]
 fn mistakes_are_explained() {
     for (arguments, problem) in [
-        (&["--lisen", ":1"][..], "there is no flag --lisen; did you mean --listen?"),
-        (&["--set", "limits.bdoy=1"], "--set: there is no setting \"limits.bdoy\"; did you mean limits.body?"),
+        (&["--set", "limits.bdoy=1"][..], "--set: there is no setting \"limits.bdoy\"; did you mean limits.body?"),
         (&["--listen", "localhost"], "invalid address \"localhost\": expected a port, too, such as localhost:8800"),
         (&["--config", "no-such.toml"], "cannot read the settings in no-such.toml: No such file or directory"),
         (
@@ -274,6 +273,19 @@ fn mistakes_are_explained() {
         let (code, _, error) = output(arguments);
         assert_eq!(code, Some(1), "{arguments:?}");
         assert!(error.contains(problem), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn a_wrong_command_line_has_an_exit_code_of_its_own() {
+    for (arguments, problem) in [
+        (&["--lisen", ":1"][..], "there is no flag --lisen; did you mean --listen?"),
+        (&["serve"], "\"serve\" is not expected here; settings start with --"),
+        (&["--listen"], "--listen"),
+        (&["--log-token", "debug"], "expected a level and a duration"),
+    ] {
+        let (code, _, error) = output(arguments);
+        assert!(code == Some(2) && error.contains(problem), "{arguments:?}: {code:?} {error}");
     }
 }
 

@@ -56,7 +56,7 @@ fn requests_are_counted_by_service_and_outcome_over_all_threads_and_workers() {
     let (metrics, recorder) = start();
     recorder.record(&finished(&account(1, None), 200, 2));
     // The next version has its services in another order, and shares the memory through another mapping.
-    let other = Arc::new(Metrics::open(metrics.file().try_clone().unwrap()).unwrap());
+    let other = Arc::new(Metrics::open(metrics.file().try_clone().unwrap()).unwrap().unwrap());
     let services = other.register(&names(&["none", "Index", "Article"]), &names(&[""; 9]));
     for (thread, status) in [(0, 200), (1, 404), (65, 503), (1, 0)] {
         other.recorder(thread, Arc::clone(&services), Duration::from_secs(9), None).record(&finished(
@@ -72,6 +72,16 @@ fn requests_are_counted_by_service_and_outcome_over_all_threads_and_workers() {
     assert!(!figures.services.contains_key("Index"), "it had no request");
     assert_eq!(figures.counter(Counter::Statements), 10);
     assert_eq!((figures.statements[0].runs, figures.statements[0].nanos), (10, 15_000_000));
+}
+
+#[test]
+fn memory_of_another_layout_is_known_by_its_first_word_and_its_size() {
+    let metrics = Metrics::new(0).unwrap();
+    metrics.memory.words()[MAGIC].fetch_add(1, Ordering::Relaxed);
+    assert!(Metrics::open(metrics.file().try_clone().unwrap()).unwrap().is_none());
+    let short = SharedWords::new(c"skep-test", 1).unwrap();
+    short.words()[MAGIC].store(VERSION, Ordering::Relaxed);
+    assert!(Metrics::open(short.file().try_clone().unwrap()).unwrap().is_none());
 }
 
 #[test]
@@ -222,7 +232,7 @@ fn a_full_queue_drops_and_counts_and_a_span_leaves_it_when_it_was_sent() {
     let (spans, next) = metrics.next_spans(3, None);
     assert_eq!((spans.len(), next), (3, 3));
     // The next sender, perhaps in another process, finds the same ones.
-    let other = Metrics::open(metrics.file().try_clone().unwrap()).unwrap();
+    let other = Metrics::open(metrics.file().try_clone().unwrap()).unwrap().unwrap();
     assert_eq!(other.next_spans(3, None), (spans, 3));
     other.finish_spans(3);
     (0..3).for_each(|_| record());
