@@ -6,7 +6,7 @@ use std::io::Read;
 use flate2::read::GzDecoder;
 
 use crate::Result;
-use crate::experiment::Same;
+use crate::experiment::{Load, Same};
 use crate::load::Answer;
 
 /// What a variant answered before the load began.
@@ -15,10 +15,13 @@ pub(crate) struct Answered {
     pub(crate) body: usize,
 }
 
-/// Checks a variant's answer.
-pub(crate) fn check(same: Same, name: &str, answer: &Answer) -> Result<Answered> {
+/// Checks a variant's answer to a request of this load.
+pub(crate) fn check(same: Same, load: Load, name: &str, answer: &Answer) -> Result<Answered> {
     if answer.status != 200 {
         return Err(format!("{name} answers {}: {}", answer.status, start(&answer.body)).into());
+    }
+    if load.wants_gzip() && answer.field("content-encoding").is_none() {
+        return Err(format!("{name} does not compress its answer").into());
     }
     alike(same, name, &decoded(name, answer)?)?;
     Ok(Answered { body: answer.body.len() })
@@ -82,19 +85,22 @@ mod tests {
     use flate2::write::GzEncoder;
 
     use super::*;
+    use crate::experiment::Request;
+
+    const KEPT: Load = Load::KeepAlive { connections: 1 };
 
     fn answer(status: u16, body: &str) -> Answer {
         Answer { status, fields: Vec::new(), body: body.into(), took: Duration::ZERO }
     }
 
     fn error(same: Same, answer: &Answer) -> String {
-        check(same, "skep", answer).unwrap_err().to_string()
+        check(same, KEPT, "skep", answer).unwrap_err().to_string()
     }
 
     #[test]
     fn another_answer_is_refused_and_shown() {
         let text = Same::Text("Hello, world!");
-        assert!(check(text, "skep", &answer(200, "Hello, world!")).is_ok());
+        assert!(check(text, KEPT, "skep", &answer(200, "Hello, world!")).is_ok());
         assert_eq!(error(text, &answer(200, "Hello!")), r#"skep does not answer "Hello, world!" but "Hello!""#);
         assert_eq!(error(text, &answer(404, "Nothing.")), r#"skep answers 404: "Nothing.""#);
     }
@@ -107,14 +113,17 @@ mod tests {
         (compressed.body, compressed.fields) =
             (gzip.finish().unwrap(), vec![("content-encoding".to_owned(), "gzip".to_owned())]);
         let length = compressed.body.len();
-        assert_eq!(check(Same::Text("Hello, world!"), "skep", &compressed).unwrap().body, length);
+        let wanted = Load::Requests { connections: 1, request: Request::Gzip };
+        assert_eq!(check(Same::Text("Hello, world!"), wanted, "skep", &compressed).unwrap().body, length);
+        let plain = check(Same::Text("Hello, world!"), wanted, "skep", &answer(200, "Hello, world!"));
+        assert_eq!(plain.unwrap_err().to_string(), "skep does not compress its answer");
         assert!(error(Same::Text("Hello!"), &compressed).contains("Hello, world!"));
     }
 
     #[test]
     fn a_page_must_have_its_rows() {
         let twice = Same::Times(2, "<article");
-        assert!(check(twice, "skep", &answer(200, "<article></article><article></article>")).is_ok());
+        assert!(check(twice, KEPT, "skep", &answer(200, "<article></article><article></article>")).is_ok());
         assert!(error(twice, &answer(200, "<article></article>")).contains("1 times"));
     }
 }

@@ -140,6 +140,11 @@ fn fetch(target: &Target, spec: &RequestSpec, version: Version) -> Result<Answer
 }
 
 impl Load {
+    /// Whether its responses are to be compressed.
+    pub(crate) fn wants_gzip(self) -> bool {
+        matches!(self, Self::Requests { request: Request::Gzip, .. })
+    }
+
     fn is_tls(self) -> bool {
         matches!(self, Self::Tls { .. } | Self::Streams { .. })
     }

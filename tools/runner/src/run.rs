@@ -146,7 +146,7 @@ fn tried(entrant: &mut Entrant, experiment: &Experiment, load: Load, site: &Site
     }
     let server = Server::start(&entrant.variant, &label(experiment.name, entrant), site)?;
     let answer = load::ask_as(load, server.port, entrant.variant.path)?;
-    entrant.answered = Some(answer::check(experiment.same, &entrant.name, &answer)?);
+    entrant.answered = Some(answer::check(experiment.same, load, &entrant.name, &answer)?);
     Ok(Some(server))
 }
 
