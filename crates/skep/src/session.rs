@@ -18,6 +18,7 @@
 mod id;
 #[cfg(feature = "people")]
 mod listed;
+mod rules;
 mod sealed;
 #[cfg(feature = "people")]
 mod series;
@@ -30,7 +31,6 @@ use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
-use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
@@ -46,6 +46,7 @@ use id::Id;
 pub(crate) use id::cookie_name;
 #[cfg(feature = "people")]
 pub(crate) use listed::Listed;
+pub use rules::{Rules, SessionStore};
 use store::{Change, Found, Outcome, Values, When};
 pub(crate) use store::{SESSIONS, Sessions};
 use users::OWNER;
@@ -84,41 +85,6 @@ impl<T> fmt::Debug for Key<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Key").field(&self.name).finish()
     }
-}
-
-with_defaults! {
-    /// Lifetimes of sessions: the settings `session.idle` and `session.life`.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// let mut setup = skep::Setup::default();
-    /// setup.session.idle = Duration::from_hours(1);
-    /// ```
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct Rules {
-        /// Idle timeout (14 days), accurate to ten minutes or an eighth of it, whichever is less. A session that belongs to nobody
-        /// ([`Session::belongs_to`]) ends after three quarters of it: where there are too many, those go first.
-        pub idle: Duration = Duration::from_hours(14 * 24),
-        /// Maximum age since the session began or was renewed (90 days).
-        pub life: Duration = Duration::from_hours(90 * 24),
-        /// Where they are kept: the setting `session.store` (the server's store).
-        pub store: SessionStore = SessionStore::Server,
-    }
-}
-
-/// Where sessions are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SessionStore {
-    /// Where the cache `sessions` is, or in `sessions.sqlite`; the browser has a random id.
-    #[default]
-    Server,
-    /// In the cookie itself, sealed with the application's keys. Nothing is looked up, and there is no list of a user's sessions: one that
-    /// was copied lasts until it expires, [`Session::end_all`] is an error, accounts (`skep::people`) are refused, and of requests that
-    /// change a session at the same time the last response counts. It has room for about 2.8 KB.
-    Cookie,
 }
 
 /// The session of the user who sent this request: [`Cx::session`](crate::Cx::session).
@@ -406,29 +372,24 @@ impl<'c> Session<'c> {
         if !matches!(known, LoadState::Unread) {
             return Ok(known);
         }
-        let sealed = if self.sessions.is_sealed() { Some(self.open_sealed()?) } else { None };
-        let read = match self.cookie.and_then(Id::parse) {
-            _ if let Some(sealed) = sealed => match sealed {
-                Some((values, begun)) => {
-                    LoadState::Open(Open { id: Rc::new(Id::draw()?), values: Rc::new(values), is_new: false, begun })
-                }
-                None => LoadState::Nobody,
-            },
-            None => LoadState::Nobody,
-            Some(id) => match self.sessions.find(&id).await? {
-                Found::Nothing => LoadState::Nobody,
-                Found::Over => LoadState::Over,
-                Found::Values(values) => {
-                    LoadState::Open(Open { id: Rc::new(id), values: Rc::new(values), is_new: false, begun: 0 })
-                }
-            },
-        };
+        let read = if self.sessions.is_sealed() { self.read_sealed()? } else { self.read().await? };
         let mut now = self.state.now.borrow_mut();
         // Another future of the same handler may have been faster, and have changed something.
         if matches!(*now, LoadState::Unread) {
             *now = read;
         }
         Ok(now.clone())
+    }
+
+    async fn read(&self) -> Result<LoadState> {
+        let Some(id) = self.cookie.and_then(Id::parse) else { return Ok(LoadState::Nobody) };
+        Ok(match self.sessions.find(&id).await? {
+            Found::Nothing => LoadState::Nobody,
+            Found::Over => LoadState::Over,
+            Found::Values(values) => {
+                LoadState::Open(Open { id: Rc::new(id), values: Rc::new(values), is_new: false, begun: 0 })
+            }
+        })
     }
 
     /// False if the current value is not the expected one.

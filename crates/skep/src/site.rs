@@ -24,7 +24,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use http::header::{ALLOW, LOCATION, ORIGIN, SET_COOKIE};
+use http::header::{ALLOW, LOCATION, ORIGIN};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 
@@ -33,7 +33,6 @@ use crate::body::Body;
 use crate::cache::{Cache, Store};
 #[cfg(feature = "compression")]
 use crate::compression::{self, Situation};
-use crate::cookie;
 use crate::cors::{self, CorsTable};
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
@@ -344,12 +343,7 @@ impl Local {
                 Err(mut error) => match error.take_response() {
                     Some(response) => response.into(),
                     None => {
-                        let about = About {
-                            parts: Some(&parts),
-                            speaks_json: speaks_json.get(),
-                            user: resources.user(),
-                            language: resources.chosen_language().map(|chosen| chosen.language),
-                        };
+                        let about = About::of_request(&parts, speaks_json.get(), &resources);
                         nonce.enter(|| local.fail(&error, id, &about))
                     }
                 },
@@ -374,46 +368,6 @@ impl Local {
             }
             response
         }
-    }
-
-    /// The error page for a failure before routing, such as a malformed request line.
-    #[must_use]
-    pub fn failure(&self, error: &Error) -> Response {
-        let mut nonce = nonce::Scope::default();
-        let mut response = nonce.enter(|| self.fail(error, self.inner.ids.next(), &About::default()));
-        self.site().resources.add_security_headers(&mut response, &nonce, Peer::default());
-        response
-    }
-
-    /// Drops a request that [`answer`](Self::answer) has not answered yet, and makes its error page, with the cookies that its browser
-    /// must get all the same, such as that of a session with a new id.
-    ///
-    /// ```
-    /// use skep::prelude::*;
-    ///
-    /// # let mut setup = skep::Setup::default();
-    /// # setup.temporary_database = true;
-    /// let local = std::sync::Arc::new(App::new().open(setup).unwrap()).local();
-    /// let (parts, ()) = http::Request::new(()).into_parts();
-    /// let request = Box::pin(local.answer(skep::Request::new(parts, skep::Body::empty())));
-    /// let error = Error::new(StatusCode::SERVICE_UNAVAILABLE).with_cause("it took too long");
-    /// assert_eq!(local.abandon(|| drop(request), &error).status(), 503);
-    /// ```
-    #[must_use]
-    pub fn abandon(&self, drop_request: impl FnOnce(), error: &Error) -> Response {
-        let ((), cookies) = cookie::left_by(drop_request);
-        let mut response = self.failure(error);
-        add_cookies(&mut response, cookies);
-        response
-    }
-
-    /// The error page in place of a response that cannot be sent, with the cookies of that.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn failure_instead_of(&self, response: &Response, error: &Error) -> Response {
-        let mut failure = self.failure(error);
-        add_cookies(&mut failure, response.headers().get_all(SET_COOKIE).iter().cloned().collect());
-        failure
     }
 
     /// The application.

@@ -12,6 +12,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_guest_has_no_environment_but_what_it_was_given", environment),
     ("a_guest_sees_no_file_but_what_it_was_given", files),
     ("a_guest_reaches_no_server_but_what_it_was_allowed", network),
+    ("an_application_fetches_within_its_time_what_it_was_allowed", fetches),
     ("what_a_guest_prints_goes_to_the_log", prints),
 ];
 
@@ -68,6 +69,48 @@ fn network() {
     let server = Server::start(&[guest.to_str().unwrap(), "--allow-out", &address]);
     assert_eq!(server.text(&format!("/fetch?{address}")), "status 203");
     assert!(server.text("/fetch?127.0.0.1:1").contains("HttpRequestDenied"));
+}
+
+fn fetches() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || respond_with_length(stream));
+        }
+    });
+    let app = guests::application("skep-isolate-app");
+    let fetched = |server: &Server, path: &str, time: u32| {
+        server.text(&format!("/fetched?url=http%3A%2F%2F{}{path}&milliseconds={time}", address.replace(':', "%3A")))
+    };
+    let server = Server::start(&[app.to_str().unwrap()]);
+    let refused = fetched(&server, "/", 5000);
+    assert!(refused.starts_with("timeout false") && refused.contains("--allow-out would allow"), "{refused}");
+    let server = Server::start(&[app.to_str().unwrap(), "--allow-out", &address]);
+    assert_eq!(fetched(&server, "/", 5000), "201 100002 bytes came");
+    let late = fetched(&server, "/late", 200);
+    assert!(late.starts_with("timeout true"), "{late}");
+}
+
+/// Says how many bytes a body had; to `/late` nothing.
+fn respond_with_length(stream: std::net::TcpStream) {
+    use std::io::{BufRead, BufReader, Read, Write};
+    let mut stream = BufReader::new(stream);
+    let (mut length, mut is_late) = (0, false);
+    for line in stream.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()) {
+        is_late |= line.contains(" /late ");
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
+            length = value.parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).unwrap();
+    if is_late {
+        thread::sleep(std::time::Duration::from_secs(3));
+    }
+    let text = format!("{length} bytes came");
+    let head = format!("HTTP/1.1 201 Created\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len());
+    let _ = stream.get_mut().write_all(head.as_bytes());
 }
 
 fn prints() {

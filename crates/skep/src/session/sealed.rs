@@ -3,10 +3,12 @@
 //! So nothing is looked up, and nothing can be taken back: a copy of the cookie is the session until it expires, and of requests that
 //! change it at the same time the last response counts.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::id::Id;
 use super::store::{Change, Outcome, Values};
 use super::{LoadState, Open, Session, cookie_name};
 use crate::cookie::Cookie;
@@ -26,20 +28,22 @@ struct Sealed {
 const LARGEST_COOKIE: usize = 4096;
 
 impl Session<'_> {
-    /// What the cookie holds, and when the session began. From time to time it is sealed anew, as it is used.
-    pub(super) fn open_sealed(&self) -> Result<Option<(Values, u64)>> {
-        let Some(cookie) = self.cookie else { return Ok(None) };
-        let Some(text) = self.keys.open(&self.purpose(), cookie)? else { return Ok(None) };
-        let Ok(sealed) = serde_json::from_slice::<Sealed>(&text) else { return Ok(None) };
+    /// The session in the cookie. From time to time it is sealed anew, as it is used.
+    pub(super) fn read_sealed(&self) -> Result<LoadState> {
+        let nobody = Ok(LoadState::Nobody);
+        let Some(cookie) = self.cookie else { return nobody };
+        let Some(text) = self.keys.open(&self.purpose(), cookie)? else { return nobody };
+        let Ok(sealed) = serde_json::from_slice::<Sealed>(&text) else { return nobody };
         let (rules, now) = (self.sessions.rules, self.sessions.now().millis());
         let lasts = |since: u64, time: Duration| u128::from(now.saturating_sub(since)) < time.as_millis();
         if !lasts(sealed.begun, rules.life) || !lasts(sealed.seen, rules.idle) {
-            return Ok(None);
+            return nobody;
         }
         if !lasts(sealed.seen, rules.seen_every()) {
             self.seal(&sealed.values, sealed.begun)?;
         }
-        Ok(Some((sealed.values, sealed.begun)))
+        let (id, values) = (Rc::new(Id::draw()?), Rc::new(sealed.values));
+        Ok(LoadState::Open(Open { id, values, is_new: false, begun: sealed.begun }))
     }
 
     /// Changes a value in this request and in the cookie of its response.

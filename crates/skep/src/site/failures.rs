@@ -1,15 +1,19 @@
 //! What failed: its page, and its line in the log.
 
 use http::StatusCode;
-use http::header::ACCEPT_LANGUAGE;
+use http::header::{ACCEPT_LANGUAGE, SET_COOKIE};
 use http::request::Parts;
 
 use super::Local;
+use super::headers::add_cookies;
+use crate::cookie;
 use crate::error::Error;
 use crate::error_page::{self, Failure};
 use crate::log_limit::LogLimit;
+use crate::nonce;
 use crate::panic;
-use crate::request::{RequestId, header_text};
+use crate::request::{Peer, RequestId, header_text};
+use crate::resources::ThreadResources;
 use crate::response::Response;
 use crate::validation;
 
@@ -24,7 +28,55 @@ pub(super) struct About<'a> {
     pub(super) language: Option<&'static str>,
 }
 
+impl<'a> About<'a> {
+    /// A request that was read, and perhaps handled for a while.
+    pub(super) fn of_request(parts: &'a Parts, speaks_json: bool, resources: &'a ThreadResources) -> Self {
+        let language = resources.chosen_language().map(|chosen| chosen.language);
+        Self { parts: Some(parts), speaks_json, user: resources.user(), language }
+    }
+}
+
 impl Local {
+    /// The error page for a failure before routing, such as a malformed request line.
+    #[must_use]
+    pub fn failure(&self, error: &Error) -> Response {
+        let mut nonce = nonce::Scope::default();
+        let mut response = nonce.enter(|| self.fail(error, self.inner.ids.next(), &About::default()));
+        self.site().resources.add_security_headers(&mut response, &nonce, Peer::default());
+        response
+    }
+
+    /// Drops a request that [`answer`](Self::answer) has not answered yet, and makes its error page, with the cookies that its browser
+    /// must get all the same, such as that of a session with a new id.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// # let mut setup = skep::Setup::default();
+    /// # setup.temporary_database = true;
+    /// let local = std::sync::Arc::new(App::new().open(setup).unwrap()).local();
+    /// let (parts, ()) = http::Request::new(()).into_parts();
+    /// let request = Box::pin(local.answer(skep::Request::new(parts, skep::Body::empty())));
+    /// let error = Error::new(StatusCode::SERVICE_UNAVAILABLE).with_cause("it took too long");
+    /// assert_eq!(local.abandon(|| drop(request), &error).status(), 503);
+    /// ```
+    #[must_use]
+    pub fn abandon(&self, drop_request: impl FnOnce(), error: &Error) -> Response {
+        let ((), cookies) = cookie::left_by(drop_request);
+        let mut response = self.failure(error);
+        add_cookies(&mut response, cookies);
+        response
+    }
+
+    /// The error page in place of a response that cannot be sent, with the cookies of that.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn failure_instead_of(&self, response: &Response, error: &Error) -> Response {
+        let mut failure = self.failure(error);
+        add_cookies(&mut failure, response.headers().get_all(SET_COOKIE).iter().cloned().collect());
+        failure
+    }
+
     pub(super) fn fail(&self, error: &Error, id: RequestId, about: &About<'_>) -> Response {
         log(error, id, about);
         let mut response = self.page(error, id, about);
