@@ -88,6 +88,7 @@ pub(crate) fn app_setup(
     setup.session.store = config.session.store;
     setup.session.life = config.session.life;
     setup.offload = Arc::new(Pool::new(config.limits.blocking_threads, config.limits.blocking_queue));
+    setup.access = config.access.rules();
     setup.mailer = mailer(config)?;
     setup.fetcher = fetcher(config);
     (setup.fetch.time, setup.fetch.body) = (config.limits.fetch_time, config.limits.fetch_body);

@@ -5,6 +5,7 @@
 //!
 //! Start reading at [`Reading::read`].
 
+mod access;
 mod fetch;
 mod flags;
 mod otlp;
@@ -31,6 +32,7 @@ use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 use crate::error::StartError;
 use crate::log;
 use crate::proxies::Trusted;
+pub(crate) use access::Access;
 pub(crate) use fetch::{Fetch, FetchHosts};
 #[cfg(feature = "fetch")]
 pub(crate) use fetch::{Reach, is_public};
@@ -73,6 +75,7 @@ pub(crate) struct Config {
     pub(crate) secret_keys: Option<Secret<String>>,
     pub(crate) mail: Mail,
     pub(crate) fetch: Fetch,
+    pub(crate) access: Access,
     pub(crate) caches: Caches,
     pub(crate) grace: Duration,
     pub(crate) development: bool,
@@ -349,12 +352,13 @@ impl Config {
             let Resolved { name, value, source, .. } = resolved;
             let taken = match table::SETTINGS.iter().find(|setting| setting.name == name) {
                 Some(setting) => (setting.set)(&mut config, value),
-                None => config.caches.take(name, value),
+                None => config.caches.take(name, value).and_then(|()| config.access.take(name, value)),
             };
             if let Err(problem) = taken {
                 problems.push(format!("{source}: {name} = \"{value}\": {problem}"));
             }
         }
+        problems.extend(config.access.problems());
         if let Some(path) = config.probe.as_ref().filter(|path| !path.starts_with('/')) {
             let source = values.get("probe").map_or(&Source::Default, |resolved| &resolved.source);
             problems.push(format!("{source}: probe = \"{path}\": expected a path, such as / or /health"));

@@ -27,6 +27,7 @@ use crate::fetch::Fetcher;
 use crate::files::Files;
 use crate::form::once::Ledger;
 use crate::form::{Messages, remove_old_uploads};
+use crate::guard::AccessTable;
 use crate::link::BaseUrl;
 use crate::mail::Mailer;
 use crate::mount::{self, Mount};
@@ -92,6 +93,7 @@ pub struct App {
     mounted_settings: Vec<Row>,
     mailer: Option<Arc<dyn Mailer>>,
     fetcher: Option<Arc<dyn Fetcher>>,
+    access: AccessTable,
     starts: Vec<Start>,
     checks: Vec<Check>,
     jobs: Vec<Job>,
@@ -392,6 +394,9 @@ impl App {
             Ok(loaded) => self.values.extend(loaded),
             Err(wrong) => problems.extend(wrong),
         }
+        let mut access = self.access;
+        access.rules.extend(setup.access.iter().cloned());
+        problems.extend(access.problems());
         problems.extend(Caches::unknown(&setup.caches, &self.stores));
         problems.extend(mounted::both(&entries, &self.left_out));
         problems.extend(self.surroundings.problems(&entries, &self.values, self.database.is_some()));
@@ -418,6 +423,7 @@ impl App {
             router,
             mounts: self.mounts,
             prefix_guards: self.surroundings.prefixes,
+            access,
             hosts: self.hosts,
             cors: self.cors,
             #[cfg(feature = "tower")]

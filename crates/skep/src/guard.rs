@@ -4,6 +4,7 @@
 //! or it is set before services that do not need the value: [`App::serve_guarded`](crate::App::serve_guarded),
 //! [`App::guard`](crate::App::guard). [`App::require`](crate::App::require) finds what has none.
 
+mod access;
 mod dynamic;
 pub(crate) mod limit;
 mod network;
@@ -15,9 +16,11 @@ use std::any::{TypeId, type_name};
 use crate::cx::Cx;
 use crate::response::Result;
 
+pub(crate) use access::AccessTable;
+pub use access::{AccessRule, UserName};
 pub(crate) use dynamic::DynGuard;
 pub use limit::{Limited, RateLimit};
-pub use network::{AddressRange, Either, FromNetwork, Network};
+pub use network::{AddressRange, Either, FromNetwork, Network, NotARange};
 pub(crate) use prefix::{PathPrefix, PrefixGuard, Reach};
 pub use state::State;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::cache::{Clock, Tiers};
 use crate::compression;
 use crate::fetch::{self, Fetcher};
+use crate::guard::AccessRule;
 use crate::link::BaseUrl;
 use crate::mail::Mailer;
 use crate::offload::{Inline, Offload};
@@ -47,6 +48,8 @@ pub struct Setup {
     pub settings: Vec<RawSetting>,
     /// New versions may run migrations that the version before cannot work with.
     pub allow_breaking_migration: bool,
+    /// Rules of who may reach what, besides those of the application ([`App::access`](crate::App::access)).
+    pub access: Vec<AccessRule>,
     /// Lifetimes of sessions.
     pub session: session::Rules,
     /// Compression of responses. None by default: the client of tests reads what handlers write.
@@ -181,6 +184,7 @@ impl Default for Setup {
             build: 0,
             settings: Vec::new(),
             allow_breaking_migration: false,
+            access: Vec::new(),
             session: session::Rules::default(),
             compression: compression::Options::default(),
             websocket: websocket::Options::default(),

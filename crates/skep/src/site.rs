@@ -38,7 +38,7 @@ use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::error_page::ErrorPage;
-use crate::guard::PrefixGuard;
+use crate::guard::{AccessTable, PrefixGuard};
 use crate::link::{self, BaseUrl, Destination};
 use crate::log::Trace;
 use crate::mount::{self, Mounted};
@@ -57,7 +57,7 @@ use crate::setup::Setup;
 use crate::sql;
 use crate::status::Part;
 use failures::About;
-use headers::{add_cookies, add_headers, drop_body};
+use headers::{add_headers, drop_body, keep_private};
 use ids::Ids;
 pub use job::Job;
 use parts::{endpoint, page_of_form, without_path};
@@ -70,6 +70,7 @@ pub struct Site {
     pub(crate) mounts: Vec<mount::MountPoint>,
     /// For mounts; an endpoint has its own.
     pub(crate) prefix_guards: Vec<PrefixGuard>,
+    pub(crate) access: AccessTable,
     pub(crate) hosts: Vec<String>,
     pub(crate) cors: CorsTable,
     #[cfg(feature = "tower")]
@@ -314,6 +315,7 @@ impl Local {
             let mut account = account::Scope(is_measured.then(|| Box::new(Account::new(id.into()).traced(is_traced))));
             let mount = mounts::find(local.site(), &parts);
             let resources = local.inner.thread.for_request();
+            let is_restricted = local.site().access.has_any(parts.uri.path());
             let cors = local.site().cors.find(parts.uri.path());
             let origin = cors.and_then(|_| parts.headers.get(ORIGIN).cloned());
             let preflight = cors.filter(|_| cors::is_preflight(&parts));
@@ -348,7 +350,7 @@ impl Local {
                     }
                 },
             };
-            add_cookies(&mut response, resources.cookies().take());
+            keep_private(&mut response, resources.cookies().take(), is_restricted);
             #[cfg(feature = "compression")]
             {
                 let situation = Situation { is_private: resources.is_private(), is_foreign: mount.is_some() };
@@ -389,6 +391,7 @@ impl Local {
         if let Some(answer) = without_path(parts) {
             return answer;
         }
+        self.check_access(parts, (peer, id), resources).await?;
         let path = percent::normalise_path(parts.uri.path());
         let query = Pairs::decode(parts.uri.query().unwrap_or_default(), site.resources.setup.limits.query_parameters)?;
         let Some(found) = site.router.find(&path) else { return self.elsewhere(parts, &path) };

@@ -8,7 +8,7 @@ use super::Config;
 use super::take::Take;
 
 /// The settings whose values are shown as `***`.
-const SECRETS: [&str; 3] = ["mail.smtp", "otlp.headers", "secret_keys"];
+const SECRETS: [&str; 4] = ["access.NAME.headers", "mail.smtp", "otlp.headers", "secret_keys"];
 
 /// One setting of the server.
 pub(crate) struct Setting {
@@ -53,6 +53,10 @@ macro_rules! settings {
 }
 
 macro_rules! setter {
+    // `Access::take` stores them.
+    (access.NAME.$part:ident) => {
+        |_, _| Ok(())
+    };
     // `Caches::take` stores them.
     (cache.NAME.tiers) => {
         |_, _| Ok(())
@@ -153,6 +157,16 @@ settings! {
         "Time to hand a mail over to the mail server, a second attempt after a broken connection included.";
     fetch.allow: Kind::List("api.example.org, 10.0.0.7:8080 or *"), "",
         "Hosts that handlers may send requests to (`cx.fetch`): `api.example.org`, with a port (`api.example.org:8443`), `*.example.org`, or `*` for all. A host that only a pattern with `*` allows must have an address of the public internet; one that is named may be anywhere. Needs the cargo feature `fetch`. Empty means none. In a component, `--allow-out` says it instead.";
+    access.NAME.prefix: Kind::Text, "",
+        "Path below which the access rule NAME says who may reach services, files and mounts, such as `/admin`. `//admin` and `/%61dmin` are below it, too. A rule has at least one of the conditions below; all kinds that it has must be met, and where several rules hold, all must admit. Others get a 403. In a file: `[access.office] prefix = \"/admin\"`, `allow = [\"10.0.0.0/8\"]`.";
+    access.NAME.allow: Kind::List("10.0.0.0/8"), "",
+        "Addresses and networks of clients that the rule admits, no others. A client without an address (unix sockets) is refused. Behind a proxy, set `proxies.trusted`.";
+    access.NAME.deny: Kind::List("192.0.2.0/24"), "",
+        "Addresses and networks of clients that the rule refuses, even if `access.NAME.allow` has them.";
+    access.NAME.headers: Kind::List("x-gateway=secret"), "",
+        "Header fields with their values, of which a request must have one. The values may be secrets.";
+    access.NAME.users: Kind::List("ann"), "",
+        "Users that the rule admits, by the name that the application gives (`App::access_users`). Nobody signed in is a 401.";
     cache.NAME.tiers: Kind::Tiers, "memory:16MiB",
         "Tiers of the cache NAME, from near to far: `pages` (pages and fragments), `sessions` (default: `sessions.sqlite` in the data \
          directory), a store of the application, or `default` for all others (with `prefork`, `shared:16MiB path=none` unless set). \

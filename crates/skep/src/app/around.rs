@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::App;
 use crate::endpoint::{Around, Endpoint};
-use crate::guard::{DynGuard, Guard, GuardInfo, NeedKind, PrefixGuard, Reach};
+use crate::guard::{AccessRule, DynGuard, Guard, GuardInfo, NeedKind, PrefixGuard, Reach, UserName};
 use crate::layer::{DynLayer, Layer};
 use crate::resources::Values;
 use crate::router::Entry;
@@ -118,6 +118,34 @@ impl App {
                 .push(format!("App::guard: {prefix:?} is not a prefix: expected literal segments, such as \"/admin\""));
         }
         self.surroundings.prefixes.push(PrefixGuard::new(prefix, DynGuard::of::<G>()));
+        self
+    }
+
+    /// Adds a rule of who may reach what is below a prefix, by address, header field and user: services, folders, mounts, and paths that
+    /// lead nowhere. It is judged before routing, and before guards. The settings `access.NAME` add more. [`AccessRule`] has an example.
+    #[must_use]
+    pub fn access(mut self, rule: AccessRule) -> Self {
+        self.access.rules.push(rule);
+        self
+    }
+
+    /// Says who is signed in, for [access rules](AccessRule::user) that name users: by the name that they have there.
+    ///
+    /// ```
+    /// use skep::guard::AccessRule;
+    /// use skep::prelude::*;
+    /// use skep::session::Key;
+    ///
+    /// const USER: Key<String> = Key::new("user");
+    ///
+    /// let app = App::new()
+    ///     .access(AccessRule::new("/admin").user("ann"))
+    ///     .access_users(async |cx: &mut Cx<'_>| cx.session().get(&USER).await);
+    /// assert_eq!(skep::test::Client::new(app).get("/admin").status(), 401);
+    /// ```
+    #[must_use]
+    pub fn access_users(mut self, user_name: impl UserName) -> Self {
+        self.access.user_name = Some(Box::new(user_name));
         self
     }
 

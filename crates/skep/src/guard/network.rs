@@ -4,6 +4,7 @@ use std::any::{TypeId, type_name};
 use std::fmt;
 use std::marker::PhantomData;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
 
 use super::{Guard, Security};
 use crate::cx::Cx;
@@ -94,6 +95,38 @@ impl AddressRange {
             }
             _ => false,
         }
+    }
+}
+
+/// Why a text is no [`AddressRange`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotARange(String);
+
+error_text!(NotARange, |error| format_args!(
+    "{:?} is no range of addresses: write 10.0.0.0/8, 2001:db8::/32 or one address",
+    error.0
+));
+
+impl FromStr for AddressRange {
+    type Err = NotARange;
+
+    /// `10.0.0.0/8`, `2001:db8::/32`, or one address. Bits after the range must be 0: else one of the two is a slip.
+    fn from_str(text: &str) -> Result<Self, NotARange> {
+        let problem = || NotARange(text.to_owned());
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| problem())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.map_or(Ok(most), |bits| bits.parse::<u8>().map(u32::from).map_err(|_| problem()))?;
+        let rest = match address {
+            _ if bits > most => return Err(problem()),
+            _ if bits == most => 0,
+            IpAddr::V4(address) => u128::from(address.to_bits() & (u32::MAX >> bits)),
+            IpAddr::V6(address) => address.to_bits() & (u128::MAX >> bits),
+        };
+        if rest == 0 { Ok(Self { address, bits }) } else { Err(problem()) }
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct PrefixGuard {
 }
 
 /// Literal segments at the beginning of a path.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PathPrefix(Vec<String>);
 
 /// Which requests to a route are below a prefix.

@@ -19,6 +19,15 @@ pub(super) fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
     }
 }
 
+/// What every response gets, whatever became of its request: the cookies of its user. No shared cache may keep it then, nor what an access
+/// rule restricts.
+pub(super) fn keep_private(response: &mut Response, cookies: Vec<HeaderValue>, is_restricted: bool) {
+    if is_restricted {
+        forbid_shared_caches(response);
+    }
+    add_cookies(response, cookies);
+}
+
 /// Adds cookies of one user to a response, which no shared cache may keep then.
 pub(super) fn add_cookies(response: &mut Response, cookies: Vec<HeaderValue>) {
     if cookies.is_empty() {

@@ -1,4 +1,4 @@
-//! Requests that a mount answers.
+//! Requests that a mount answers, and the rules of who may reach what.
 
 use http::request::Parts;
 
@@ -20,13 +20,30 @@ pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountP
 }
 
 impl Local {
-    /// Has the guards of prefixes check a request that a mount answers.
+    /// Has the access rules check a request, before anything else sees it.
+    pub(super) async fn check_access(
+        &self,
+        parts: &Parts,
+        (peer, id): (Peer, RequestId),
+        resources: &ThreadResources,
+    ) -> Result<()> {
+        let access = &self.site().access;
+        if !access.has_any(parts.uri.path()) {
+            return Ok(());
+        }
+        let mut cx = Cx::new(parts, peer, (Body::empty(), 0), resources, id);
+        // Boxed: most requests have no rule.
+        Box::pin(access.check(&mut cx, parts)).await.map_err(|error| cx.fail(error))
+    }
+
+    /// Has the access rules and the guards of prefixes check a request that a mount answers.
     pub(super) async fn admit_to_mount(
         &self,
         parts: &Parts,
         (peer, id): (Peer, RequestId),
         resources: &ThreadResources,
     ) -> Result<()> {
+        self.check_access(parts, (peer, id), resources).await?;
         let path = parts.uri.path();
         let mut guards = self.site().prefix_guards.iter().filter(|guard| guard.prefix.holds(path)).peekable();
         if guards.peek().is_none() {
