@@ -15,6 +15,7 @@ mod otlp;
 mod server;
 mod supervision;
 mod swaps;
+mod users;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -38,7 +39,7 @@ fn application() -> skep::App {
             std::thread::sleep(Duration::from_millis(500));
             app
         }
-        _ => app.serve::<caches::Services>().serve::<logs::Services>(),
+        _ => app.serve::<caches::Services>().serve::<logs::Services>().serve::<users::Services>(),
     }
 }
 
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         encrypted::TESTS,
         caches::TESTS,
         logs::TESTS,
+        users::TESTS,
         observed::TESTS,
         #[cfg(feature = "otlp")]
         otlp::TESTS,
