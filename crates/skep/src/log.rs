@@ -40,4 +40,6 @@ pub use raise::{Raiser, Whose, raised_level, set_raising};
 #[doc(hidden)]
 pub use request::{Recorder, RequestLog, Trace, install_recorder, with_request};
 pub(crate) use request::{set_user, share};
+#[doc(hidden)]
+pub use site::{CategoryLine, install_line_writer};
 pub use skep_macros::Log;

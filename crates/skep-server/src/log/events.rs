@@ -6,18 +6,18 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use skep::log::{Recorder, RequestLog, raised_level, with_request};
+use skep::log::{CategoryLine, Recorder, RequestLog, raised_level, with_request};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record as SpanRecord};
 use tracing::subscriber::Interest;
-use tracing::{Event, Level, Metadata, Subscriber};
+use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
 use super::buffer::LogBuffer;
 use super::layout::Layout;
 use super::levels;
 use super::mask::Mask;
 use super::output::Filter;
-use super::record::{Record, Scratch};
+use super::record::{Record, Scratch, Visitor};
 use super::repeats::{Folded, Repeats, Verdict};
 
 /// Writes events. It wants no spans.
@@ -63,12 +63,20 @@ impl Events {
         if tracing::subscriber::set_global_default(self.clone()).is_err() {
             return;
         }
+        skep::log::install_line_writer(take_line);
         let is_recording = self.0.is_recording;
         if INSTALLED.set(self).is_ok() && is_recording {
             recorder.write = write_recorded;
             skep::log::install_recorder(recorder);
         }
     }
+}
+
+/// Writes a line of a category, if events of this subscriber are ours.
+pub(super) fn take_line(subscriber: &Dispatch, line: &CategoryLine<'_>) -> bool {
+    let Some(Events(shared)) = subscriber.downcast_ref() else { return false };
+    with_request(|request| shared.event(line.metadata, request, |visitor| visitor.add_line(line)));
+    true
 }
 
 /// True if `report_repeats` has something to report.
@@ -125,7 +133,7 @@ impl Subscriber for Events {
     }
 
     fn event(&self, event: &Event<'_>) {
-        with_request(|request| self.0.event(event, request));
+        with_request(|request| self.0.event(event.metadata(), request, |visitor| event.record(visitor)));
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -167,8 +175,8 @@ impl Shared {
         }
     }
 
-    fn event(&self, event: &Event<'_>, request: Option<&RequestLog>) {
-        let metadata = event.metadata();
+    /// `fill` adds message and fields.
+    fn event(&self, metadata: &Metadata<'_>, request: Option<&RequestLog>, fill: impl FnOnce(&mut Visitor<'_>)) {
         // Without a recorder and raised requests, only what is on comes here.
         let is_on = !self.is_recording && raised_level().is_none() || levels::enabled(metadata);
         let wanted = if is_on { Interested::Write } else { self.wants(*metadata.level(), request) };
@@ -176,7 +184,8 @@ impl Shared {
             return;
         }
         Scratch::with(|scratch| {
-            scratch.record(event, (&self.mask, self.longest), request, |record, line| match wanted {
+            scratch.fill((&self.mask, self.longest), fill);
+            scratch.record(metadata, request, |record, line| match wanted {
                 Interested::Keep => self.record(record, line),
                 _ => self.write(record, line),
             });

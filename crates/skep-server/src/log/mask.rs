@@ -2,11 +2,15 @@
 
 use std::sync::OnceLock;
 
+use super::text::{has, words};
+
 /// Names whose values are hidden.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mask {
     /// In lower case, with `_` for `-`.
     names: Vec<String>,
+    /// A bit for each length that a name has: most other names have none of these.
+    lengths: u64,
 }
 
 /// What the process hides outside of its log, too.
@@ -28,20 +32,31 @@ impl Mask {
     }
 
     pub(super) fn new(names: &[String]) -> Self {
-        Self { names: names.iter().map(|name| name.to_ascii_lowercase().replace('-', "_")).collect() }
+        let names: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase().replace('-', "_")).collect();
+        let lengths = names.iter().fold(0, |lengths, name| lengths | length_bit(name.len()));
+        Self { names, lengths }
     }
 
     /// True for such a name, or one that ends with it after a dot.
     pub(super) fn hides(&self, name: &str) -> bool {
-        let name = name.rsplit('.').next().unwrap_or(name).as_bytes();
+        let name = name.as_bytes();
+        let name = &name[name.iter().rposition(|byte| *byte == b'.').map_or(0, |dot| dot + 1)..];
+        if self.lengths & length_bit(name.len()) == 0 {
+            return false;
+        }
         let same = |(known, byte): (u8, &u8)| known == if *byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
         self.names.iter().any(|known| known.len() == name.len() && known.bytes().zip(name).all(same))
     }
 
     /// Replaces secret values in the text from here on by `***`.
     pub(super) fn apply(&self, text: &mut String, start: usize) {
+        let is_mark = |byte: &u8| matches!(byte, b'=' | b':');
+        // Most texts have none.
+        if !words(&text.as_bytes()[start..]).any(|word| has(word, b'=') || has(word, b':')) {
+            return;
+        }
         let (mut masked, mut copied, mut at) = (String::new(), start, start);
-        while let Some(mark) = text[at..].find(['=', ':']).map(|found| at + found) {
+        while let Some(mark) = text.as_bytes()[at..].iter().position(is_mark).map(|found| at + found) {
             at = mark + 1;
             if self.hides(name_before(&text[start..mark])) {
                 let value = value_after(&text[at..]);
@@ -57,6 +72,11 @@ impl Mask {
             text.push_str(&masked);
         }
     }
+}
+
+/// Longer ones share a bit.
+fn length_bit(length: usize) -> u64 {
+    1 << length.min(63)
 }
 
 /// The word at the end, in front of a quote and spaces.

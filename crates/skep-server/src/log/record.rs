@@ -5,9 +5,9 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 use std::time::SystemTime;
 
-use skep::log::RequestLog;
+use skep::log::{CategoryLine, RequestLog, Value};
 use tracing::field::{Field, Visit};
-use tracing::{Event, Level, Metadata};
+use tracing::{Level, Metadata};
 
 use super::mask::Mask;
 use super::text::Stamp;
@@ -55,6 +55,9 @@ thread_local! {
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
+/// The field of an event that is its message.
+const MESSAGE: &str = "message";
+
 /// The memory that a scratch may hold between events.
 const KEEP: usize = 64 << 10;
 
@@ -70,17 +73,20 @@ impl Scratch {
         result
     }
 
-    /// Takes an event apart, and hands it over with an empty buffer for a line.
+    /// Takes message and fields of an event. `longest`: their bytes.
+    pub(super) fn fill(&mut self, (mask, longest): (&Mask, usize), fill: impl FnOnce(&mut Visitor<'_>)) {
+        self.fields.clear();
+        fill(&mut Visitor { fields: &mut self.fields, mask, longest });
+    }
+
+    /// Hands the event over, with an empty buffer for a line.
     pub(super) fn record(
         &mut self,
-        event: &Event<'_>,
-        (mask, longest): (&Mask, usize),
+        metadata: &Metadata<'_>,
         request: Option<&RequestLog>,
         take: impl FnOnce(&Record<'_>, &mut Vec<u8>),
     ) {
-        let (now, metadata): (SystemTime, &Metadata<'_>) = (SystemTime::now(), event.metadata());
-        self.fields.clear();
-        event.record(&mut Visitor { fields: &mut self.fields, mask, longest });
+        let now = SystemTime::now();
         self.time.clear();
         self.stamp.write(&mut self.time, now);
         let record = Record {
@@ -150,17 +156,44 @@ pub(super) fn hex(number: u64) -> [u8; 16] {
     std::array::from_fn(|at| digit(if at % 2 == 0 { bytes[at / 2] >> 4 } else { bytes[at / 2] }))
 }
 
-struct Visitor<'v> {
+/// Adds message and fields.
+pub(super) struct Visitor<'v> {
     fields: &'v mut Fields,
     mask: &'v Mask,
     longest: usize,
 }
 
 impl Visitor<'_> {
-    fn add(&mut self, field: &Field, kind: Kind, write: impl FnOnce(&mut String) -> fmt::Result) {
-        let (name, text) = (field.name(), &mut self.fields.text);
+    /// Those of a category's line.
+    pub(super) fn add_line(&mut self, line: &CategoryLine<'_>) {
+        self.add(MESSAGE, Kind::Text, |text| write!(text, "{}", line.text));
+        for (name, value) in line.fields {
+            match value {
+                Value::Signed(number) => self.add(name, Kind::Bare, |text| push_whole(text, *number)),
+                Value::Unsigned(number) => self.add(name, Kind::Bare, |text| push_whole(text, *number)),
+                Value::Float(number) => self.add_float(name, *number),
+                Value::Bool(on) => {
+                    self.add(name, Kind::Bare, |text| text.write_str(if *on { "true" } else { "false" }));
+                }
+                Value::Text(value) => self.add(name, Kind::Text, |text| text.write_str(value)),
+                Value::Owned(value) => self.add(name, Kind::Text, |text| text.write_str(value)),
+                Value::Display(value) => self.add(name, Kind::Text, |text| write!(text, "{value}")),
+                Value::Debug(value) => self.add(name, Kind::Text, |text| write!(text, "{value:?}")),
+                // Without a value.
+                _ => {}
+            }
+        }
+    }
+
+    fn add_float(&mut self, name: &'static str, number: f64) {
+        let kind = if number.is_finite() { Kind::Bare } else { Kind::Text };
+        self.add(name, kind, |text| write!(text, "{number}"));
+    }
+
+    fn add(&mut self, name: &'static str, kind: Kind, write: impl FnOnce(&mut String) -> fmt::Result) {
+        let text = &mut self.fields.text;
         let start = text.len();
-        let is_masked = name != "message" && self.mask.hides(name);
+        let is_masked = name != MESSAGE && self.mask.hides(name);
         // A value that fails to format itself is as far as it got.
         let _ = if is_masked { text.write_str("***") } else { write(text) };
         if kind == Kind::Text && !is_masked {
@@ -168,12 +201,17 @@ impl Visitor<'_> {
             cut(text, start.max(self.longest));
         }
         let range = start..text.len();
-        if name == "message" {
+        if name == MESSAGE {
             self.fields.message = range;
         } else {
             self.fields.list.push((name, range, if is_masked { Kind::Text } else { kind }));
         }
     }
+}
+
+/// Without what `write!` goes through.
+fn push_whole(text: &mut String, number: impl itoa::Integer) -> fmt::Result {
+    text.write_str(itoa::Buffer::new().format(number))
 }
 
 /// Cuts off what is longer.
@@ -188,31 +226,30 @@ fn cut(text: &mut String, longest: usize) {
 
 impl Visit for Visitor<'_> {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        let kind = if value.is_finite() { Kind::Bare } else { Kind::Text };
-        self.add(field, kind, |text| write!(text, "{value}"));
+        self.add_float(field.name(), value);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.add(field, Kind::Bare, |text| write!(text, "{value}"));
+        self.add(field.name(), Kind::Bare, |text| push_whole(text, value));
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.add(field, Kind::Bare, |text| write!(text, "{value}"));
+        self.add(field.name(), Kind::Bare, |text| push_whole(text, value));
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.add(field, Kind::Bare, |text| write!(text, "{value}"));
+        self.add(field.name(), Kind::Bare, |text| write!(text, "{value}"));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.add(field, Kind::Text, |text| text.write_str(value));
+        self.add(field.name(), Kind::Text, |text| text.write_str(value));
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn std::error::Error + 'static)) {
-        self.add(field, Kind::Text, |text| write!(text, "{value}"));
+        self.add(field.name(), Kind::Text, |text| write!(text, "{value}"));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.add(field, Kind::Text, |text| write!(text, "{value:?}"));
+        self.add(field.name(), Kind::Text, |text| write!(text, "{value:?}"));
     }
 }

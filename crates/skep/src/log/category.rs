@@ -3,6 +3,7 @@
 use std::fmt::{self, Debug, Display};
 use std::sync::OnceLock;
 
+use smallvec::SmallVec;
 use tracing::Level;
 use tracing::level_filters::LevelFilter;
 
@@ -40,15 +41,18 @@ pub struct Category {
 ///
 /// A line has at most 16 fields; further ones are left out.
 pub struct Line<'l, T: Display> {
-    content: Option<Content<'l, T>>,
+    /// One pointer, which stays in a register: of a line whose level is off, nothing is left but the check.
+    content: Option<Box<Content<'l, T>>>,
 }
 
-/// Small, for it moves with each field, also where the level is off.
 struct Content<'l, T> {
     first: &'static Site,
     text: T,
-    fields: Vec<(&'static str, Value<'l>)>,
+    fields: SmallVec<[(&'static str, Value<'l>); FEW_FIELDS]>,
 }
+
+/// Lines with more fields allocate once more.
+const FEW_FIELDS: usize = 4;
 
 /// The value of a field.
 #[derive(Clone)]
@@ -132,9 +136,9 @@ impl Category {
 
     /// Not inlined, as what only a line that is written needs: `line` would not be, either.
     #[inline(never)]
-    fn begin<'l, T>(&'static self, level: Level, text: T) -> Option<Content<'l, T>> {
+    fn begin<'l, T>(&'static self, level: Level, text: T) -> Option<Box<Content<'l, T>>> {
         let first = self.first(level);
-        first.is_enabled().then(|| Content { first, text, fields: Vec::new() })
+        first.is_enabled().then(|| Box::new(Content { first, text, fields: SmallVec::new() }))
     }
 
     fn first(&'static self, level: Level) -> &'static Site {
@@ -197,15 +201,16 @@ impl<'l, T: Display> Content<'l, T> {
     }
 
     #[inline(never)]
-    fn write(&self) {
-        self.first.with_fields(&self.fields).write(&self.text, &self.fields);
+    #[expect(clippy::boxed_local, reason = "it is freed here, and not in the code of each call")]
+    fn write(self: Box<Self>) {
+        self.first.write(&self.text, &self.fields);
     }
 }
 
 impl<T: Display> Drop for Line<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(content) = &self.content {
+        if let Some(content) = self.content.take() {
             content.write();
         }
     }

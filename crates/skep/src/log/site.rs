@@ -14,10 +14,34 @@ use tracing::callsite::{self, Callsite};
 use tracing::field::{self, Field, FieldSet};
 use tracing::metadata::Kind;
 use tracing::subscriber::Interest;
-use tracing::{Event, Level, Metadata, Value as TracingValue, dispatcher};
+use tracing::{Dispatch, Event, Level, Metadata, Value as TracingValue, dispatcher};
 use tracing_core::identify_callsite;
 
 use super::category::Value;
+
+/// A line of a category, before it is an event of `tracing`.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct CategoryLine<'l> {
+    /// Of the category and the level.
+    pub metadata: &'static Metadata<'static>,
+    /// The message.
+    pub text: &'l dyn Display,
+    /// Names and values.
+    pub fields: &'l [(&'static str, Value<'l>)],
+}
+
+/// Writes a line if this subscriber is its own, which needs no event for it.
+type TakeLine = fn(&Dispatch, &CategoryLine<'_>) -> bool;
+
+static TAKE: OnceLock<TakeLine> = OnceLock::new();
+
+/// Offers all lines of categories to this function first. Where it returns false, as for a subscriber of the program's, they become
+/// events. The first function stays.
+#[doc(hidden)]
+pub fn install_line_writer(take: TakeLine) {
+    let _ = TAKE.set(take);
+}
 
 /// The most fields of a line.
 pub(super) const MAX_FIELDS: usize = 16;
@@ -74,8 +98,17 @@ impl Site {
         }
     }
 
+    /// Writes a line of this category and level, whatever its fields are.
+    pub(super) fn write(&'static self, text: &dyn Display, values: &[(&'static str, Value<'_>)]) {
+        let line = CategoryLine { metadata: Callsite::metadata(self), text, fields: values };
+        let is_taken = TAKE.get().is_some_and(|take| dispatcher::get_default(|subscriber| take(subscriber, &line)));
+        if !is_taken {
+            self.with_fields(values).write_event(text, values);
+        }
+    }
+
     /// The callsite with the names of these fields.
-    pub(super) fn with_fields(&'static self, fields: &[(&'static str, Value<'_>)]) -> &'static Self {
+    fn with_fields(&'static self, fields: &[(&'static str, Value<'_>)]) -> &'static Self {
         let mut site = self;
         loop {
             if site.names.len() == fields.len() && site.names.iter().zip(fields).all(|(own, (name, _))| own == name) {
@@ -89,7 +122,7 @@ impl Site {
     }
 
     /// Most lines have few fields, and a subscriber looks at each that there could be.
-    pub(super) fn write(&'static self, text: &dyn Display, values: &[(&'static str, Value<'_>)]) {
+    fn write_event(&'static self, text: &dyn Display, values: &[(&'static str, Value<'_>)]) {
         match values.len() {
             0 => self.write_at_most::<1>(text, values),
             1..4 => self.write_at_most::<4>(text, values),

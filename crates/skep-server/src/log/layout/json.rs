@@ -2,7 +2,7 @@
 
 use super::level_in_lower_case;
 use crate::log::record::{Kind, Record};
-use crate::log::text::write_padded;
+use crate::log::text::{is_plain, write_padded};
 
 const ECS_VERSION: &str = "8.11.0";
 
@@ -74,7 +74,7 @@ fn write_member(out: &mut Vec<u8>, name: &str, value: &str) {
 /// Writes a string with its quotes. What some readers take for a line break is escaped as well.
 pub(in crate::log) fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+    if is_plain(text) {
         out.extend_from_slice(text.as_bytes());
     } else {
         text.chars().for_each(|letter| write_char(out, letter));

@@ -3,9 +3,11 @@
 use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 
+use skep::log::Category;
+
 use crate::log::EventOutput;
 use crate::log::buffer::{Destination, Writer};
-use crate::log::events::{Events, Output};
+use crate::log::events::{Events, Output, take_line};
 use crate::log::mask::Mask;
 use crate::log::sink::{Address, Sink, Socket};
 
@@ -237,4 +239,39 @@ fn all_lines_of_a_request_carry_its_id_trace_and_user() {
         "{text}"
     );
     assert!(lines[2].contains(trace) && lines[3].ends_with("blog: after"), "{text}");
+}
+
+#[test]
+fn a_line_of_a_category_looks_like_an_event_of_a_macro() {
+    static SEARCH: Category = Category::new("blog.search");
+    skep::log::install_line_writer(take_line);
+    for layout in ["json", "ecs", "text", "logfmt"] {
+        let both = written(&format!("stderr layout={layout}"), || {
+            let (word, nothing) = ("a \"b\"\n", None::<u64>);
+            tracing::info!(
+                target: "blog.search",
+                word,
+                password = 7,
+                whole = 3_u64,
+                below = -3_i64,
+                part = 1.5,
+                none = f64::NAN,
+                on = true,
+                shown = %"token=1",
+                seen = ?[1, 2],
+                nothing,
+                "said {}",
+                "token=1"
+            );
+            let line = SEARCH.info(format_args!("said {}", "token=1")).field("word", word).field("password", 7_u8);
+            let line = line.field("whole", 3_u64).field("below", -3_i64).field("part", 1.5).field("none", f64::NAN);
+            line.field("on", true).display("shown", &"token=1").debug("seen", &[1, 2]).field("nothing", nothing);
+        });
+        // The macro's event knows the place in the program, too.
+        let lines: Vec<&str> = both.lines().map(without_time).collect();
+        let place = lines[0].find(",\"log.origin.file.name\"").zip(lines[0].find(",\"labels\""));
+        let expected =
+            place.map_or_else(|| lines[0].to_owned(), |(from, to)| lines[0][..from].to_owned() + &lines[0][to..]);
+        assert_eq!((lines.len(), lines[1]), (2, &*expected), "{layout}");
+    }
 }

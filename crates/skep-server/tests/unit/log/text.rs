@@ -43,3 +43,17 @@ fn a_stamp_moves_within_its_second_and_beyond() {
     }
     assert_eq!(out, b"2026-11-21T07:30:00.001Z 2026-11-21T07:30:00.999Z 2026-11-21T07:30:01.000Z ");
 }
+
+#[test]
+fn plain_text_is_recognised_eight_bytes_at_once_as_it_is_byte_by_byte() {
+    for length in 0..20 {
+        assert!(is_plain(&"~".repeat(length)) && is_plain(&" ".repeat(length)));
+        for (place, letter) in (0..length).flat_map(|place| ('\0'..='ÿ').map(move |letter| (place, letter))) {
+            let mut text = "a".repeat(length);
+            text.replace_range(place..=place, &letter.to_string());
+            let expected = matches!(letter, ' '..='~') && letter != '"' && letter != '\\';
+            assert_eq!(is_plain(&text), expected, "{letter:?} at {place} of {length}");
+            assert_eq!(words(text.as_bytes()).any(|word| has(word, b'=')), letter == '=', "{letter:?} at {place}");
+        }
+    }
+}
