@@ -18,7 +18,11 @@ pub(crate) const SUPPRESSED_TRACING: &str = "the same by `tracing::debug!`";
 pub(crate) const CATEGORY: &str = "a line with three fields, by a type's category";
 pub(crate) const TRACING: &str = "the same by `tracing::info!`";
 pub(crate) const SUBSCRIBER: &str = "the same to tracing-subscriber and tracing-appender";
-pub(crate) const NAMES: [&str; 6] = [LOOP, SUPPRESSED, SUPPRESSED_TRACING, CATEGORY, TRACING, SUBSCRIBER];
+/// As `tools/peers` print them.
+pub(crate) const SPDLOG: &str = "the same to spdlog, asynchronous";
+pub(crate) const LOG4PERL: &str = "the same to Log4perl";
+pub(crate) const NAMES: [&str; 8] =
+    [LOOP, SUPPRESSED, SUPPRESSED_TRACING, CATEGORY, TRACING, SUBSCRIBER, SPDLOG, LOG4PERL];
 
 /// Calls of a batch that writes nothing.
 const SILENT: u64 = 1_000_000;

@@ -1,6 +1,6 @@
-//! What a log line costs: of Skep, and of tracing-subscriber with tracing-appender.
+//! What a log line costs: of Skep, of tracing-subscriber with tracing-appender, and of [`peers`] in other languages.
 //!
-//! Each round starts both programs once, in random order. A program measures its [`batch`]es in random order too, and says the median of
+//! Each round starts all programs once, in random order. A program measures its [`batch`]es in random order too, and says the median of
 //! each kind; the figures are medians over the rounds, and ratios are made within a round. Lines go to a file, as JSON, with three fields.
 //!
 //! It leaves out requests: what an access log, the flight recorder or metrics cost one is `cargo xtask peers observed`.
@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use clap::Parser;
 use clap::builder::RangedU64ValueParser;
@@ -18,18 +18,20 @@ use figures::stats::{Spread, median, ratios};
 use figures::table::Table;
 
 mod batch;
+mod peers;
 mod program;
 
 use batch::Cost;
+use peers::Program;
 
 /// What a person reads when it does not go on.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Measure what a log line costs, of Skep and of tracing-subscriber with tracing-appender.
+/// Measure what a log line costs, of Skep, tracing-subscriber with tracing-appender, spdlog and Log4perl.
 #[derive(Debug, Parser)]
 #[command(name = "log-bench", bin_name = "cargo xtask peers log", max_term_width = 120)]
 struct Flags {
-    /// Rounds, each with both programs once; about two seconds each
+    /// Rounds, each with all programs once; about five seconds each
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
     rounds: usize,
 }
@@ -56,22 +58,20 @@ fn log_bench() -> Result<()> {
     }
     let flags = Flags::parse();
     let mut random = fastrand::Rng::new();
-    let rounds = (0..flags.rounds).map(|_| round(&mut random)).collect::<Result<Vec<_>>>()?;
+    let own = std::env::current_exe()?;
+    let compiled = tempfile::tempdir()?;
+    let mut programs = peers::find(compiled.path());
+    programs.extend(program::ALL.map(|name| Program::new(own.clone(), [program::WORD, name])));
+    let rounds = (0..flags.rounds).map(|_| round(&mut random, &programs)).collect::<Result<Vec<_>>>()?;
     print!("{}", report(&rounds));
     Ok(())
 }
 
-fn round(random: &mut fastrand::Rng) -> Result<Round> {
+fn round(random: &mut fastrand::Rng, programs: &[Program]) -> Result<Round> {
     let mut round = Round::new();
-    for place in shuffled(random, program::ALL.len()) {
+    for place in shuffled(random, programs.len()) {
         let folder = tempfile::tempdir()?;
-        let mut command = Command::new(std::env::current_exe()?);
-        let output = command.args([program::WORD, program::ALL[place]]).arg(folder.path()).output()?;
-        let text = String::from_utf8(output.stdout)?;
-        if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
-        }
-        round.extend(text.lines().filter_map(Cost::parse));
+        round.extend(programs[place].run(folder.path())?.lines().filter_map(Cost::parse));
     }
     Ok(round)
 }
@@ -84,7 +84,7 @@ struct Goal {
     most: f64,
 }
 
-const GOALS: [Goal; 4] = [
+const GOALS: [Goal; 7] = [
     Goal {
         text: "a suppressed debug call with two fields, ns on top of an empty loop",
         figure: |round| Some(round.get(batch::SUPPRESSED)?.caller - round.get(batch::LOOP)?.caller),
@@ -107,6 +107,24 @@ const GOALS: [Goal; 4] = [
         text: "the same, CPU of all threads",
         figure: |round| round.get(batch::CATEGORY)?.all,
         beside: |round| round.get(batch::SUBSCRIBER)?.all,
+        most: 1.0 / 8.0,
+    },
+    Goal {
+        text: "a line, caller's time as a multiple of spdlog's asynchronous logger",
+        figure: |round| Some(round.get(batch::CATEGORY)?.caller),
+        beside: |round| Some(round.get(batch::SPDLOG)?.caller),
+        most: 1.0,
+    },
+    Goal {
+        text: "the same, CPU of all threads",
+        figure: |round| round.get(batch::CATEGORY)?.all,
+        beside: |round| round.get(batch::SPDLOG)?.all,
+        most: 1.0,
+    },
+    Goal {
+        text: "a line, CPU of all threads as a multiple of Log4perl",
+        figure: |round| round.get(batch::CATEGORY)?.all,
+        beside: |round| round.get(batch::LOG4PERL)?.all,
         most: 1.0 / 8.0,
     },
 ];
