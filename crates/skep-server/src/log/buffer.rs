@@ -136,14 +136,17 @@ impl LogBuffer {
     fn write(&self, patience: Duration) -> (usize, Option<Stopped>) {
         let mut unsent = lock(&self.unsent);
         let mut written = 0;
+        // A sink may have the rest of a line that it began.
+        let mut is_resumed = self.is_unfinished();
         loop {
             if unsent.is_empty() {
                 std::mem::swap(&mut *lock(&self.lines), &mut *unsent);
                 self.room.notify_all();
             }
-            if unsent.is_empty() {
+            if unsent.is_empty() && !std::mem::take(&mut is_resumed) {
                 return (written, None);
             }
+            is_resumed = false;
             let result = self.to.sink.write(&unsent, self.to.end, patience);
             let done = result.as_ref().map_or_else(|stopped| stopped.written, |()| unsent.len());
             unsent.drain(..done);

@@ -8,7 +8,7 @@ use tracing::level_filters::LevelFilter;
 use super::layout::{Facility, Identity, Layout, Pattern};
 use super::levels::{is_as_severe, is_within, normalise, parse_level};
 use super::record::Record;
-use super::sink::{Address, LogFile, Rotation, Sink, Socket};
+use super::sink::{Address, Connection, LogFile, Rotation, Sink, Socket};
 
 /// An output of events.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub(super) enum Place {
     Error,
     File(PathBuf, Rotation),
     Datagrams(Address),
+    /// A syslog server over TCP: a host and a port.
+    Connection(String),
     Ring(usize),
 }
 
@@ -48,7 +50,7 @@ pub(super) struct Filter {
 const SYSLOG: &str = "/dev/log";
 const JOURNALD: &str = "/run/systemd/journal/socket";
 
-const KINDS: &str = "stdout, stderr, file:PATH, syslog, syslog:PATH, syslog:udp:HOST:PORT, journald or ring:LINES";
+const KINDS: &str = "stdout, stderr, file:PATH, syslog, syslog:PATH, syslog:udp:HOST:PORT, syslog:tcp:HOST:PORT, journald or ring:LINES";
 
 const OPTIONS: [&str; 13] = [
     "layout", "pattern", "level", "most", "only", "except", "match", "additive", "rotate", "every", "keep", "compress",
@@ -145,9 +147,10 @@ impl Place {
             ("file", path) => Self::File(path.into(), rotation),
             ("syslog", "") => Self::Datagrams(Address::Unix(SYSLOG.into())),
             ("syslog", path) if path.starts_with('/') => Self::Datagrams(Address::Unix(path.into())),
-            ("syslog", host) => match host.strip_prefix("udp:") {
-                Some(host) if host.contains(':') => Self::Datagrams(Address::Udp(host.to_owned())),
-                _ => return Err(format!("syslog:{host}: expected a path, or udp:HOST:PORT")),
+            ("syslog", host) => match host.split_once(':') {
+                Some(("udp", host)) if host.contains(':') => Self::Datagrams(Address::Udp(host.to_owned())),
+                Some(("tcp", host)) if host.contains(':') => Self::Connection(host.to_owned()),
+                _ => return Err(format!("syslog:{host}: expected a path, udp:HOST:PORT or tcp:HOST:PORT")),
             },
             ("journald", "") => Self::Datagrams(Address::Unix(JOURNALD.into())),
             ("journald", path) if path.starts_with('/') => Self::Datagrams(Address::Unix(path.into())),
@@ -165,6 +168,7 @@ impl Place {
             Self::Error => Sink::Error,
             Self::File(path, rotation) => Sink::File(LogFile::new(path.clone(), rotation.clone())),
             Self::Datagrams(address) => Sink::Datagrams(Socket::new(address.clone())),
+            Self::Connection(host) => Sink::Connection(Connection::new(host.clone())),
             Self::Ring(capacity) => Sink::Ring(*capacity),
         }
     }
@@ -184,6 +188,8 @@ impl Place {
             Self::Error => "stderr".into(),
             Self::File(path, _) | Self::Datagrams(Address::Unix(path)) => path.display().to_string(),
             Self::Datagrams(Address::Udp(host)) => host.clone(),
+            // A host may have both, and they are two sinks.
+            Self::Connection(host) => format!("tcp:{host}"),
             Self::Ring(_) => "ring".into(),
         }
     }

@@ -6,6 +6,7 @@ mod datagram;
 mod file;
 mod ring;
 mod stream;
+mod tcp;
 
 use std::io;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use std::time::Duration;
 pub(super) use datagram::{Address, Socket};
 pub(super) use file::{LogFile, Rotation};
 pub(super) use ring::recent;
+pub(super) use tcp::Connection;
 
 /// A place for lines.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub(super) enum Sink {
     File(LogFile),
     /// Each line is a datagram.
     Datagrams(Socket),
+    /// Each line follows its length.
+    Connection(Connection),
     /// The last lines, in memory.
     Ring(usize),
     /// Fails while its flag is set.
@@ -54,6 +58,7 @@ impl Sink {
             Self::Error => stream::write(rustix::stdio::stderr(), lines, patience),
             Self::File(file) => file.write(lines, patience),
             Self::Datagrams(socket) => socket.send(lines, end),
+            Self::Connection(connection) => connection.send(lines, end, patience),
             Self::Ring(capacity) => {
                 ring::push(lines, *capacity);
                 Ok(())

@@ -42,7 +42,8 @@ fn piece(lines: &[u8]) -> &[u8] {
     &lines[..within.or_else(first).map_or(lines.len(), |end| end + 1)]
 }
 
-fn await_room(fd: BorrowedFd<'_>, deadline: Instant) -> io::Result<()> {
+/// Waits until something can be written.
+pub(super) fn await_room(fd: BorrowedFd<'_>, deadline: Instant) -> io::Result<()> {
     let left = deadline.saturating_duration_since(Instant::now());
     let left = Timespec::try_from(left).unwrap_or_default();
     match poll(&mut [PollFd::new(&fd, PollFlags::OUT)], Some(&left)) {

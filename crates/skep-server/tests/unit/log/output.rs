@@ -18,6 +18,7 @@ fn an_output_is_a_place_with_options() {
     assert_eq!(output.filter.level, LevelFilter::WARN);
     let place = |text: &str| EventOutput::parse(text).unwrap().place;
     assert_eq!(place("syslog"), Place::Datagrams(Address::Unix("/dev/log".into())));
+    assert_eq!(place("syslog:tcp:logs:601"), Place::Connection("logs:601".into()));
     assert_eq!(place("syslog:udp:logs:514"), Place::Datagrams(Address::Udp("logs:514".into())));
     assert_eq!(place("journald:/tmp/j"), Place::Datagrams(Address::Unix("/tmp/j".into())));
     assert_eq!(place("ring:7 level=error"), Place::Ring(7));

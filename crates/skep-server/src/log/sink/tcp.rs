@@ -1,0 +1,201 @@
+//! Lines to a syslog server over TCP, each after its length (RFC 6587, 3.4.1: octet counting).
+//!
+//! Nothing waits for the server, not even to be connected to it. A line is whole for the server: of one that a connection took half of,
+//! the rest is sent next, or all of it on the next connection. TCP does not tell which lines a server that dies had not read yet.
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, recv, send, socket_with};
+
+use super::Stopped;
+use super::stream::await_room;
+
+/// A connection that is opened when it is needed, and again when it is closed.
+#[derive(Debug)]
+pub(in crate::log) struct Connection {
+    /// A host and a port.
+    host: String,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    socket: Option<OwnedFd>,
+    /// A line that is being sent, with its length, and how much of it was.
+    frame: Vec<u8>,
+    sent: usize,
+    /// Whose all this is: a forked process must not write into the middle of its parent's line.
+    process: u32,
+}
+
+impl Connection {
+    pub(in crate::log) fn new(host: String) -> Self {
+        Self { host, state: Mutex::default() }
+    }
+
+    /// Sends each line without its end. One that was begun counts as written: its rest is sent by the next call, also by one without lines.
+    pub(super) fn send(&self, lines: &[u8], end: u8, patience: Duration) -> Result<(), Stopped> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if state.process != process {
+            *state = State { process, ..State::default() };
+        }
+        let deadline = Instant::now() + patience;
+        state.send_frame(&self.host, deadline).map_err(|error| Stopped { written: 0, error })?;
+        let mut written = 0;
+        for line in lines.split_inclusive(|byte| *byte == end) {
+            let text = line.strip_suffix(&[end]).unwrap_or(line);
+            state.frame.extend_from_slice(format!("{} ", text.len()).as_bytes());
+            state.frame.extend_from_slice(text);
+            let result = state.send_frame(&self.host, deadline);
+            if result.is_err() && state.sent == 0 {
+                state.frame.clear();
+            } else {
+                written += line.len();
+            }
+            result.map_err(|error| Stopped { written, error })?;
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// Sends what is left of the line.
+    fn send_frame(&mut self, host: &str, deadline: Instant) -> io::Result<()> {
+        // Once more on a new connection: the server may have been restarted.
+        let mut result = Ok(());
+        for _ in 0..2 {
+            result = self.try_send(host, deadline);
+            match &result {
+                Ok(()) => {
+                    self.frame.clear();
+                    self.sent = 0;
+                    break;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => {
+                    self.socket = None;
+                    self.sent = 0;
+                }
+            }
+        }
+        result
+    }
+
+    fn try_send(&mut self, host: &str, deadline: Instant) -> io::Result<()> {
+        if self.frame.is_empty() {
+            return Ok(());
+        }
+        if self.socket.as_ref().is_some_and(is_closed) {
+            self.socket = None;
+            self.sent = 0;
+        }
+        if self.socket.is_none() {
+            self.socket = Some(open(host)?);
+        }
+        let Some(socket) = &self.socket else { return Ok(()) };
+        while self.sent < self.frame.len() {
+            await_room(socket.as_fd(), deadline)?;
+            match send(socket, &self.frame[self.sent..], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(count) => self.sent += count,
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// True if the server has closed the connection: the first line after that would be lost. A server sends nothing back.
+fn is_closed(socket: &OwnedFd) -> bool {
+    matches!(recv(socket, &mut [0; 64], RecvFlags::DONTWAIT), Ok((0, _)))
+}
+
+/// Begins to connect. What becomes of it shows when something is sent.
+fn open(host: &str) -> io::Result<OwnedFd> {
+    let address: SocketAddr =
+        host.to_socket_addrs()?.next().ok_or_else(|| io::Error::other("the host has no address"))?;
+    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+    match connect(&socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    /// What arrives until the connection is closed.
+    fn read(mut stream: TcpStream) -> Vec<u8> {
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).unwrap();
+        all
+    }
+
+    #[test]
+    fn lines_arrive_after_their_lengths_and_a_new_server_gets_the_next_ones() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let connection = Connection::new(listener.local_addr().unwrap().to_string());
+        connection.send("a\nlänger\n".as_bytes(), b'\n', PATIENCE).unwrap();
+        let (mut first, _) = listener.accept().unwrap();
+        let mut text = [0; 12];
+        first.read_exact(&mut text).unwrap();
+        assert_eq!(std::str::from_utf8(&text).unwrap(), "1 a7 länger");
+        drop(first);
+        while !connection.state.lock().unwrap().socket.as_ref().is_some_and(is_closed) {
+            std::thread::yield_now();
+        }
+        connection.send(b"next\n", b'\n', PATIENCE).unwrap();
+        let (second, _) = listener.accept().unwrap();
+        drop(connection);
+        assert_eq!(read(second), b"4 next");
+    }
+
+    #[test]
+    fn a_server_that_does_not_read_stops_nobody_and_gets_whole_lines_later() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let connection = Connection::new(listener.local_addr().unwrap().to_string());
+        let line = [&[b'x'; 4095][..], b"\n"].concat();
+        let lines = line.repeat(4096);
+        let stopped = connection.send(&lines, b'\n', Duration::ZERO);
+        let (stream, _) = listener.accept().unwrap();
+        let mut written = stopped.map_or_else(|stopped| stopped.written, |()| lines.len());
+        assert!(written < lines.len() && written % line.len() == 0, "{written}");
+        let reader = std::thread::spawn(|| read(stream));
+        while written < lines.len() {
+            match connection.send(&lines[written..], b'\n', PATIENCE) {
+                Ok(()) => written = lines.len(),
+                Err(stopped) => written += stopped.written,
+            }
+        }
+        drop(connection);
+        let frame = [b"4095 ", &line[..4095]].concat();
+        assert!(reader.join().unwrap() == frame.repeat(4096));
+    }
+
+    #[test]
+    fn where_nobody_listens_nothing_is_written_and_nothing_waits() {
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let connection = Connection::new(address.to_string());
+        let stopped = connection.send(b"a\n", b'\n', PATIENCE).unwrap_err();
+        assert_eq!((stopped.written, stopped.error.kind()), (0, io::ErrorKind::ConnectionRefused));
+        let listener = TcpListener::bind(address).unwrap();
+        connection.send(b"a\n", b'\n', PATIENCE).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        drop(connection);
+        assert_eq!(read(stream), b"1 a");
+    }
+}
