@@ -234,6 +234,7 @@ pub(crate) struct Limits {
     pub(crate) session_store: u64,
     pub(crate) spans: usize,
     pub(crate) tls_handshake: Duration,
+    pub(crate) unread_body: u64,
     pub(crate) unsent: usize,
     pub(crate) upload_file: u64,
     pub(crate) upload_quota: u64,

@@ -24,7 +24,7 @@ pub(crate) struct Rejection {
     pub(crate) message: &'static str,
 }
 
-type Validated<T = ()> = Result<T, Rejection>;
+pub(crate) type Validated<T = ()> = Result<T, Rejection>;
 
 const fn reject(status: StatusCode, message: &'static str) -> Rejection {
     Rejection { status, message }

@@ -303,6 +303,8 @@ settings! {
         "Spans that wait to be sent to `otlp.endpoint`, of all processes together, 1 KiB each. More are dropped and counted.";
     limits.tls_handshake: Kind::Duration(10..=HOUR), "10s",
         "Timeout for a TLS handshake.";
+    limits.unread_body: Kind::Size(0..=GIB), "256KiB",
+        "Bytes of a request's body that are received and dropped if its handler has not read them, so that another request can follow on the connection (HTTP/1). If there are more, or the rest does not come within `limits.keep_alive`, it is closed.";
     limits.unsent: Kind::Size(MIB..=1024 * GIB), "256MiB",
         "Bytes of responses that wait for their clients at once, for each process (503). A connection that holds a 128th of it begins no further response; when half of it is held, `limits.write_idle` is at most a second. Streams, files and what a cache holds do not count.";
     limits.upload_file: Kind::Size(0..=1024 * GIB), "16MiB",

@@ -24,7 +24,9 @@ use super::incoming::{BodyReceiver, Encoding, Incoming, Taken};
 use super::upgraded::Http1Stream;
 use super::wire::{DirectBody, Reading};
 use super::{Connection, End, TimedOut};
-use crate::http1::{self, BodyLength, Chunked, Head, Rejection, ResponseLength, Scanner, StatusLine, write_head};
+use crate::http1::{
+    self, BodyLength, Chunked, Decoded, Head, Rejection, ResponseLength, Scanner, StatusLine, write_head,
+};
 
 /// From this size on, a body in memory is sent without copying.
 const LARGE: usize = 4 << 10;
@@ -64,6 +66,15 @@ struct Http1<'c, B, F> {
     request: Request,
     /// The body of the request, while it is not complete.
     body: Option<BodyReceiver>,
+    /// What the application has not read of it, after the response.
+    rest: Option<Rest>,
+}
+
+/// The rest of a body, which is received and dropped.
+struct Rest {
+    encoding: Encoding,
+    /// How many more bytes it may have.
+    left: u64,
 }
 
 enum State<F> {
@@ -105,7 +116,17 @@ where
     fn new(connection: &'c Rc<Connection>, begin: B) -> Self {
         let input = connection.wire().take_sniffed();
         let request = Request { version_11: true, is_head: false, keeps_alive: true };
-        Self { connection, begin, scanner: Scanner::default(), input, at: 0, state: State::Head, request, body: None }
+        Self {
+            connection,
+            begin,
+            scanner: Scanner::default(),
+            input,
+            at: 0,
+            state: State::Head,
+            request,
+            body: None,
+            rest: None,
+        }
     }
 
     /// True if no request has begun to arrive.
@@ -153,6 +174,9 @@ where
             }
             return Poll::Ready(Some(End::Done));
         }
+        if !ready!(self.poll_rest(cx)) {
+            return Poll::Ready(Some(End::Done));
+        }
         let found = if self.input.is_empty() {
             let context = Rc::clone(&self.connection.context);
             let mut memory = context.scratch();
@@ -198,6 +222,35 @@ where
             Ok(None) => None,
             Err(rejection) => Some(End::Rejected(rejection)),
         })
+    }
+
+    /// Drops what the application has not read of the body before. False if there is too much of it, or it never ends: the response is sent, so
+    /// nothing can be said about it.
+    fn poll_rest(&mut self, cx: &mut TaskContext<'_>) -> Poll<bool> {
+        if let Some(body) = self.body.take() {
+            self.rest = Some(Rest { encoding: body.into_rest(), left: self.connection.context.limits.unread_body });
+        }
+        while let Some(rest) = &mut self.rest {
+            if self.input.is_empty() {
+                let context = Rc::clone(&self.connection.context);
+                let mut memory = context.scratch();
+                match ready!(self.receive(cx, &mut memory)) {
+                    Ok(count @ 1..) => self.input.extend_from_slice(&memory[..count]),
+                    Ok(0) | Err(_) => return Poll::Ready(false),
+                }
+                continue;
+            }
+            let Ok((count, decoded)) = rest.encoding.decode(&self.input[self.at..]) else { return Poll::Ready(false) };
+            let is_over = decoded == Decoded::End || matches!(rest.encoding, Encoding::Length(0));
+            let Some(left) = rest.left.checked_sub(count as u64) else { return Poll::Ready(false) };
+            rest.left = left;
+            self.consume(count);
+            if is_over {
+                self.rest = None;
+                self.connection.wire().set_reading(Reading::Nothing);
+            }
+        }
+        Poll::Ready(true)
     }
 
     /// The head that these bytes begin with, if it is complete, and its length.
@@ -341,8 +394,11 @@ where
         let (parts, body) = response.into_parts();
         let (headers, status) = (&parts.headers, parts.status);
         let length = self.response_length(status, headers, &body);
-        // It is unknown whether the rest of the request's body will arrive.
-        let closes = closes || self.body.is_some() || length == ResponseLength::Close || asks_to_close(headers);
+        let most = self.connection.context.limits.unread_body;
+        // What has not come in time is not waited for once more.
+        let goes_on =
+            status != StatusCode::REQUEST_TIMEOUT && self.body.as_ref().is_none_or(|body| body.can_be_dropped(most));
+        let closes = closes || !goes_on || length == ResponseLength::Close || asks_to_close(headers);
         self.request.keeps_alive &= !closes;
         let connection = match (self.request.keeps_alive, self.request.version_11) {
             _ if body.is_upgrade() => Some("upgrade"),

@@ -1,6 +1,7 @@
 //! The body of an HTTP/1 request between the connection, which receives it, and the application, which reads it.
 //!
-//! One piece at a time: the next is received when the application asks for it.
+//! One piece at a time: the next is received when the application asks for it. What it does not ask for is dropped after the response, if there
+//! is little of it, so that the connection goes on.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +11,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use skep::body::{BodyError, BodyFailure};
 
-use crate::http1::{Chunked, Decoded};
+use crate::http1::{Chunked, Decoded, Validated};
 
 /// The application's end. It may be read on any thread.
 #[derive(Debug)]
@@ -81,6 +82,21 @@ impl Incoming {
     }
 }
 
+impl Encoding {
+    /// What these bytes begin with, and how many of them that is.
+    pub(super) fn decode<'b>(&mut self, bytes: &'b [u8]) -> Validated<(usize, Decoded<'b>)> {
+        match self {
+            Self::Length(0) => Ok((0, Decoded::End)),
+            Self::Length(left) => {
+                let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                *left -= count as u64;
+                Ok((count, if count == 0 { Decoded::More } else { Decoded::Data(&bytes[..count]) }))
+            }
+            Self::Chunked(chunked) => chunked.decode(bytes),
+        }
+    }
+}
+
 impl BodyReceiver {
     /// True if the application waits for a piece.
     pub(super) fn wants_more(&self, cx: &Context<'_>) -> bool {
@@ -91,6 +107,22 @@ impl BodyReceiver {
         shared.is_wanted && !self.is_broken
     }
 
+    /// True if the rest of the body may be dropped, so that another request can follow. That of a client which waits for `100 Continue` may
+    /// never come, and then what comes is not the body (RFC 9110, 10.1.1).
+    pub(super) fn can_be_dropped(&self, most: u64) -> bool {
+        let is_short = match self.encoding {
+            Encoding::Length(left) => left <= most,
+            // Nobody knows.
+            Encoding::Chunked(_) => most > 0,
+        };
+        is_short && !self.is_broken && !self.continue_is_due
+    }
+
+    /// The rest, which the application will not read.
+    pub(super) fn into_rest(mut self) -> Encoding {
+        std::mem::replace(&mut self.encoding, Encoding::Length(0))
+    }
+
     /// True once, if the client waits for `100 Continue`.
     pub(super) fn takes_continue(&mut self) -> bool {
         std::mem::take(&mut self.continue_is_due)
@@ -98,29 +130,21 @@ impl BodyReceiver {
 
     /// Takes a piece from these bytes, and says how many it has used.
     pub(super) fn take(&mut self, bytes: &[u8], cx: &Context<'_>) -> (usize, Taken) {
-        match &mut self.encoding {
-            Encoding::Length(left) => {
-                let count = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
-                *left -= count as u64;
-                let is_last = *left == 0;
-                self.push(&bytes[..count], is_last, cx);
+        match self.encoding.decode(bytes) {
+            Ok((count, Decoded::Data(data))) => {
+                let is_last = matches!(self.encoding, Encoding::Length(0));
+                self.push(data, is_last, cx);
                 (count, if is_last { Taken::All } else { Taken::Piece })
             }
-            Encoding::Chunked(chunked) => match chunked.decode(bytes) {
-                Ok((count, Decoded::Data(data))) => {
-                    self.push(data, false, cx);
-                    (count, Taken::Piece)
-                }
-                Ok((count, Decoded::More)) => (count, Taken::Nothing),
-                Ok((count, Decoded::End)) => {
-                    self.push(&[], true, cx);
-                    (count, Taken::All)
-                }
-                Err(rejection) => {
-                    self.fail(BodyFailure::new(rejection.status, rejection.message).into(), cx);
-                    (bytes.len(), Taken::Piece)
-                }
-            },
+            Ok((count, Decoded::More)) => (count, Taken::Nothing),
+            Ok((count, Decoded::End)) => {
+                self.push(&[], true, cx);
+                (count, Taken::All)
+            }
+            Err(rejection) => {
+                self.fail(BodyFailure::new(rejection.status, rejection.message).into(), cx);
+                (bytes.len(), Taken::Piece)
+            }
         }
     }
 

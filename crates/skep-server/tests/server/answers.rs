@@ -117,3 +117,45 @@ fn a_client_that_sends_too_much_sees_why_and_no_reset() {
     assert_eq!(client.answer().status, 413);
     client.closed();
 }
+
+#[test]
+fn what_a_handler_leaves_of_a_body_is_dropped_and_another_request_follows() {
+    let server = server(&[("limits.unread_body", "1KiB")]);
+    let head = |field: &str| format!("GET / HTTP/1.1\r\nHost: x\r\n{field}\r\n\r\n");
+    let (chunked, known) = (head("Transfer-Encoding: chunked"), head("Content-Length: 1024"));
+    let (chunks, bytes) = ("5\r\nhello\r\n3;a=b\r\nyou\r\n0\r\nA: b\r\n\r\n", "x".repeat(1024));
+    let mut client = Raw::connect(&server);
+    // It arrives with the head, after the response, and in pieces.
+    client.say(format!("{chunked}{chunks}{chunked}{chunks}"));
+    for _ in 0..2 {
+        assert_eq!(client.answer().text(), "Hello, world!");
+    }
+    for (head, body) in [(&chunked, chunks), (&known, &*bytes)] {
+        assert_eq!(client.say(head).answer().field("connection"), None, "{head}");
+        client.spell(body);
+        assert_eq!(client.say(head).answer().text(), "Hello, world!", "{head}");
+        client.say(body);
+    }
+    assert_eq!(client.say("POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab").answer().text(), "2");
+}
+
+#[test]
+fn a_rest_of_a_body_that_is_long_or_doubtful_ends_the_connection() {
+    let server = server(&[("limits.unread_body", "1KiB")]);
+    let head = |fields: &str| format!("GET / HTTP/1.1\r\nHost: x\r\n{fields}\r\n\r\n");
+    // What is known is said with the response.
+    for fields in ["Content-Length: 1025", "Content-Length: 5\r\nExpect: 100-continue"] {
+        let mut client = Raw::connect(&server);
+        assert_eq!(client.say(head(fields)).answer().field("connection"), Some("close"), "{fields}");
+        client.closed();
+    }
+    let large = format!("400\r\n{}\r\n1\r\nx\r\n0\r\n\r\n", "x".repeat(1024));
+    for rest in [&*large, "5\r\nhelloGET", "x\r\n"] {
+        let mut client = Raw::connect(&server);
+        let answer = client.say(head("Transfer-Encoding: chunked")).answer();
+        assert_eq!((answer.text(), answer.field("connection")), ("Hello, world!", None));
+        // No request is found in it.
+        client.say(format!("{rest}{}", head("X: y")));
+        client.closed();
+    }
+}

@@ -43,3 +43,23 @@ fn a_failure_is_returned_once_and_so_is_the_end_of_the_connection() {
     drop(receiver);
     assert!(matches!(read(&mut body), Poll::Ready(Some(Err(_)))));
 }
+
+#[test]
+fn a_rest_is_dropped_if_it_is_short_and_surely_comes() {
+    let cx = Context::from_waker(Waker::noop());
+    let receiver = |encoding, waits| Incoming::new(encoding, waits).1;
+    let can = |encoding, waits, most| receiver(encoding, waits).can_be_dropped(most);
+    assert!(can(Encoding::Length(10), false, 10) && !can(Encoding::Length(11), false, 10));
+    assert!(can(Encoding::Chunked(Chunked::default()), false, 1));
+    assert!(!can(Encoding::Chunked(Chunked::default()), false, 0) && !can(Encoding::Length(1), true, 10));
+    let mut broken = receiver(Encoding::Chunked(Chunked::default()), false);
+    broken.take(b"x", &cx);
+    assert!(!broken.can_be_dropped(10));
+    let (mut body, mut receiver) = Incoming::new(Encoding::Length(5), false);
+    receiver.take(b"abc", &cx);
+    let mut rest = receiver.into_rest();
+    assert_eq!(rest.decode(b"deGET /"), Ok((2, Decoded::Data(b"de"))));
+    assert_eq!(rest.decode(b"GET /"), Ok((0, Decoded::End)));
+    assert_eq!(read(&mut body), Poll::Ready(Some(Ok(Bytes::from_static(b"abc")))));
+    assert!(matches!(read(&mut body), Poll::Ready(Some(Err(_)))), "whoever reads on learns that there is no more");
+}
