@@ -134,6 +134,12 @@ pub(crate) fn decode_form(raw: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(&spaced).decode_utf8().ok().map(|text| Cow::Owned(text.into_owned()))
 }
 
+/// True if each `%` has two hexadecimal digits after it (RFC 3986, 2.1).
+pub(crate) fn is_encoded(path: &str) -> bool {
+    let mut parts = path.split('%').skip(1);
+    parts.all(|part| part.get(..2).is_some_and(|digits| hexadecimal(digits).is_some()))
+}
+
 /// The same path with escapes of characters that need none undone (RFC 3986, 6.2.2.2): `/%61bout` is `/about`.
 pub(crate) fn normalise_path(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
@@ -179,5 +185,11 @@ mod tests {
         assert_eq!(normalise_path("/100%"), "/100%");
         assert_eq!(normalise_path("/%zz%é"), "/%zz%é");
         assert_eq!(normalise_path("/%+a%-1"), "/%+a%-1");
+    }
+
+    #[test]
+    fn an_escape_has_two_digits() {
+        assert!(["/", "/a%2Fb%c3%A9", "*"].into_iter().all(is_encoded));
+        assert!(!["/%", "/a%2", "/%zz", "/%+a", "/%2é", "/%%41", "/%u0041"].into_iter().any(is_encoded));
     }
 }

@@ -60,7 +60,7 @@ use failures::About;
 use headers::{add_headers, drop_body, keep_private};
 use ids::Ids;
 pub use job::Job;
-use parts::{endpoint, page_of_form, without_path};
+use parts::{check_path, endpoint, page_of_form, without_path};
 
 /// An application that is ready to serve requests. Made by [`App::open`](crate::App::open).
 ///
@@ -320,6 +320,7 @@ impl Local {
             let origin = cors.and_then(|_| parts.headers.get(ORIGIN).cloned());
             let preflight = cors.filter(|_| cors::is_preflight(&parts));
             let result = match mount {
+                _ if let Err(error) = check_path(&parts) => Ok(Err(error)),
                 _ if let Some(answer) = preflight.and_then(|cors| local.preflight(cors, &parts, mount.is_some())) => {
                     Ok(Ok(answer))
                 }

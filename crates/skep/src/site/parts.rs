@@ -33,6 +33,14 @@ impl Local {
     }
 }
 
+/// Refuses a path with half an escape, also for what is mounted, which might make something of it that guards do not know.
+pub(super) fn check_path(parts: &Parts) -> Result<()> {
+    if percent::is_encoded(parts.uri.path()) {
+        return Ok(());
+    }
+    Err(Error::bad_request("the address has a % without two hexadecimal digits after it"))
+}
+
 /// The response to a request target without a path: `OPTIONS *` for the server as a whole, and a proxy's `CONNECT host:80` (RFC 9112,
 /// 3.2.3 and 3.2.4).
 pub(super) fn without_path(parts: &Parts) -> Option<Result> {

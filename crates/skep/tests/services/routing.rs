@@ -1,5 +1,6 @@
 //! Which service answers a request, and which services cannot be distinguished.
 
+use skep::mount::{Mount, Mounted, ResponseFuture};
 use skep::prelude::*;
 use skep::test::Client;
 use skep::{HeaderName, HeaderValue, Method, Setup};
@@ -53,6 +54,29 @@ fn the_most_literal_path_wins() {
         assert_eq!(answer(&client, Method::GET, path), expected, "{path}");
     }
     assert_eq!(client.get("/a/old/b").text(), "\"old\"");
+}
+
+#[test]
+fn a_path_with_half_an_escape_is_a_bad_request_wherever_it_leads() {
+    services! {
+        GET "/a/{*rest}" Rest { rest: String }
+    }
+    struct Echo;
+    impl Mount for Echo {
+        fn answer(&self, request: Mounted) -> ResponseFuture {
+            Box::pin(async move { Ok(Response::text(request.parts.uri.path().to_owned())) })
+        }
+    }
+    let app = App::new().serve::<(Rest,)>().mount("/mounted", Echo);
+    let client = Client::new(app);
+    for path in ["/a/%", "/a/%4", "/a/%zz", "/mounted/%zz", "/nowhere/%u0041"] {
+        let response = client.get(path);
+        assert_eq!(response.status(), 400, "{path}");
+        assert!(response.text().contains("without two hexadecimal digits"), "{path}: {}", response.text());
+    }
+    assert_eq!(client.get("/a/100%25").text(), "\"100%\"");
+    assert_eq!(client.get("/mounted/%25zz").text(), "/mounted/%25zz");
+    assert_eq!(client.get("/a/x?y=%").status(), 200, "the query is the service's");
 }
 
 #[test]

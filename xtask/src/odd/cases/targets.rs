@@ -24,12 +24,6 @@ pub(super) fn cases() -> Vec<Case> {
     );
     because(
         &mut cases,
-        ["/%", "/%2", "/%zz", "/%u0041"].map(with_target),
-        "Refused here, too, but with the status of an address that does not exist: a path that cannot be decoded is that of no service \
-         (RFC 9110, 15.5.5). The end of the request is not in doubt, so the connection goes on.",
-    );
-    because(
-        &mut cases,
         ["/<>", "/`"].map(with_target),
         "These characters have no place in a URI (RFC 3986, 2) and browsers escape them; an invalid request line should be answered with 400 \
          (RFC 9112, 3).",
