@@ -76,11 +76,15 @@ impl EventLoop {
             self.start_tasks();
             self.acceptor.admit(accepted);
             // Closes the listeners. If this process held the last open copy, clients would wait in a queue that nobody serves.
-            drop(poller);
-            // A signal that arrives now is not needed: the process is about to exit.
-            self.acceptor.context.empty().await;
-        });
-        Ok(())
+            let Poller { epoll, listeners, signals, .. } = poller;
+            drop((epoll, listeners));
+            let (context, signals) = (&self.acceptor.context, sys::async_fd(signals)?);
+            select(context.empty(), signals.readable()).await;
+            // The process exits soon in any case; a WebSocket and other streams without an end have to be told so.
+            context.drain();
+            context.empty().await;
+            Ok(())
+        })
     }
 
     /// Serves until the process is stopped or its request quota is used up.
@@ -93,7 +97,7 @@ impl EventLoop {
                     Some(shared) => Rc::clone(shared),
                     None => {
                         self.start_tasks();
-                        Rc::clone(shared.insert(Rc::new(sys::async_fd(poller.epoll.try_clone()?)?)))
+                        Rc::clone(shared.insert(Rc::new(poller.events()?)))
                     }
                 };
                 self.acceptor.admit(accepted);
@@ -124,39 +128,53 @@ impl EventLoop {
 
     /// Finishes requests. If the process drains, it first accepts at most `most` connections from the queue; if it retires, it accepts none.
     async fn finish(&self, poller: Poller<'_>, most: usize) {
-        let (context, grace) = (&self.acceptor.context, self.grace);
-        if poller.state() == WorkerState::Draining {
-            for accepted in std::iter::from_fn(|| poller.accept()).take(most) {
-                self.acceptor.admit(accepted);
-                tokio::task::yield_now().await;
+        let (context, linger) = (&self.acceptor.context, LINGER.min(self.grace));
+        let is_draining = poller.state() == WorkerState::Draining;
+        let finished = async {
+            if is_draining {
+                context.drain();
+                // As long as this process has no permit, another one may have one for what waits in the queue.
+                select(context.empty(), context.has_permit()).await;
+                for accepted in std::iter::from_fn(|| poller.accept()).take(most) {
+                    self.acceptor.admit(accepted);
+                    tokio::task::yield_now().await;
+                }
+                // New clients are refused from here on, and do not wait in vain.
+                drop(poller);
+            } else {
+                context.retire();
+                drop(poller);
+                context.publish_retiring();
+                let _ = tokio::time::timeout(linger, context.empty()).await;
+                context.drain();
             }
-            // New clients are refused from here on, and do not wait in vain.
-            drop(poller);
-        } else {
-            context.retire();
-            drop(poller);
-            context.publish_retiring();
-            let _ = tokio::time::timeout(LINGER.min(grace), context.empty()).await;
-        }
-        context.drain();
-        if tokio::time::timeout(grace, context.empty()).await.is_err() {
+            context.empty().await;
+        };
+        let patience = if is_draining { self.grace } else { linger + self.grace };
+        if tokio::time::timeout(patience, finished).await.is_err() {
             tracing::warn!(connections = context.count(), "closed connections that were not finished in time");
         }
     }
 }
 
 /// Serves the open connections, and accepts more, until none is left or the process is stopped.
-async fn serve(acceptor: &Rc<Acceptor>, poller: &Poller<'_>, shared: &AsyncFd<OwnedFd>) -> io::Result<WorkerState> {
+async fn serve(acceptor: &Rc<Acceptor>, poller: &Poller<'_>, events: &Events) -> io::Result<WorkerState> {
     let context = &acceptor.context;
     loop {
         let over = select(context.empty(), context.is_exhausted());
-        let mut ready = None;
-        select(over, async {
+        let (mut ready, mut signalled) = (None, None);
+        let accepting = async {
             context.has_permit().await;
-            ready = Some(shared.readable().await);
-        })
-        .await;
+            ready = Some(events.queue.readable().await);
+        };
+        // Not only while there is a permit: a request or a WebSocket may hold it for long.
+        let signal = async { signalled = Some(events.signals.readable().await) };
+        select(over, select(accepting, signal)).await;
         let state = poller.state();
+        if let Some(signalled) = signalled {
+            // After the state, for which all of them were read.
+            signalled?.clear_ready();
+        }
         if state != WorkerState::Serving || context.budget.is_exhausted() || context.is_empty() {
             return Ok(state);
         }
@@ -171,6 +189,13 @@ async fn serve(acceptor: &Rc<Acceptor>, poller: &Poller<'_>, shared: &AsyncFd<Ow
             acceptor.admit(accepted);
         }
     }
+}
+
+/// What a process that has connections waits for, beside them.
+struct Events {
+    /// New connections, and signals.
+    queue: AsyncFd<OwnedFd>,
+    signals: AsyncFd<OwnedFd>,
 }
 
 /// Waits for listening sockets and signals together.
@@ -190,6 +215,14 @@ impl<'r> Poller<'r> {
             epoll::add(&epoll, &listener.socket, EventData::new_u64(1), EventFlags::IN | EventFlags::EXCLUSIVE)?;
         }
         Ok(Self { epoll, listeners, signals, report, state: std::cell::Cell::new(WorkerState::Serving) })
+    }
+
+    /// The same for a runtime.
+    fn events(&self) -> io::Result<Events> {
+        Ok(Events {
+            queue: sys::async_fd(self.epoll.try_clone()?)?,
+            signals: sys::async_fd(self.signals.try_clone()?)?,
+        })
     }
 
     /// Waits for a connection that no other process has accepted. `None` after a signal.

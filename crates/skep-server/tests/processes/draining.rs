@@ -59,7 +59,9 @@ fn a_worker_is_drained_under_load_and_replaced() {
         assert_eq!(text, "draining worker 1: worker 2 takes over as soon as it is ready\n");
         server.wait_until("the successor serves", |server| server.status("number") == "2");
         assert!(is_there(old), "{model:?}: it finishes its request");
-        assert!(finish(slow).ends_with("at last"), "{model:?}");
+        let response = finish(slow);
+        assert!(response.ends_with("at last"), "{model:?}");
+        assert!(response.contains("\r\nconnection: close\r\n"), "{model:?}: {response}");
         nothing_is_lost(load);
         server.wait_until("the old worker is gone", |_| !is_there(old));
         assert_eq!((server.status("replaced"), server.status("crashes")), ("1".to_owned(), "0".to_owned()));
@@ -77,7 +79,8 @@ fn a_forked_process_is_drained_and_replaced() {
     assert!(good && text.starts_with(&format!("draining process {name}: ")), "{text}");
     let drained = before.iter().find(|(known, _)| *known == name).unwrap().1;
     let others: Vec<_> = before.into_iter().filter(|(_, process)| *process != drained).collect();
-    assert!(finish(slow).ends_with("at last"));
+    let response = finish(slow);
+    assert!(response.ends_with("at last") && response.contains("\r\nconnection: close\r\n"), "{response}");
     server.wait_until("it is replaced", |server| {
         let now = processes(server);
         !is_there(drained) && now.len() == 3 && others.iter().all(|other| now.contains(other))

@@ -16,6 +16,7 @@ mod server;
 mod supervision;
 mod swaps;
 mod users;
+mod websockets;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -39,7 +40,11 @@ fn application() -> skep::App {
             std::thread::sleep(Duration::from_millis(500));
             app
         }
-        _ => app.serve::<caches::Services>().serve::<logs::Services>().serve::<users::Services>(),
+        _ => app
+            .serve::<caches::Services>()
+            .serve::<logs::Services>()
+            .serve::<users::Services>()
+            .serve::<websockets::Services>(),
     }
 }
 
@@ -66,6 +71,7 @@ fn main() -> ExitCode {
         logs::TESTS,
         users::TESTS,
         observed::TESTS,
+        websockets::TESTS,
         #[cfg(feature = "otlp")]
         otlp::TESTS,
     ]
