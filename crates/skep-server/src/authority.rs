@@ -34,7 +34,12 @@ fn is_port(port: &[u8]) -> bool {
 }
 
 fn is_in_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(&byte)
+    matches!(
+        byte,
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' // unreserved
+            | b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' // sub-delims
+            | b'%' // of an escape
+    )
 }
 
 /// The hosts that requests may name (the setting `hosts`).

@@ -442,7 +442,10 @@ impl<'r> Cx<'r> {
             let headers = self.headers.get_or_insert_default();
             headers.entry(header::CACHE_CONTROL).or_insert(PRIVATE);
         }
-        self.keep().await?;
+        // Boxed: most requests have changed nothing, and the state of what follows a change would be in the future of each of them.
+        if self.has_begun.get() || self.open_transaction().is_some() {
+            Box::pin(self.keep()).await?;
+        }
         Ok(self.headers)
     }
 

@@ -317,3 +317,15 @@ fn what_is_wrong_is_named_at_the_start() {
     assert!(text.contains("Index (GET /) and Other (GET /) cannot be distinguished"), "{text}");
     assert!(text.contains("two values of type `u8`"), "{text}");
 }
+
+/// A server allocates and copies it for each request, and has as many as there are requests in progress. What few requests need is boxed.
+#[test]
+fn the_future_of_a_request_is_small() {
+    let mut setup = skep::Setup::default();
+    setup.temporary_database = true;
+    let site = std::sync::Arc::new(App::new().serve::<(Index,)>().open(setup).unwrap());
+    let (parts, ()) = http::Request::get("/").body(()).unwrap().into_parts();
+    let future = site.local().answer(skep::Request::new(parts, skep::Body::empty()));
+    let bytes = size_of_val(&future);
+    assert!(bytes <= 6 << 10, "{bytes} bytes");
+}

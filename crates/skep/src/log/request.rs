@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName};
 use tracing::field::Empty;
 use tracing::{Level, Span};
 
@@ -62,7 +62,7 @@ struct Lines(Vec<u8>);
 
 static RECORDER: OnceLock<Recorder> = OnceLock::new();
 
-const TRACEPARENT: &str = "traceparent";
+static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const NO_SPAN: [u8; 16] = [b'0'; 16];
 const LENGTH: usize = size_of::<u32>();
 
@@ -271,7 +271,7 @@ impl Trace {
     /// The trace that a client names.
     #[must_use]
     pub fn of(headers: &HeaderMap) -> Option<Self> {
-        Self::parse(headers.get(TRACEPARENT)?.as_bytes())
+        Self::parse(headers.get(&TRACEPARENT)?.as_bytes())
     }
 
     /// A trace that begins with the request of this id. Requests have ids that differ, so traces do, too.

@@ -31,7 +31,7 @@ fn a_trace_is_read_as_the_recommendation_says() {
 #[test]
 fn requests_of_the_application_belong_to_the_trace() {
     let headers = |value: Option<&str>| {
-        let value = value.map(|value| (TRACEPARENT.parse().unwrap(), value.parse().unwrap()));
+        let value = value.map(|value| (TRACEPARENT.clone(), value.parse().unwrap()));
         value.into_iter().collect::<HeaderMap>()
     };
     let sent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
