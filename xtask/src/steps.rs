@@ -58,7 +58,10 @@ pub(crate) const STEPS: &[Step] = &[
         about: "unit, integration, compile-fail, whole-process and documentation tests",
         hermetic: true,
         work: Work::Commands(
-            &["cargo test --workspace --no-fail-fast", "cargo test -p skep --features garde --lib --test form_garde"],
+            &[
+                "cargo test --workspace --no-fail-fast",
+                "cargo test -p skep --features garde,zstd --lib --test form_garde --test compression",
+            ],
             &[],
         ),
     },

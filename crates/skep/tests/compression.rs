@@ -108,6 +108,8 @@ fn decoded(response: &TestResponse) -> String {
     match response.header("content-encoding") {
         Some("br") => brotli::Decompressor::new(body, 4096).read_to_string(&mut text).unwrap(),
         Some("gzip") => flate2::read::GzDecoder::new(body).read_to_string(&mut text).unwrap(),
+        #[cfg(feature = "zstd")]
+        Some("zstd") => zstd::stream::read::Decoder::new(body).unwrap().read_to_string(&mut text).unwrap(),
         coding => panic!("{coding:?}"),
     };
     text
@@ -226,4 +228,34 @@ fn a_page_in_the_cache_is_compressed_once_and_sent_so_with_each_hit() {
     let again = again.header("accept-encoding", "br").send();
     assert_eq!((again.status().as_u16(), again.header("etag")), (304, Some(&*format!("W/{tag}"))));
     assert_eq!(MADE.load(Ordering::Relaxed), made);
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn zstd_is_one_of_the_codings_that_a_client_weighs() {
+    let codings = |list: &[Coding]| {
+        let codings = list.to_vec();
+        client_with(|setup| setup.compression.codings = codings)
+    };
+    let first = codings(&[Coding::Zstd, Coding::Brotli, Coding::Gzip]);
+    let last = codings(&[Coding::Brotli, Coding::Gzip, Coding::Zstd]);
+    for (client, accepts, coding) in [
+        (&first, "gzip, br, zstd", Some("zstd")),
+        (&last, "gzip, br, zstd", Some("br")),
+        (&last, "gzip;q=0.8, zstd;q=0.9", Some("zstd")),
+        (&last, "zstd", Some("zstd")),
+        (&first, "zstd;q=0.5, br", Some("br")),
+        (&first, "zstd;q=0, *", Some("br")),
+        (&first, "zstd;q=0.5, identity", None),
+        (&first, "*;q=0.1", Some("zstd")),
+    ] {
+        // At once, and in pieces.
+        for (url, whole) in [("/text/plain", text()), ("/text/large", LINE.repeat(20_000))] {
+            let response = get(client, url, accepts);
+            assert_eq!(response.header("content-encoding"), coding, "{url} {accepts}");
+            if coding.is_some() {
+                assert!(decoded(&response) == whole && response.body().len() < whole.len() / 5, "{url} {accepts}");
+            }
+        }
+    }
 }
