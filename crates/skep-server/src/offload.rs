@@ -11,11 +11,13 @@ use std::thread;
 use std::time::Duration;
 
 use skep::offload::Offload;
+use tokio::runtime::Handle;
 
 /// How long an idle thread waits for work.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-type Job = Box<dyn FnOnce() + Send>;
+/// Work, and the runtime of the thread that submits it: the work may ask a cache over the network.
+type Job = (Box<dyn FnOnce() + Send>, Option<Handle>);
 
 /// Threads for blocking work.
 #[derive(Clone)]
@@ -77,7 +79,8 @@ impl Pool {
 }
 
 impl Offload for Pool {
-    fn run(&self, job: Job) {
+    fn run(&self, job: Box<dyn FnOnce() + Send>) {
+        let job = (job, Handle::try_current().ok());
         if self.shared.inline.load(Ordering::Relaxed) {
             return work(job);
         }
@@ -129,7 +132,8 @@ impl Shared {
 }
 
 /// If a job panics, its submitter notices that the job was dropped; the thread continues.
-fn work(job: Job) {
+fn work((job, runtime): Job) {
+    let _entered = runtime.as_ref().map(Handle::enter);
     if catch_unwind(AssertUnwindSafe(job)).is_err() {
         tracing::error!("a blocking job panicked");
     }

@@ -88,6 +88,7 @@ pub struct App {
     error_maps: Vec<ErrorMap>,
     error_page: Option<ErrorPage>,
     database: Option<(sql::Migrations, OpenDatabase)>,
+    ignored_tables: Vec<&'static str>,
     settings: Vec<Declared>,
     /// Settings that a mount reads itself.
     mounted_settings: Vec<Row>,
@@ -418,7 +419,13 @@ impl App {
             }
             None => None,
         };
+        database::check_tables(database.as_ref(), &self.ignored_tables)?;
         let program = self.name.map_or("skep", |(name, _)| name);
+        let caches = Arc::new(Caches::new(&setup, program, base_url.as_ref(), self.ignored_tables));
+        if let Some(database) = &database {
+            let caches = Arc::clone(&caches);
+            database.on_commit(Arc::new(move |tables| caches.tables_changed(tables)));
+        }
         let site = Site {
             router,
             mounts: self.mounts,
@@ -436,7 +443,7 @@ impl App {
             resources: Arc::new(Resources {
                 database,
                 values: self.values,
-                caches: Caches::new(&setup, program, base_url.as_ref()),
+                caches,
                 base_url,
                 sessions: Sessions::new(&setup, program),
                 forms: forms(&setup, self.languages),

@@ -14,7 +14,7 @@
 //! | a part of a page | a [`Fragment`], and `cx.fragment(&it).await?` |
 //! | any value | a [`Store`], and `cx.cache(&STORE)` |
 //!
-//! Tags invalidate entries: [`EntryPolicy::tag`], [`SharedCx::invalidate`], [`Site::invalidate`](crate::Site::invalidate).
+//! Pages and fragments are invalidated when a table is written that their [`sql!`](crate::sql!) statements read. Tags invalidate any entry: [`EntryPolicy::tag`], [`SharedCx::invalidate`], [`Site::invalidate`](crate::Site::invalidate).
 
 mod caches;
 mod entry;

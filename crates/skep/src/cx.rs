@@ -130,7 +130,7 @@ impl<'r> Cx<'r> {
     /// If the application has none: [`App::database`](crate::App::database).
     #[must_use]
     pub fn db(&self) -> &'r sql::Local {
-        self.shared.db()
+        self.shared.resources().db()
     }
 
     /// The data directory of the application.

@@ -44,7 +44,7 @@ pub(crate) struct Resources {
     pub(crate) values: Values,
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) forms: Forms,
-    pub(crate) caches: Caches,
+    pub(crate) caches: Arc<Caches>,
     pub(crate) sessions: Sessions,
     pub(crate) outbox: Outbox,
     pub(crate) fetcher: Option<Arc<dyn Fetcher>>,

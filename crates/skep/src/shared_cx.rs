@@ -1,6 +1,6 @@
 //! Request context without per-user data: all that a cached page may read.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 
 use http::header;
@@ -53,6 +53,10 @@ pub struct SharedCx<'r> {
     invalidated: RefCell<Vec<String>>,
     /// The tags of fragments that were asked for.
     inherited: RefCell<Vec<u64>>,
+    /// The database, for what is kept: it notes what is read.
+    db: OnceCell<sql::Local>,
+    /// The tables that were read, of what is kept.
+    tables: Option<sql::ReadTables>,
 }
 
 /// What a page read of the request, besides the parameters of its service. What is kept is kept for each value of these.
@@ -90,12 +94,15 @@ impl<'r> SharedCx<'r> {
             read: Cell::new(Inputs::NONE),
             invalidated: RefCell::default(),
             inherited: RefCell::default(),
+            db: OnceCell::new(),
+            tables: None,
         }
     }
 
     /// The same request, of which nothing was read yet.
     pub(crate) fn afresh(&self) -> Self {
-        Self::new(self.parts, self.tls, self.resources)
+        let tables = Some(sql::ReadTables::default());
+        Self { tables, ..Self::new(self.parts, self.tls, self.resources) }
     }
 
     pub(crate) fn parts(&self) -> &'r Parts {
@@ -128,6 +135,11 @@ impl<'r> SharedCx<'r> {
     /// The tags of all that was kept and asked for so far.
     pub(crate) fn inherited(&self) -> Vec<u64> {
         self.inherited.borrow().clone()
+    }
+
+    /// The tables that were read so far, of a page or fragment.
+    pub(crate) fn tables(&self) -> Vec<&'static str> {
+        self.tables.as_ref().map(sql::ReadTables::names).unwrap_or_default()
     }
 
     /// The tags that were invalidated so far.
@@ -165,13 +177,15 @@ impl<'r> SharedCx<'r> {
         self.resources.shared().settings()
     }
 
-    /// The database. Queries do not block other requests.
+    /// The database. Queries do not block other requests. What is made by a [`PublicPage`](crate::cache::PublicPage) or a
+    /// [`Fragment`](crate::cache::Fragment) is invalidated when a table is written that its [`sql!`](crate::sql!) statements read.
     ///
     /// # Panics
     /// If the application has none: [`App::database`](crate::App::database).
     #[must_use]
-    pub fn db(&self) -> &'r sql::Local {
-        self.resources.db()
+    pub fn db(&self) -> &sql::Local {
+        let Some(tables) = &self.tables else { return self.resources.db() };
+        self.db.get_or_init(|| self.resources.db().noting(tables.clone()))
     }
 
     /// The data directory of the application.

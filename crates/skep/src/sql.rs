@@ -65,6 +65,7 @@ mod checked;
 mod connection;
 #[cfg(not(target_family = "wasm"))]
 mod database;
+mod dependencies;
 mod error;
 #[cfg(not(target_family = "wasm"))]
 mod guests;
@@ -90,6 +91,8 @@ mod stream;
 mod transaction;
 mod value;
 mod verbs;
+
+pub(crate) use dependencies::{ANY_TABLE, ReadTables};
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]

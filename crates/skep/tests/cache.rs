@@ -576,3 +576,237 @@ fn a_fragment_for_two_places_is_kept_for_each() {
     let client = Client::new(App::new().serve::<(Both,)>());
     assert_eq!(text(&client, "/twice"), "<table><tbody><tr><td>row</td></tr></tbody></table><p>paragraph</p>");
 }
+
+macro_rules! sql { ($($input:tt)*) => { skep::sql!(in "tests/sql/checked"; $($input)*) } }
+
+const CHECKED: Migrations = skep::sql::migrations!("tests/sql/checked");
+
+/// Reads `post` through a view, and says how often it was made.
+#[derive(Service)]
+#[service(GET "/titles")]
+struct Titles;
+
+impl PublicPage for Titles {
+    fn policy(&self) -> EntryPolicy {
+        hour()
+    }
+
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
+        let titles = cx.db().all(sql!(String, "select title from published order by id")).await?;
+        let gate = cx.state::<Gate>();
+        std::future::poll_fn(|_| if gate.0.load(Relaxed) { Poll::Pending } else { Poll::Ready(()) }).await;
+        Ok(Response::text(format!("{} made {}", titles.join(" "), cx.state::<Made>().once_more())))
+    }
+}
+
+/// Reads `tag`, in a transaction.
+#[derive(Hash)]
+struct Tags;
+
+impl Fragment for Tags {
+    fn policy(&self) -> EntryPolicy {
+        hour()
+    }
+
+    async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
+        let db = cx.db().transaction().await?;
+        let tags = db.all(sql!(String, "select name from tag where post in {[1, 2]} order by name")).await?;
+        db.commit().await?;
+        Ok(html! { (tags.join(" ")) " made " (cx.state::<Made>().once_more()) })
+    }
+}
+
+/// Reads nothing itself.
+#[derive(Service)]
+#[service(GET "/tags")]
+struct TagPage;
+
+impl PublicPage for TagPage {
+    fn policy(&self) -> EntryPolicy {
+        hour()
+    }
+
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
+        Ok(Response::html(cx.fragment(&Tags).await?))
+    }
+}
+
+/// Reads what a trigger writes.
+#[derive(Service)]
+#[service(GET "/changes")]
+struct Changes;
+
+impl PublicPage for Changes {
+    fn policy(&self) -> EntryPolicy {
+        hour()
+    }
+
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
+        let changes = cx.db().one(sql!(i64, "select count(*) from change")).await?.unwrap_or(0);
+        Ok(Response::text(format!("{changes} made {}", cx.state::<Made>().once_more())))
+    }
+}
+
+/// Adds a tag in the request's transaction, and fails if it is to.
+#[derive(Service)]
+#[service(POST "/tags/{name}")]
+struct AddTag {
+    name: String,
+}
+
+impl Handle for AddTag {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.transaction().await?.execute(sql!("insert into tag (post, name) values (1, ?)", &self.name)).await?;
+        if self.name == "bad" { Err(Error::bad_request("no such tag")) } else { Ok(Response::see_other(TagPage)) }
+    }
+}
+
+/// Renames a post by a statement of its own.
+#[derive(Service)]
+#[service(POST "/titles/{title}")]
+struct Rename {
+    title: String,
+}
+
+impl Handle for Rename {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.db().execute(sql!("update post set title = ? where id = 1", &self.title)).await?;
+        Ok(Response::see_other(Titles))
+    }
+}
+
+fn checked() -> App {
+    let app = App::new().serve::<(Titles, TagPage, Changes, AddTag, Rename)>().database(CHECKED);
+    let seed = |site: &skep::Site| {
+        site.db().write(|db| {
+            db.execute(sql!("insert into author (id, name) values (1, 'Ann')"))?;
+            db.execute(sql!("insert into post (id, author, slug, title, seen) values (1, 1, 'a', 'A', 1)"))
+        })?;
+        Ok(())
+    };
+    app.state(Made::default()).state(Gate::default()).on_start(seed)
+}
+
+#[test]
+fn a_page_is_made_again_once_a_table_is_written_that_it_read() {
+    let site = Arc::new(checked().open(setup()).unwrap());
+    let (client, db) = (Client::of_site(&site), site.db());
+    assert_eq!(text(&client, "/titles"), "A made 1");
+    db.write(|db| db.execute(sql!("insert into author (name) values ('Bob')"))).unwrap();
+    db.write(|db| db.execute(sql!("update post set title = 'X' where id = 99"))).unwrap();
+    assert_eq!(text(&client, "/titles"), "A made 1", "another table, and no row");
+    db.write(|db| db.execute(sql!("update post set title = 'B'"))).unwrap();
+    assert_eq!(text(&client, "/titles"), "B made 2");
+    client.post("/titles/C", &[]);
+    assert_eq!(text(&client, "/titles"), "C made 3");
+    // A transaction counts once it is committed.
+    let undone = db.write(|db| {
+        db.transaction(|db| {
+            db.execute(sql!("update post set title = 'D'"))?;
+            db.execute(sql!("insert into author (name) values ('Bob')"))
+        })
+    });
+    assert!(undone.unwrap_err().is_unique_violation());
+    assert_eq!(text(&client, "/titles"), "C made 3");
+    db.write(|db| db.transaction(|db| db.execute(sql!("update post set title = 'D'")))).unwrap();
+    assert_eq!(text(&client, "/titles"), "D made 4");
+    // What a text writes is not known, so it may be anything.
+    db.write(|db| db.execute("update author set born = 1990")).unwrap();
+    assert_eq!(text(&client, "/titles"), "D made 5");
+    // A foreign key deletes as well.
+    db.write(|db| db.execute(sql!("delete from author where id = 1"))).unwrap();
+    assert_eq!(text(&client, "/titles"), " made 6");
+    assert_eq!(text(&client, "/titles"), " made 6");
+}
+
+#[test]
+fn a_page_is_made_again_once_a_table_is_written_that_a_fragment_in_it_read() {
+    let site = Arc::new(checked().open(setup()).unwrap());
+    let client = Client::of_site(&site);
+    assert_eq!(text(&client, "/tags"), " made 1");
+    assert_eq!(client.post("/tags/bad", &[]).status(), 400);
+    assert_eq!(text(&client, "/tags"), " made 1", "it was rolled back");
+    client.post("/tags/good", &[]);
+    assert_eq!(text(&client, "/tags"), "good made 2");
+    site.db().write(|db| db.execute(sql!("delete from author"))).unwrap();
+    assert_eq!(text(&client, "/tags"), " made 3", "by two foreign keys");
+}
+
+#[test]
+fn writes_to_some_tables_can_be_ignored() {
+    let site = Arc::new(checked().open(setup()).unwrap());
+    let client = Client::of_site(&site);
+    assert_eq!(text(&client, "/changes"), "0 made 1");
+    client.post("/titles/B", &[]);
+    assert_eq!(text(&client, "/changes"), "1 made 3", "a trigger wrote; it is the third page that is made");
+    let client = Client::new(checked().ignore_writes(&["change"]));
+    assert_eq!(text(&client, "/changes"), "0 made 1");
+    client.post("/titles/B", &[]);
+    assert_eq!(text(&client, "/changes"), "0 made 1");
+    assert_eq!(text(&client, "/titles"), "B made 2");
+    let error = checked().ignore_writes(&["changes"]).open(setup()).err().unwrap().to_string();
+    assert!(error.contains("no table \"changes\": did you mean \"change\"?"), "{error}");
+}
+
+#[test]
+fn what_was_read_before_a_commit_is_not_stored_after_it() {
+    let site = Arc::new(checked().open(setup()).unwrap());
+    let client = Client::of_site(&site);
+    let local = site.local();
+    let (parts, ()) = http::Request::get("/titles").body(()).unwrap().into_parts();
+    let mut reading = pin!(local.answer(skep::Request::new(parts, skep::Body::empty())));
+    let mut context = Context::from_waker(Waker::noop());
+    site.state::<Gate>().0.store(true, Relaxed);
+    assert!(reading.as_mut().poll(&mut context).is_pending());
+    site.db().write(|db| db.execute(sql!("update post set title = 'B'"))).unwrap();
+    site.state::<Gate>().0.store(false, Relaxed);
+    assert!(reading.as_mut().poll(&mut context).is_ready());
+    assert_eq!(text(&client, "/titles"), "B made 2");
+}
+
+/// Keeps what it is given until it is to run.
+#[derive(Default)]
+struct Later(std::sync::Mutex<Vec<Box<dyn FnOnce() + Send>>>);
+
+impl skep::offload::Offload for Later {
+    fn run(&self, job: Box<dyn FnOnce() + Send>) {
+        self.0.lock().unwrap().push(job);
+    }
+}
+
+impl Later {
+    fn run_all(&self) {
+        let jobs: Vec<_> = self.0.lock().unwrap().drain(..).collect();
+        jobs.into_iter().for_each(|job| job());
+    }
+}
+
+/// A client may go away while its write is under way.
+#[test]
+fn a_write_that_nobody_waits_for_invalidates_all_the_same() {
+    let later = Arc::new(Later::default());
+    let mut setup = setup();
+    setup.offload = Arc::clone(&later) as Arc<dyn skep::offload::Offload>;
+    let site = Arc::new(checked().open(setup).unwrap());
+    assert_eq!(text(&Client::of_site(&site), "/titles"), "A made 1");
+    let local = site.db().local();
+    let mut context = Context::from_waker(Waker::noop());
+    {
+        let mut writing = pin!(local.execute(sql!("update post set title = 'B'")));
+        assert!(writing.as_mut().poll(&mut context).is_pending());
+        later.run_all();
+    }
+    assert_eq!(text(&Client::of_site(&site), "/titles"), "B made 2");
+    {
+        let mut begun = pin!(local.transaction());
+        assert!(begun.as_mut().poll(&mut context).is_pending());
+        later.run_all();
+        let Poll::Ready(Ok(transaction)) = begun.as_mut().poll(&mut context) else { panic!("it has not begun") };
+        let mut writing = pin!(transaction.execute(sql!("update post set title = 'C'")));
+        assert!(writing.as_mut().poll(&mut context).is_pending());
+        later.run_all();
+        assert!(writing.as_mut().poll(&mut context).is_ready());
+    }
+    later.run_all();
+    assert_eq!(text(&Client::of_site(&site), "/titles"), "B made 2", "it was dropped, and so undone");
+}

@@ -91,7 +91,7 @@ struct Comments {
 
 impl Fragment for Comments {
     fn policy(&self) -> EntryPolicy {
-        EntryPolicy::new(Duration::from_hours(1)).tag(&comment::tag(&self.page))
+        EntryPolicy::new(Duration::from_hours(1))
     }
 
     async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {

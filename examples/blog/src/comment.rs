@@ -75,15 +75,8 @@ impl Comment {
         db.execute(insert).await?;
         // Kept before the answer is made: a disk that is full says so here.
         db.commit().await?;
-        cx.invalidate(&tag(&self.page)).await?;
         Ok(Kept::Yes)
     }
-}
-
-/// The tag of what is made of the comments on an article.
-#[must_use]
-pub fn tag(page: &Slug) -> String {
-    format!("comments:{page}")
 }
 
 /// The form below an article, and the comment as it would look.

@@ -6,7 +6,6 @@ use skep::sql::Row;
 
 use crate::article::Article;
 use crate::author::Author;
-use crate::comment;
 use crate::desk;
 use crate::index::pages;
 use crate::layout::{day, page};
@@ -80,9 +79,8 @@ pub struct Remove {
 
 impl Handle for Remove {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let delete = sql!(Slug, "delete from comment where id = ? returning slug", self.id);
-        let slug = cx.transaction().await?.one(delete).await?.or_404()?;
-        cx.invalidate(&comment::tag(&slug)).await?;
+        let deleted = cx.transaction().await?.execute(sql!("delete from comment where id = ?", self.id)).await?;
+        (deleted.rows == 1).then_some(()).or_404()?;
         cx.flash("The comment is removed.");
         Ok(Response::see_other(Moderation::link()))
     }

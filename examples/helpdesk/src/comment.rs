@@ -8,7 +8,7 @@ use skep::prelude::*;
 use skep::sql::{self, Row};
 
 use crate::attachment::{self, Document};
-use crate::ticket::{Status, TICKETS, Ticket};
+use crate::ticket::{Status, Ticket};
 use crate::ticket_page::TicketPage;
 use crate::user::{Agent, User};
 
@@ -106,5 +106,5 @@ async fn pass_on(cx: &Cx<'_>, author: &User, ticket: i64) -> Result<()> {
         &status, ticket
     );
     cx.transaction().await?.execute(update).await?;
-    cx.invalidate(TICKETS).await
+    Ok(())
 }

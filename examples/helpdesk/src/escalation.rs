@@ -4,7 +4,6 @@ use skep::Site;
 use skep::prelude::*;
 
 use crate::settings::Helpdesk;
-use crate::ticket::TICKETS;
 
 /// Looks through the open tickets once.
 pub fn run(site: &Site) -> Result<()> {
@@ -17,7 +16,6 @@ pub fn run(site: &Site) -> Result<()> {
     let escalated = site.db().write(|db| db.execute(update))?.rows;
     if escalated > 0 {
         tracing::info!(target: "helpdesk", escalated, "tickets that waited too long for an answer are urgent now");
-        site.invalidate(TICKETS)?;
     }
     Ok(())
 }

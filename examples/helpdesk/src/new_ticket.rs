@@ -8,7 +8,7 @@ use crate::attachment::{self, Document};
 use crate::comment;
 use crate::layout::page;
 use crate::texts::texts;
-use crate::ticket::{Priority, TICKETS};
+use crate::ticket::Priority;
 use crate::ticket_page::TicketPage;
 use crate::triage::set_tags;
 use crate::user::User;
@@ -85,6 +85,5 @@ pub async fn create(cx: &Cx<'_>, user: &User, title: &str, text: &str, priority:
     let insert = sql!("insert into ticket (customer_id, title, priority) values (?, ?, ?)", user.id, title, &priority);
     let ticket = cx.transaction().await?.execute(insert).await?.last_insert_id;
     let comment = comment::insert(cx, user, ticket, text, false).await?;
-    cx.invalidate(TICKETS).await?;
     Ok((ticket, comment))
 }

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use skep::cache::{EntryPolicy, PublicPage, SharedCx};
 use skep::prelude::*;
-use skep::sql::Row;
+use skep::sql::{Query, Row};
 
 use crate::layout::open_page;
 use crate::texts::texts;
-use crate::ticket::TICKETS;
 
 /// Figures, and nothing of a user.
 #[derive(Service)]
@@ -24,22 +23,28 @@ struct Figures {
     hours: Option<f64>,
 }
 
-const FIGURES: &str = "select
-    count(*) filter (where status = 'open' and priority = 'urgent') as urgent,
-    count(*) filter (where status = 'open') as open,
-    count(*) filter (where status = 'waiting') as waiting,
-    count(*) filter (where status = 'solved' and changed >= strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-7 days')) as solved,
-    avg(julianday(answered) - julianday(created)) * 24 as hours
-    from ticket";
+/// Of all tickets, in one row.
+fn figures() -> Query<'static, Figures> {
+    sql!(
+        Figures,
+        "select
+        count(*) filter (where status = 'open' and priority = 'urgent') as urgent,
+        count(*) filter (where status = 'open') as open,
+        count(*) filter (where status = 'waiting') as waiting,
+        count(*) filter (where status = 'solved' and changed >= strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-7 days')) as solved,
+        avg(julianday(answered) - julianday(created)) * 24 as hours
+        from ticket"
+    )
+}
 
 impl PublicPage for StatusPage {
     fn policy(&self) -> EntryPolicy {
-        EntryPolicy::new(Duration::from_hours(1)).tag(TICKETS)
+        EntryPolicy::new(Duration::from_hours(1))
     }
 
     async fn page(&self, cx: &SharedCx<'_>) -> Result {
         let t = texts(cx.language());
-        let figures: Figures = cx.db().one(FIGURES).await?.or_404()?;
+        let figures = cx.db().one(figures()).await?.or_404()?;
         let content = html! {
             h1 { (t.status_page) }
             p.state.busy[figures.urgent > 0] {

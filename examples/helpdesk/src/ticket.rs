@@ -95,9 +95,6 @@ pub struct Filter<'f> {
     pub order: Order,
 }
 
-/// The tag of cached pages that are made of tickets.
-pub const TICKETS: &str = "tickets";
-
 /// A statement for the tickets that a user may see, which ends with the given parts.
 macro_rules! tickets {
     ($user:expr, $($rest:tt)*) => {

@@ -4,7 +4,7 @@ use skep::form::Text;
 use skep::prelude::*;
 
 use crate::texts::{Texts, texts};
-use crate::ticket::{Priority, Status, TICKETS, Ticket};
+use crate::ticket::{Priority, Status, Ticket};
 use crate::ticket_page::TicketPage;
 use crate::user::Agent;
 
@@ -47,8 +47,7 @@ pub async fn sort_in(cx: &Cx<'_>, ticket: i64, status: Status, priority: Priorit
         ticket
     );
     let changed = cx.transaction().await?.execute(update).await?;
-    (changed.rows == 1).then_some(()).or_404()?;
-    cx.invalidate(TICKETS).await
+    (changed.rows == 1).then_some(()).or_404()
 }
 
 /// Gives a ticket these tags, which are separated by spaces or commas, in the transaction of the request.

@@ -5,9 +5,9 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,16 +15,18 @@ use rustix::process::Signal;
 use skep::cache::{EntryPolicy, PublicPage, SharedCx, Store};
 use skep::prelude::*;
 use skep::session::Key;
+use skep::sql::{Migrations, Query, migrations};
 use skep_drill::{descendants, is_there, kill};
 
 use super::Test;
-use super::server::{Server, folder};
+use super::server::{Server, deploy, folder};
 
 /// Those that start Redis or memcached: only `cargo xtask test --all` runs them.
 pub(crate) const NEED_A_BACKEND: &[&str] = &[
     "machines_share_their_sessions_on_redis",
     "forked_processes_have_connections_of_their_own",
     "machines_share_their_pages_on_redis",
+    "no_page_of_a_machine_is_older_than_what_was_committed",
     "a_server_of_caches_that_dies_costs_time_and_no_page",
 ];
 
@@ -35,6 +37,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("forked_processes_have_connections_of_their_own", forked_processes_have_connections_of_their_own),
     ("what_is_kept_by_default_is_in_no_folder", what_is_kept_by_default_is_in_no_folder),
     ("machines_share_their_pages_on_redis", machines_share_their_pages_on_redis),
+    ("no_page_is_older_than_what_was_committed", no_page_is_older_than_what_was_committed),
+    ("no_page_of_a_machine_is_older_than_what_was_committed", no_page_of_a_machine_is_older_than_what_was_committed),
     ("a_server_of_caches_that_dies_costs_time_and_no_page", a_server_of_caches_that_dies_costs_time_and_no_page),
 ];
 
@@ -43,8 +47,10 @@ const VISITS: Key<u32> = Key::new("visits");
 pub(crate) const NOTES: Store<str, String> = Store::new("notes");
 pub(crate) const MARKS: Store<str, String> = Store::new("marks");
 
+pub(crate) const TALLIES: Migrations = migrations!("tests/processes/migrations");
+
 /// What a server of these tests can do beside the others.
-pub(crate) type Services = (Visit, Who, LogIn, LogOutEverywhere, Made, Change, Note, Noted);
+pub(crate) type Services = (Visit, Who, LogIn, LogOutEverywhere, Made, Change, Note, Noted, Tally, Count);
 
 /// What is configured is asked while the application is initialised: with `prefork`, on connections that no copy of that process may use.
 pub(crate) fn ask_before_the_fork(site: &skep::Site) -> Result<()> {
@@ -164,6 +170,57 @@ impl Handle for Noted {
         let text = cx.cache(&NOTES).get(self.name.as_str()).await?;
         assert_eq!(text, cx.cache(&MARKS).get(self.name.as_str()).await?);
         Ok(Response::text(format!("{} {}", text.as_deref().unwrap_or("-"), std::process::id())))
+    }
+}
+
+/// The value, which process made the page, and a number of that.
+#[derive(Service)]
+#[service(GET "/tally/{second}/{id}")]
+pub(crate) struct Tally {
+    second: bool,
+    id: i64,
+}
+
+impl PublicPage for Tally {
+    fn policy(&self) -> EntryPolicy {
+        EntryPolicy::new(Duration::from_hours(1))
+    }
+
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
+        let select = skep::sql!(in "tests/processes/migrations"; i64,
+            "select value from"
+            {match self.second: false => "first_tally", true => "second_tally"}
+            "where id = ?",
+            self.id
+        );
+        let value = cx.db().one(select).await?.or_404()?;
+        Ok(Response::text(format!("{value} {} {}", MADE.fetch_add(1, Ordering::Relaxed), std::process::id())))
+    }
+}
+
+/// Counts up, by itself or in the request's transaction; the new value.
+#[derive(Service)]
+#[service(POST "/tally/{second}/{id}")]
+pub(crate) struct Count {
+    second: bool,
+    id: i64,
+    #[query]
+    transaction: Option<bool>,
+}
+
+impl Handle for Count {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let update: Query<'_, i64> = skep::sql!(in "tests/processes/migrations"; i64,
+            "update"
+            {match self.second: false => "first_tally", true => "second_tally"}
+            "set value = value + 1 where id = ? returning value",
+            self.id
+        );
+        let value = match self.transaction {
+            Some(true) => cx.transaction().await?.one(update).await?,
+            _ => cx.db().one(update).await?,
+        };
+        Ok(Response::text(value.or_404()?.to_string()))
     }
 }
 
@@ -497,4 +554,84 @@ fn a_server_of_caches_that_dies_costs_time_and_no_page() {
         let made: HashSet<String> = (0..5).map(|_| anybody.get(&server, "/cached/a")).collect();
         assert!(made.len() == 5 && !made.contains(&first), "{mpm}: made again each time: {made:?}");
     }
+}
+
+/// A server with a database and these tiers.
+fn tallies(data: &Path, toml: &str, arguments: &[&str]) -> Server {
+    let folder = folder();
+    deploy(&folder.join("app"), "tallies");
+    fs::write(folder.join("skep.toml"), format!("data = {data:?}\n{toml}")).unwrap();
+    Server::start_in(folder, arguments)
+}
+
+/// For some time, clients of these servers count up, and others look whether any page shows less than what was answered before they asked.
+fn count_and_look(servers: &[&Server], time: Duration) {
+    const KEYS: usize = 6;
+    let path = |key: usize| format!("/tally/{}/{}", key % 2 == 1, key / 2);
+    let answered: [AtomicI64; KEYS] = std::array::from_fn(|_| AtomicI64::new(0));
+    let end = Instant::now() + time;
+    let count = |mut random: usize| {
+        let mut browser = Browser::default();
+        while Instant::now() < end {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (key, server) = ((random >> 33) % KEYS, servers[(random >> 40) % servers.len()]);
+            let path = format!("{}?transaction={}", path(key), (random >> 50) % 2 == 1);
+            let value = browser.post(server, &path).parse().unwrap();
+            answered[key].fetch_max(value, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(2));
+        }
+    };
+    let look = |mut random: usize| {
+        let (mut browser, mut looked, mut pages) = (Browser::default(), 0, HashSet::new());
+        while Instant::now() < end {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (key, server) = ((random >> 33) % KEYS, servers[(random >> 40) % servers.len()]);
+            let floor = answered[key].load(Ordering::SeqCst);
+            let page = browser.get(server, &path(key));
+            let value: i64 = page.split(' ').next().unwrap().parse().unwrap();
+            assert!(value >= floor, "{page} was served after {floor} was committed");
+            looked += 1;
+            pages.insert(page);
+        }
+        (looked, pages.len())
+    };
+    let (looked, pages) = thread::scope(|threads| {
+        let writers: Vec<_> = (0..2).map(|nth| threads.spawn(move || count(nth))).collect();
+        let readers: Vec<_> = (5..8).map(|nth| threads.spawn(move || look(nth))).collect();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        let seen = readers.into_iter().map(|reader| reader.join().unwrap());
+        seen.fold((0, 0), |sum, seen| (sum.0 + seen.0, sum.1 + seen.1))
+    });
+    let counted: i64 = answered.iter().map(|value| value.load(Ordering::SeqCst)).sum();
+    assert!(counted > 20 && looked > 20 && pages < looked, "{counted} writes, {looked} reads of {pages} pages");
+    // They agree on one page, which is stored.
+    for key in 0..KEYS {
+        let pages: HashSet<String> =
+            (0..12).map(|nth| Browser::default().get(servers[nth % servers.len()], &path(key))).collect();
+        assert_eq!(pages.len(), 1, "{pages:?}");
+        let value = pages.into_iter().next().unwrap().split(' ').next().unwrap().parse::<i64>().unwrap();
+        assert_eq!(value, answered[key].load(Ordering::SeqCst));
+    }
+}
+
+/// Four processes on one cache, and then each with a tier of its own in front.
+fn no_page_is_older_than_what_was_committed() {
+    let prefork = ["--mpm", "prefork", "--workers", "4", "--set", "max_workers=4", "--set", "requests_per_worker=0"];
+    for tiers in ["", "[cache.pages]\ntiers = [\"memory:1MiB\", \"shared:4MiB path=none\"]\n"] {
+        let data = folder();
+        let server = tallies(&data, tiers, &prefork);
+        count_and_look(&[&server], Duration::from_millis(1500));
+        drop(server);
+        fs::remove_dir_all(data).unwrap();
+    }
+}
+
+/// Two servers with one database and one Redis.
+fn no_page_of_a_machine_is_older_than_what_was_committed() {
+    let (redis, data) = (Backend::redis(), folder());
+    let toml = format!("[cache.pages]\ntiers = [\"redis:unix:{}\"]\n", redis.socket.display());
+    let servers = [tallies(&data, &toml, &["--workers", "2"]), tallies(&data, &toml, &["--workers", "2"])];
+    count_and_look(&[&servers[0], &servers[1]], Duration::from_secs(2));
+    drop(servers);
+    fs::remove_dir_all(data).unwrap();
 }

@@ -40,6 +40,7 @@ fn application() -> skep::App {
             std::thread::sleep(Duration::from_millis(500));
             app
         }
+        "tallies" => app.serve::<caches::Services>().serve::<logs::Services>().database(caches::TALLIES),
         _ => app
             .serve::<caches::Services>()
             .serve::<logs::Services>()

@@ -33,6 +33,24 @@ impl App {
         self
     }
 
+    /// Names tables whose writes invalidate no cached page, and cost no invalidation: counters and the like, which each request writes. What is
+    /// made of them is as old as its [`EntryPolicy`](crate::cache::EntryPolicy) allows.
+    ///
+    /// ```
+    /// # use skep::prelude::*;
+    /// # use skep::sql::{Migration, Migrations};
+    /// # const MIGRATIONS: Migrations = Migrations::new(&[Migration::new(1, "0001_visit.sql", "create table visit (page text, at integer) strict")]);
+    /// let app = App::new().database(MIGRATIONS).ignore_writes(&["visit"]);
+    /// # skep::test::Client::new(app);
+    /// ```
+    ///
+    /// A name that is no table of the database is an error at the start.
+    #[must_use]
+    pub fn ignore_writes(mut self, tables: &[&'static str]) -> Self {
+        self.ignored_tables.extend(tables);
+        self
+    }
+
     /// A token as [`Site::seal_log_level`](crate::Site::seal_log_level) makes it, without opening the application: for a command of a server.
     #[doc(hidden)]
     pub fn log_token(setup: &Setup, level: tracing::Level, lasts: Duration) -> crate::Result<String> {
@@ -100,4 +118,20 @@ pub(super) fn outbox(setup: &Setup, own: Option<Arc<dyn Mailer>>) -> Outbox {
         None if setup.development => Outbox::Log,
         None => Outbox::Missing,
     }
+}
+
+/// Tables whose writes are to be ignored are there.
+pub(super) fn check_tables(database: Option<&sql::Database>, tables: &[&'static str]) -> Result<(), StartError> {
+    if tables.is_empty() {
+        return Ok(());
+    }
+    let Some(database) = database else {
+        return Err(StartError::new("App::ignore_writes names tables of a database, and there is no App::database"));
+    };
+    let known = database.write(|db| db.all::<String>("select name from sqlite_schema where type = 'table'"));
+    let known = known.map_err(|error| StartError::new(error.to_string()))?;
+    let Some(unknown) = tables.iter().find(|table| !known.iter().any(|name| name == *table)) else { return Ok(()) };
+    let near = skep_units::nearest(unknown, known.iter().map(String::as_str));
+    let help = near.map(|near| format!(": did you mean {near:?}?")).unwrap_or_default();
+    Err(StartError::new(format!("App::ignore_writes: the database has no table {unknown:?}{help}")))
 }

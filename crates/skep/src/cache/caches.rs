@@ -13,10 +13,11 @@ use skep_cache::Stats;
 use super::entry::{PageCodec, PageEntry};
 use super::store::{Backend, Cache, Store};
 use super::tiers::Tiers;
-use super::{Builder, Clock};
+use super::{Builder, Clock, EntryPolicy};
 use crate::error::{Error, Result};
 use crate::link::BaseUrl;
 use crate::setup::Setup;
+use crate::sql::ANY_TABLE;
 #[cfg(not(target_family = "wasm"))]
 use crate::status::Part;
 
@@ -39,6 +40,8 @@ pub(crate) struct Caches {
     pages: Mutex<Option<Arc<Pages>>>,
     #[cfg(target_family = "wasm")]
     host: Option<&'static crate::component::host::CacheFunctions>,
+    /// Tables of which no page is invalidated: [`App::ignore_writes`](crate::App::ignore_writes).
+    ignored_tables: Vec<&'static str>,
 }
 
 /// The cache of pages and fragments.
@@ -83,7 +86,12 @@ fn site(setup: &Setup, program: &str, base_url: Option<&BaseUrl>) -> String {
 }
 
 impl Caches {
-    pub(crate) fn new(setup: &Setup, program: &str, base_url: Option<&BaseUrl>) -> Self {
+    pub(crate) fn new(
+        setup: &Setup,
+        program: &str,
+        base_url: Option<&BaseUrl>,
+        ignored_tables: Vec<&'static str>,
+    ) -> Self {
         let site = site(setup, program, base_url);
         let program = program.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-', "_");
         Self {
@@ -98,6 +106,7 @@ impl Caches {
             pages: Mutex::default(),
             #[cfg(target_family = "wasm")]
             host: setup.host.cache,
+            ignored_tables,
         }
     }
 
@@ -293,16 +302,54 @@ impl Caches {
             return Ok(host.invalidate(tag)?);
         }
         self.open_configured()?;
-        // The default cache is empty unless it is open.
-        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect::<Vec<_>>();
+        self.invalidate_where(tag, |_| true).await
+    }
+
+    /// Invalidates all entries with this tag in the open caches of these names. The default cache is empty unless it is open.
+    async fn invalidate_where(&self, tag: &str, is_meant: impl Fn(&str) -> bool) -> Result<()> {
+        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        let meant: Vec<Open> =
+            drivers.iter().filter(|(name, _)| is_meant(name)).map(|(_, open)| open.clone()).collect();
+        drop(drivers);
         let mut result = Ok(());
-        for open in drivers {
+        for open in meant {
             let done = open.tags.invalidate_tag(tag).await;
             // A failure does not skip the other caches.
             result = result.and(done.map_err(Error::from));
         }
         result
     }
+
+    /// The tags of what is made of these tables.
+    pub(crate) fn tags_of_tables(&self, tables: &[&'static str]) -> Vec<u64> {
+        let mut read = tables.iter().copied().filter(|table| !self.ignored_tables.contains(table)).peekable();
+        let any = read.peek().map(|_| ANY_TABLE);
+        let id = |table| EntryPolicy::new(Duration::MAX).tag(&table_tag(table)).tags().to_vec();
+        read.chain(any).flat_map(id).collect()
+    }
+
+    /// Invalidates what was made of these tables, which have changed. It may block.
+    pub(crate) fn tables_changed(&self, tables: &[&'static str]) {
+        for table in tables.iter().filter(|table| !self.ignored_tables.contains(table)) {
+            let tag = table_tag(table);
+            #[cfg(target_family = "wasm")]
+            let done = skep_cache::driver::block_on(self.invalidate(&tag));
+            // Each commit does this: sessions, which have no tags, would wait for their disk.
+            #[cfg(not(target_family = "wasm"))]
+            let done = skep_cache::driver::block_on(self.invalidate_where(&tag, |name| name != SESSIONS));
+            if let Err(error) = done {
+                tracing::error!(
+                    target: "skep::cache", tag, %error,
+                    "cannot invalidate what was made of a table that has changed: it may be stale until it expires"
+                );
+            }
+        }
+    }
+}
+
+/// The tag of what is made of a table.
+fn table_tag(table: &str) -> String {
+    format!("table:{table}")
 }
 
 #[cfg(not(target_family = "wasm"))]

@@ -49,9 +49,10 @@ use crate::nonce;
 ///
 /// The parameters are those of its [`Html`]: `impl Fragment<Rows> for Prices`.
 pub trait Fragment<C = Flow, H = Anything>: Hash + 'static {
-    /// TTL and tags. A stale fragment is served for up to a minute while one request renders it again.
+    /// TTL and tags; writes to the tables that it reads with [`sql!`](crate::sql!) end it, too. A stale fragment is served for up to a minute
+    /// while one request renders it again.
     ///
-    /// A cached page that contains the fragment inherits its tags, but not its TTL.
+    /// A cached page that contains the fragment inherits its tags and tables, but not its TTL.
     fn policy(&self) -> EntryPolicy;
 
     /// Renders it.

@@ -111,7 +111,7 @@ impl SharedCx<'_> {
                 Ok::<_, Infallible>(if inputs.holds(public.inputs()) {
                     let result = whole(result, life, &public);
                     let is_allowed = || self.resources().shared().page_variants.allows_number(name.type_number());
-                    let is_stored = matches!(&result, Ok((kept, _)) if kept.is_to_be_stored()) && is_allowed();
+                    let is_stored = matches!(&result, Ok((kept, Some(_))) if kept.is_to_be_stored()) && is_allowed();
                     #[cfg(feature = "compression")]
                     let result = match result {
                         Ok((mut kept, life)) if is_stored => {
@@ -168,16 +168,26 @@ async fn made(make: &impl AsyncFn(&SharedCx<'_>) -> Result<PageEntry>, public: &
     Ok(entry)
 }
 
-/// What was made, and its life with the tags of all that it contains.
-fn whole(made: Result<PageEntry>, life: &EntryPolicy, public: &SharedCx<'_>) -> Result<(PageEntry, EntryPolicy)> {
+/// What was made, and its life with the tags of all that it contains and of the tables that it read. `None` if these are more than an
+/// entry can have: then it cannot be stored.
+fn whole(
+    made: Result<PageEntry>,
+    life: &EntryPolicy,
+    public: &SharedCx<'_>,
+) -> Result<(PageEntry, Option<EntryPolicy>)> {
     let (mut kept, mut life) = (made?, life.clone());
-    life.inherit(&public.inherited()).map_err(|tags| {
-        Error::internal(format!("a page and the fragments in it have {tags} tags, and at most 64 can be kept"))
-    })?;
-    if let PageEntry::Piece(_, tags, _) = &mut kept {
-        life.tags().clone_into(tags);
+    public.inherit(life.tags());
+    public.inherit(&public.resources().shared().caches.tags_of_tables(&public.tables()));
+    let all = public.inherited();
+    let fits = life.inherit(&all);
+    if let Err(tags) = fits {
+        tracing::warn!(target: "skep::cache", tags, "a page or fragment has more than 64 tags and tables, and is not cached");
     }
-    Ok((kept, life))
+    if let PageEntry::Piece(_, tags, _) = &mut kept {
+        // All of them, so that what contains it is not stored either.
+        *tags = all;
+    }
+    Ok((kept, fits.is_ok().then_some(life)))
 }
 
 /// With what browsers and proxies are to know of a page that is kept.
@@ -190,7 +200,7 @@ fn described(mut kept: PageEntry, inputs: Inputs) -> PageEntry {
 
 /// What is to be stored, or only told to those who wait.
 fn answer(
-    made: Result<(PageEntry, EntryPolicy)>,
+    made: Result<(PageEntry, Option<EntryPolicy>)>,
     inputs: Inputs,
     failure: &RefCell<Option<Error>>,
     is_stored: bool,
@@ -198,7 +208,10 @@ fn answer(
     match made {
         Ok((kept, life)) if kept.is_to_be_stored() => {
             let described = Computed::new(described(kept, inputs));
-            if is_stored { described.policy(life) } else { described.not_stored() }
+            match life.filter(|_| is_stored) {
+                Some(life) => described.policy(life),
+                None => described.not_stored(),
+            }
         }
         Ok((kept, _)) => Computed::new(kept).not_stored(),
         Err(error) => {

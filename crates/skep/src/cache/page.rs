@@ -113,7 +113,8 @@ use crate::shared_cx::Inputs;
     note = "write `impl PublicPage for {Self} {{ fn policy(&self) -> EntryPolicy {{ ... }} async fn page(&self, cx: &SharedCx<'_>) -> Result {{ ... }} }}`"
 )]
 pub trait PublicPage: Served {
-    /// How long the page is cached, and the tags that invalidate it. A stale one is shown for up to a minute while one request makes a new one.
+    /// How long the page is cached, and the tags that invalidate it, beside writes to the tables that it reads with [`sql!`](crate::sql!). A
+    /// stale one is shown for up to a minute while one request makes a new one.
     fn policy(&self) -> EntryPolicy;
 
     /// Makes it.

@@ -92,10 +92,10 @@ async fn in_database<'l>(cx: &Cx<'_>, taken: Taken<'l>, digest: i64) -> Result<R
     let seconds = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
     // Expired rows are removed at most once a second.
     if cx.forms().once.tidied.swap(now(), Ordering::Relaxed) != now() {
-        db.execute(query("delete from skep_once where until < ?", seconds(now()))).await?;
+        db.execute(query("delete from skep_once where until < ?", seconds(now())).own()).await?;
     }
     let insert = "insert into skep_once (id, until, digest) values (?, ?, ?) on conflict do nothing";
-    if db.execute(query(insert, (&id[..], seconds(until), digest))).await?.rows > 0 {
+    if db.execute(query(insert, (&id[..], seconds(until), digest)).own()).await?.rows > 0 {
         return Ok(Ok(taken));
     }
     let select = query("select digest, location from skep_once where id = ?", &id[..]);
@@ -136,7 +136,7 @@ fn location(response: &Response) -> Option<String> {
 /// The form may be sent again.
 async fn give_back(cx: &Cx<'_>, id: [u8; 16]) {
     if cx.has_database()
-        && let Err(error) = cx.db().execute(query("delete from skep_once where id = ?", &id[..])).await
+        && let Err(error) = cx.db().execute(query("delete from skep_once where id = ?", &id[..]).own()).await
     {
         tracing::error!(target: "skep::request", id = %cx.id(), "a one-shot form stays spent though it failed: {error}");
     }
@@ -147,7 +147,7 @@ async fn keep(cx: &Cx<'_>, id: [u8; 16], location: Option<&str>) -> Result<()> {
     if !cx.has_database() {
         return Ok(());
     }
-    let update = || query("update skep_once set location = ? where id = ?", (location, &id[..]));
+    let update = || query("update skep_once set location = ? where id = ?", (location, &id[..])).own();
     if let Some(transaction) = cx.open_transaction() {
         transaction.execute(update()).await?;
         return Ok(transaction.keep_changes().await?);

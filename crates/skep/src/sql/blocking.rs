@@ -2,6 +2,7 @@
 
 use super::changes::Changes;
 use super::connection::{Connection, Verb};
+use super::dependencies::{self, OnCommit};
 use super::error::Result;
 use super::query::Query;
 use super::row::Row;
@@ -10,26 +11,48 @@ use super::verbs::verbs;
 /// The writer, for code that may block. See [`Database::write`](super::Database::write).
 pub struct Blocking<'c> {
     connection: &'c Connection,
+    on_commit: Option<&'c OnCommit>,
+    /// In the open transaction.
+    written: Vec<&'static str>,
 }
 
 impl<'c> Blocking<'c> {
-    pub(super) fn new(connection: &'c Connection) -> Self {
-        Self { connection }
+    pub(super) fn new(connection: &'c Connection, on_commit: Option<&'c OnCommit>) -> Self {
+        Self { connection, on_commit, written: Vec::new() }
     }
 
     verbs!([] self: &mut Self, Connection);
 
-    fn ask<T, R>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
-        verb(self.connection, query.text(), &query.into_values()?)
+    fn ask<T, R>(&mut self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+        let (text, tables) = (query.text(), dependencies::written(&query));
+        let values = query.into_values()?;
+        let (result, has_changed) = self.connection.noting_changes(|connection| verb(connection, text, &values));
+        if has_changed {
+            dependencies::add(&mut self.written, tables);
+        }
+        if !self.connection.in_transaction() {
+            self.announce();
+        }
+        result
+    }
+
+    /// What was written is committed.
+    fn announce(&mut self) {
+        let tables = std::mem::take(&mut self.written);
+        if let Some(then) = self.on_commit.filter(|_| !tables.is_empty()) {
+            then(&tables);
+        }
     }
 
     /// Runs `work` in a transaction: kept if it gives `Ok`, undone if it gives an error or panics. One in another is an
     /// error.
     pub fn transaction<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         self.connection.control("begin immediate")?;
+        self.written.clear();
         let undo = Undo(self.connection);
         let value = work(self)?;
         undo.0.control("commit")?;
+        self.announce();
         Ok(value)
     }
 }

@@ -185,6 +185,13 @@ impl Connection {
         Ok(Changes { rows, last_insert_id: self.raw.last_insert_rowid() })
     }
 
+    /// Runs `work`, and says whether it changed any row, also through triggers and foreign keys.
+    pub(super) fn noting_changes<R>(&self, work: impl FnOnce(&Self) -> R) -> (R, bool) {
+        let before = self.raw.total_changes();
+        let result = work(self);
+        (result, self.raw.total_changes() != before)
+    }
+
     /// True while a transaction is open.
     pub(super) fn in_transaction(&self) -> bool {
         !self.raw.is_autocommit()

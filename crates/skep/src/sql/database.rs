@@ -2,8 +2,8 @@
 
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use skep_cache::FileId;
@@ -11,6 +11,7 @@ use skep_cache::driver::block_on;
 
 use super::blocking::Blocking;
 use super::connection::{Connection, Role, StopOnDrop};
+use super::dependencies::OnCommit;
 use super::error::{Kind, Result};
 use super::local::Local;
 use super::migrations::{Migrations, Step, Steps};
@@ -49,6 +50,7 @@ pub(super) struct Shared {
     pub(super) readers: Arc<Pool>,
     /// How many results are being streamed.
     pub(super) streams: AtomicUsize,
+    on_commit: OnceLock<OnCommit>,
     /// Last, so that the connections above are closed before their folder is removed.
     _folder: Option<TemporaryFolder>,
 }
@@ -132,7 +134,9 @@ impl Database {
         let file = FileId::of(&path).ok();
         let is_damaged = AtomicBool::new(false);
         let streams = AtomicUsize::new(0);
-        let shared = Shared { path, file, is_damaged, options, offload, writer, readers, streams, _folder: folder };
+        let on_commit = OnceLock::new();
+        let shared =
+            Shared { path, file, is_damaged, options, offload, writer, readers, streams, on_commit, _folder: folder };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -147,7 +151,12 @@ impl Database {
     /// that a handler of the same thread holds.
     pub fn write<R>(&self, work: impl FnOnce(&mut Blocking<'_>) -> Result<R>) -> Result<R> {
         let mut lease = block_on(self.shared.lease_writer())?;
-        work(&mut Blocking::new(lease.connection()?))
+        work(&mut Blocking::new(lease.connection()?, self.shared.on_commit.get()))
+    }
+
+    /// Has each commit of this process call `then`, of what was written by handlers, jobs and start-up work.
+    pub(crate) fn on_commit(&self, then: OnCommit) {
+        _ = self.shared.on_commit.set(then);
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
@@ -217,13 +226,44 @@ impl Shared {
         self.note(offload(&*self.offload, job).await.map_err(Kind::Lost)?)
     }
 
-    /// Waits for the writer and runs `work` with it on the pool.
+    /// Waits for the writer and runs `work` with it on the pool, which may change these tables.
     pub(super) async fn write<R: Send + 'static>(
         &self,
+        tables: Vec<&'static str>,
         work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
     ) -> Result<R> {
         let mut lease = self.lease_writer().await?;
-        self.note(offload(&*self.offload, move || work(lease.connection()?)).await.map_err(Kind::Lost)?)
+        let commit = self.commit(tables);
+        let job = move || {
+            let (result, has_changed) = lease.connection()?.noting_changes(work);
+            // First of all, so that others need not wait for caches.
+            drop(lease);
+            if has_changed {
+                commit.announce();
+            }
+            result
+        };
+        self.note(offload(&*self.offload, job).await.map_err(Kind::Lost)?)
+    }
+
+    pub(super) fn commit(&self, tables: Vec<&'static str>) -> Commit {
+        let then = self.on_commit.get().filter(|_| !tables.is_empty()).cloned();
+        Commit { then, tables }
+    }
+}
+
+/// What is to be announced of a write once it is committed. It is announced by the thread of the pool that commits: a handler may be dropped
+/// between the two.
+pub(super) struct Commit {
+    then: Option<OnCommit>,
+    tables: Vec<&'static str>,
+}
+
+impl Commit {
+    pub(super) fn announce(self) {
+        if let Some(then) = self.then {
+            then(&self.tables);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use super::changes::Changes;
 use super::checked::Checked;
 use super::connection::{Connection, LONGEST_KEPT, Role, Verb};
 use super::database::Shared;
+use super::dependencies::{self, ReadTables};
 use super::error::{Error, Kind, Result};
 use super::history::{Executor, History};
 use super::query::Query;
@@ -49,6 +50,8 @@ pub struct Local {
     inner: Rc<Inner>,
     /// True while a transaction of the request is open that this handle belongs to.
     in_transaction: Option<Arc<AtomicBool>>,
+    /// Of the page that this handle is for.
+    reads: Option<ReadTables>,
 }
 
 struct Inner {
@@ -66,12 +69,23 @@ pub(super) struct Statement {
 impl Local {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         let inner = Inner { shared, connection: OnceCell::new(), statements: RefCell::default() };
-        Self { inner: Rc::new(inner), in_transaction: None }
+        Self { inner: Rc::new(inner), in_transaction: None, reads: None }
     }
 
     /// A handle for one request, which notices a write that would wait for the request's own transaction.
     pub(crate) fn for_request(&self) -> Self {
-        Self { inner: Rc::clone(&self.inner), in_transaction: Some(Arc::default()) }
+        Self { inner: Rc::clone(&self.inner), in_transaction: Some(Arc::default()), reads: None }
+    }
+
+    /// The same handle, which notes the tables that its statements read.
+    pub(crate) fn noting(&self, reads: ReadTables) -> Self {
+        Self { reads: Some(reads), ..self.clone() }
+    }
+
+    fn note_reads<T>(&self, query: &Query<'_, T>) {
+        if let Some(reads) = &self.reads {
+            reads.note(query);
+        }
     }
 
     row_verbs!([async] self: &Self, Connection.await);
@@ -82,10 +96,11 @@ impl Local {
     /// While a transaction of the same request is open: the statement would wait for it, and it for the statement.
     pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
         let query = query.into();
-        let (timer, statement) = (Timer::start(), query.text());
+        self.note_reads(&query);
+        let (timer, statement, tables) = (Timer::start(), query.text(), dependencies::written(&query));
         let (text, values) = owned(query)?;
         self.check_outside_transaction().map_err(|error| error.of(&text))?;
-        let result = self.inner.shared.write(move |connection| connection.execute(&text, &values)).await;
+        let result = self.inner.shared.write(tables, move |connection| connection.execute(&text, &values)).await;
         timer.note_statement(statement);
         result
     }
@@ -96,7 +111,9 @@ impl Local {
     /// The query runs to its end first, on the pool, into a temporary file ([`Options::stream_bytes`](super::Options::stream_bytes)): what is
     /// wrong with it is an error page, all rows are of one moment, and a client that reads slowly holds no thread and no snapshot.
     pub async fn stream<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<RowStream<T>> {
-        RowStream::open(&self.inner.shared, query.into()).await
+        let query = query.into();
+        self.note_reads(&query);
+        RowStream::open(&self.inner.shared, query).await
     }
 
     /// Begins a transaction: waits for the writer, and for the lock if another process has it.
@@ -109,7 +126,9 @@ impl Local {
     pub async fn transaction(&self) -> Result<Transaction> {
         self.check_outside_transaction()?;
         let is_open = self.in_transaction.clone().unwrap_or_default();
-        Transaction::begin(Arc::clone(&self.inner.shared), is_open).await
+        let transaction = Transaction::not_begun(Arc::clone(&self.inner.shared), is_open).noting(self.reads.clone());
+        transaction.ensure_begun().await?;
+        Ok(transaction)
     }
 
     /// The transaction of the request that this handle is for, which has not begun.
@@ -127,6 +146,7 @@ impl Local {
 
     /// Runs a statement that gives rows, and notes how long that took.
     async fn ask<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+        self.note_reads(&query);
         let (timer, text) = (Timer::start(), query.text());
         let result = self.ask_unnoted(query, verb).await;
         timer.note_statement(text);
@@ -136,6 +156,7 @@ impl Local {
     /// Runs a statement that gives rows wherever it belongs.
     async fn ask_unnoted<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
         let (text, checked) = (query.text(), query.checked());
+        let written = dependencies::written(&query);
         let values = query.into_values()?;
         let known = match self.known(text, checked) {
             Ok(known) => known,
@@ -150,14 +171,14 @@ impl Local {
                 }
                 self.on_reader(Some(&statement), text, values, verb).await
             }
-            Some(_) => self.on_writer(text, values, verb).await,
+            Some(_) => self.on_writer(text, values, written, verb).await,
             None => {
                 let asked = text.to_owned();
                 let ask: Verb<bool> = |connection, text, _| connection.reads_only(text);
                 if self.on_reader(None, &asked, Vec::new(), ask).await? {
                     self.on_reader(None, text, values, verb).await
                 } else {
-                    self.on_writer(text, values, verb).await
+                    self.on_writer(text, values, written, verb).await
                 }
             }
         }
@@ -233,10 +254,16 @@ impl Local {
         statement.history.set(history);
     }
 
-    async fn on_writer<R: Send + 'static>(&self, text: &str, values: Vec<Value<'_>>, verb: Verb<R>) -> Result<R> {
+    async fn on_writer<R: Send + 'static>(
+        &self,
+        text: &str,
+        values: Vec<Value<'_>>,
+        written: Vec<&'static str>,
+        verb: Verb<R>,
+    ) -> Result<R> {
         self.check_outside_transaction().map_err(|error| error.of(text))?;
         let (text, values) = (text.to_owned(), into_owned(values));
-        self.inner.shared.write(move |connection| verb(connection, &text, &values)).await
+        self.inner.shared.write(written, move |connection| verb(connection, &text, &values)).await
     }
 
     /// The connection of this thread, opened by the first read.

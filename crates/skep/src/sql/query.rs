@@ -27,6 +27,8 @@ pub struct Query<'q, T = ()> {
     parameters: Result<Vec<Value<'q>>, Refused>,
     /// What is known of the statement since the program was compiled.
     checked: Option<&'static Checked>,
+    /// It concerns tables of the framework only, of which no page is made.
+    is_own: bool,
     rows: PhantomData<fn() -> T>,
 }
 
@@ -49,7 +51,7 @@ pub(super) struct Refused {
 /// query("select title from post where tag = ? limit ? offset ?", (&tag, 20, 40));
 /// ```
 pub fn query<'q, T>(text: &'q str, parameters: impl Parameters<'q>) -> Query<'q, T> {
-    Query { text, parameters: parameters.collect().0, checked: None, rows: PhantomData }
+    Query { text, parameters: parameters.collect().0, checked: None, is_own: false, rows: PhantomData }
 }
 
 /// As many parameters as the iterator has, for a statement whose number of `?` is known at run time only.
@@ -87,8 +89,18 @@ impl<'q, T> Query<'q, T> {
         self.checked
     }
 
+    /// Says that the statement concerns tables of the framework only: it invalidates no page.
+    pub(crate) fn own(self) -> Self {
+        Self { is_own: true, ..self }
+    }
+
+    pub(super) fn is_own(&self) -> bool {
+        self.is_own
+    }
+
     pub(super) fn of_checked(statement: &'static Checked, parameters: Values<'q>) -> Self {
-        Self { text: statement.text(), parameters: parameters.0, checked: Some(statement), rows: PhantomData }
+        let (text, parameters) = (statement.text(), parameters.0);
+        Self { text, parameters, checked: Some(statement), is_own: false, rows: PhantomData }
     }
 
     /// The parameters, or which of them SQLite cannot hold.
@@ -99,7 +111,7 @@ impl<'q, T> Query<'q, T> {
 
 impl<'q, T> From<&'q str> for Query<'q, T> {
     fn from(text: &'q str) -> Self {
-        Self { text, parameters: Ok(Vec::new()), checked: None, rows: PhantomData }
+        Self { text, parameters: Ok(Vec::new()), checked: None, is_own: false, rows: PhantomData }
     }
 }
 

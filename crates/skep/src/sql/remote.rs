@@ -3,10 +3,12 @@
 //! A call of the host runs one statement and brings all of its rows. To the component it is an ordinary call; the host meanwhile
 //! answers other requests. Start reading at [`Link::ask`].
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use super::changes::Changes;
+use super::dependencies::{self, OnCommit, ReadTables};
 use super::error::{Error, Kind, Result};
 use super::migrations::Migrations;
 use super::query::Query;
@@ -127,6 +129,32 @@ fn changes(mut bytes: Reader<'_>) -> Result<Changes, Short> {
 #[derive(Clone)]
 pub struct Database {
     link: Link,
+    on_commit: Committed,
+}
+
+/// What is done once something is committed.
+#[derive(Clone, Default)]
+struct Committed(Arc<OnceLock<OnCommit>>);
+
+impl Committed {
+    fn announce(&self, tables: &[&'static str]) {
+        if let Some(then) = self.0.get().filter(|_| !tables.is_empty()) {
+            then(tables);
+        }
+    }
+}
+
+/// The tables that a statement may write. Of a text, only its host knows whether it writes.
+fn written<T>(query: &Query<'_, T>) -> Vec<&'static str> {
+    let reads = ["select", "values"].map(str::as_bytes);
+    let begins_with = |word: &[u8]| {
+        let text = query.text().trim_start().as_bytes();
+        text.get(..word.len()).is_some_and(|first| first.eq_ignore_ascii_case(word))
+    };
+    if query.checked().is_none() && reads.into_iter().any(begins_with) {
+        return Vec::new();
+    }
+    dependencies::written(query)
 }
 
 impl Database {
@@ -134,20 +162,25 @@ impl Database {
     pub(crate) fn open(migrations: &Migrations, own: &[&str]) -> Result<Self, String> {
         let own: Vec<String> = own.iter().map(|statement| (*statement).to_owned()).collect();
         host::open(&migrations.list(), &own)?;
-        Ok(Self { link: Link { run, transaction } })
+        Ok(Self { link: Link { run, transaction }, on_commit: Committed::default() })
     }
 
     /// The database for one thread's handlers.
     #[must_use]
     pub fn local(&self) -> Local {
-        Local { link: Rc::new(self.link) }
+        Local { link: Rc::new(self.link), on_commit: self.on_commit.clone(), reads: None }
+    }
+
+    /// Has each commit of this instance call `then`.
+    pub(crate) fn on_commit(&self, then: OnCommit) {
+        _ = self.on_commit.0.set(then);
     }
 
     /// Lends the writer to `work`, which may read too. For code that may block (start-up, imports, tools).
     ///
     /// Between two statements of it others may write, unless it [begins a transaction](Blocking::transaction).
     pub fn write<R>(&self, work: impl FnOnce(&mut Blocking<'_>) -> Result<R>) -> Result<R> {
-        work(&mut Blocking { link: &self.link, place: Place::Writer })
+        work(&mut Blocking { link: &self.link, place: Place::Writer, on_commit: &self.on_commit, written: Vec::new() })
     }
 }
 
@@ -158,6 +191,9 @@ impl Database {
 pub struct Local {
     /// Native, this type is tied to its thread as well.
     link: Rc<Link>,
+    on_commit: Committed,
+    /// Of the page that this handle is for.
+    reads: Option<ReadTables>,
 }
 
 impl Local {
@@ -166,10 +202,21 @@ impl Local {
         self.clone()
     }
 
+    /// The same handle, which notes the tables that its statements read.
+    pub(crate) fn noting(&self, reads: ReadTables) -> Self {
+        Self { reads: Some(reads), ..self.clone() }
+    }
+
     verbs!([async] self: &Self, Link.await);
 
     async fn ask<T, R>(&self, query: Query<'_, T>, verb: Asked<T, R>) -> Result<R> {
-        verb(*self.link, Place::Best, query)
+        if let Some(reads) = &self.reads {
+            reads.note(&query);
+        }
+        let tables = written(&query);
+        let result = verb(*self.link, Place::Best, query);
+        self.on_commit.announce(&tables);
+        result
     }
 
     /// The rows of a query, for exports. A component has them all at once from its host, 32 MiB at most.
@@ -189,7 +236,8 @@ impl Local {
 
     /// The transaction of the request that this handle is for, which has not begun.
     pub(crate) fn own_transaction(&self) -> Transaction {
-        Transaction { link: *self.link, is_open: Cell::new(false) }
+        let (on_commit, reads) = (self.on_commit.clone(), self.reads.clone());
+        Transaction { link: *self.link, is_open: Cell::new(false), on_commit, reads, written: RefCell::default() }
     }
 }
 
@@ -201,6 +249,9 @@ impl Local {
 pub struct Transaction {
     link: Link,
     is_open: Cell<bool>,
+    on_commit: Committed,
+    reads: Option<ReadTables>,
+    written: RefCell<Vec<&'static str>>,
 }
 
 impl Transaction {
@@ -210,6 +261,10 @@ impl Transaction {
         if !self.is_open() {
             return Err(Kind::Abandoned.into());
         }
+        if let Some(reads) = &self.reads {
+            reads.note(&query);
+        }
+        dependencies::add(&mut self.written.borrow_mut(), written(&query));
         verb(self.link, Place::Transaction, query)
     }
 
@@ -221,6 +276,7 @@ impl Transaction {
     fn begin(&self) -> Result<()> {
         if !self.is_open() {
             (self.link.transaction)(Step::Begin)?;
+            self.written.take();
             self.is_open.set(true);
         }
         Ok(())
@@ -244,7 +300,9 @@ impl Transaction {
     /// Commits; the handle stays, for the request that it belongs to.
     pub(crate) async fn keep_changes(&self) -> Result<()> {
         self.is_open.set(false);
-        (self.link.transaction)(Step::Commit)
+        (self.link.transaction)(Step::Commit)?;
+        self.on_commit.announce(&self.written.take());
+        Ok(())
     }
 
     /// Undoes what is not committed.
@@ -266,23 +324,36 @@ impl Drop for Transaction {
 pub struct Blocking<'c> {
     link: &'c Link,
     place: Place,
+    on_commit: &'c Committed,
+    /// In the open transaction.
+    written: Vec<&'static str>,
 }
 
 impl Blocking<'_> {
     verbs!([] self: &mut Self, Link);
 
-    fn ask<T, R>(&self, query: Query<'_, T>, verb: Asked<T, R>) -> Result<R> {
-        verb(*self.link, self.place, query)
+    fn ask<T, R>(&mut self, query: Query<'_, T>, verb: Asked<T, R>) -> Result<R> {
+        let tables = written(&query);
+        let result = verb(*self.link, self.place, query);
+        match self.place {
+            Place::Transaction => dependencies::add(&mut self.written, tables),
+            Place::Best | Place::Writer => self.on_commit.announce(&tables),
+        }
+        result
     }
 
     /// Runs `work` in a transaction: kept if it gives `Ok`, undone if it gives an error or panics. One in another is an
     /// error.
     pub fn transaction<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
-        let whole = Transaction { link: *self.link, is_open: Cell::new(false) };
+        let local = Local { link: Rc::new(*self.link), on_commit: self.on_commit.clone(), reads: None };
+        let whole = local.own_transaction();
         whole.begin()?;
-        let value = work(&mut Blocking { link: self.link, place: Place::Transaction })?;
+        let (link, on_commit) = (self.link, self.on_commit);
+        let mut inside = Blocking { link, place: Place::Transaction, on_commit, written: Vec::new() };
+        let value = work(&mut inside)?;
         whole.is_open.set(false);
         (self.link.transaction)(Step::Commit)?;
+        on_commit.announce(&inside.written);
         Ok(value)
     }
 }

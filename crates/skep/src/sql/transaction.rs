@@ -1,11 +1,12 @@
 //! Several statements that happen together or not at all, in a handler.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::changes::Changes;
 use super::connection::{Connection, StopOnDrop, Verb};
 use super::database::Shared;
+use super::dependencies::{self, ReadTables};
 use super::error::{Kind, Result};
 use super::local::owned;
 use super::pool::Lease;
@@ -38,6 +39,9 @@ pub struct Transaction {
     has_begun: AtomicBool,
     /// True while a transaction of the request is open, this one or another: the request's handles see it.
     is_open: Arc<AtomicBool>,
+    written: Mutex<Vec<&'static str>>,
+    /// Of the page that it is for.
+    reads: Option<ReadTables>,
 }
 
 impl Transaction {
@@ -49,7 +53,14 @@ impl Transaction {
 
     /// The transaction of a request that has none yet.
     pub(super) fn not_begun(shared: Arc<Shared>, is_open: Arc<AtomicBool>) -> Self {
-        Self { shared, lease: Mutex::default(), has_begun: AtomicBool::new(false), is_open }
+        let (lease, has_begun, written) = (Mutex::default(), AtomicBool::new(false), Mutex::default());
+        Self { shared, lease, has_begun, is_open, written, reads: None }
+    }
+
+    /// Notes what its statements read.
+    pub(super) fn noting(mut self, reads: Option<ReadTables>) -> Self {
+        self.reads = reads;
+        self
     }
 
     /// Begins it, unless it is open: the transaction of a request may begin again after it was undone.
@@ -88,10 +99,21 @@ impl Transaction {
     /// Commits; the handle stays, for the request that it belongs to.
     pub(crate) async fn keep_changes(&self) -> Result<()> {
         let timer = Timer::start();
-        let committed = self.run(|connection| connection.control("commit")).await;
+        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        let commit = self.shared.commit(std::mem::take(&mut *self.written()));
+        let job = move || {
+            let committed = lease.connection().and_then(|connection| connection.control("commit"));
+            // First of all, so that others need not wait for caches.
+            drop(lease);
+            if committed.is_ok() {
+                commit.announce();
+            }
+            committed
+        };
+        let committed = offload(&*self.shared.offload, job).await.map_err(|lost| Kind::Lost(lost).into()).flatten();
         timer.note_statement("commit");
         self.undo();
-        committed
+        self.shared.note(committed)
     }
 
     /// Undoes what is not committed, without waiting, and gives the writer back.
@@ -100,6 +122,7 @@ impl Transaction {
             return;
         }
         self.is_open.store(false, Ordering::Relaxed);
+        self.written().clear();
         if let Some(lease) = self.take().filter(Lease::in_transaction) {
             self.shared.offload.run(Box::new(move || drop(lease)));
         }
@@ -110,16 +133,28 @@ impl Transaction {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    fn written(&self) -> MutexGuard<'_, Vec<&'static str>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn keep(&self, lease: Option<Lease>) {
         *self.lease.lock().unwrap_or_else(PoisonError::into_inner) = lease;
     }
 
     async fn ask<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
-        let (timer, statement) = (Timer::start(), query.text());
+        if let Some(reads) = &self.reads {
+            reads.note(&query);
+        }
+        let (timer, statement, tables) = (Timer::start(), query.text(), dependencies::written(&query));
         let (text, values) = owned(query)?;
-        let result = self.within(move |connection| verb(connection, &text, &values)).await;
+        let verb = move |connection: &Connection| Ok(connection.noting_changes(|it| verb(it, &text, &values)));
+        let result = self.within(verb).await;
         timer.note_statement(statement);
-        result
+        let (result, has_changed) = result?;
+        if has_changed {
+            dependencies::add(&mut self.written(), tables);
+        }
+        self.shared.note(result)
     }
 
     /// Runs `work`, unless the transaction is over.

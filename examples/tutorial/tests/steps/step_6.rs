@@ -72,7 +72,7 @@ struct Newest;
 
 impl Fragment for Newest {
     fn policy(&self) -> EntryPolicy {
-        EntryPolicy::new(Duration::from_hours(1)).tag("entries")
+        EntryPolicy::new(Duration::from_hours(1))
     }
 
     async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
@@ -125,7 +125,6 @@ impl Handle for Sign {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let insert = sql!("insert into entry (name, text) values (?, ?)", &self.name, &self.text);
         cx.db().execute(insert).await?;
-        cx.invalidate("entries").await?;
         cx.session().set(&NAME, &self.name).await?;
         cx.flash("Thank you.");
         Ok(Response::see_other(Index))

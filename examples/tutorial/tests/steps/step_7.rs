@@ -73,7 +73,7 @@ struct Newest;
 
 impl Fragment for Newest {
     fn policy(&self) -> EntryPolicy {
-        EntryPolicy::new(Duration::from_hours(1)).tag("entries")
+        EntryPolicy::new(Duration::from_hours(1))
     }
 
     async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
@@ -126,7 +126,6 @@ impl Handle for Sign {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let insert = sql!("insert into entry (name, text) values (?, ?)", &self.name, &self.text);
         cx.db().execute(insert).await?;
-        cx.invalidate("entries").await?;
         cx.session().set(&NAME, &self.name).await?;
         cx.flash("Thank you.");
         Ok(Response::see_other(Index))
@@ -142,11 +141,7 @@ impl Handle for Forget {
 
 /// Deletes entries that are older than a year.
 fn delete_old(site: &Site) -> Result<()> {
-    let deleted =
-        site.db().write(|db| db.execute(sql!("delete from entry where written < datetime('now', '-1 year')")))?;
-    if deleted.rows > 0 {
-        site.invalidate("entries")?;
-    }
+    site.db().write(|db| db.execute(sql!("delete from entry where written < datetime('now', '-1 year')")))?;
     Ok(())
 }
 

@@ -1,0 +1,55 @@
+//! Which tables statements read and write, so that what was made of them can be invalidated.
+//!
+//! A page notes what it reads in [`ReadTables`]; a committed write calls the [`OnCommit`] of the database. Both know a statement by what
+//! `sql!` found out when the program was compiled.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::query::Query;
+
+/// Stands for all tables: what a statement from a text may have written.
+pub(crate) const ANY_TABLE: &str = "*";
+
+/// Is called with the tables that a transaction has written, once they are committed. It may block.
+pub(crate) type OnCommit = Arc<dyn Fn(&[&'static str]) + Send + Sync>;
+
+/// The tables that the statements of a page read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadTables(Arc<Mutex<Vec<&'static str>>>);
+
+impl ReadTables {
+    pub(super) fn note<T>(&self, query: &Query<'_, T>) {
+        let Some(checked) = query.checked() else { return };
+        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        add(&mut tables, names(checked.reads()));
+    }
+
+    /// Each once.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The tables that a statement writes if it changes anything.
+pub(super) fn written<T>(query: &Query<'_, T>) -> Vec<&'static str> {
+    match query.checked() {
+        Some(checked) => names(checked.writes()).collect(),
+        None if query.is_own() => Vec::new(),
+        None => vec![ANY_TABLE],
+    }
+}
+
+/// Adds those that are not there yet.
+pub(super) fn add(tables: &mut Vec<&'static str>, more: impl IntoIterator<Item = &'static str>) {
+    for table in more {
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
+    }
+}
+
+/// The tables of what [`Checked`](super::Checked) lists by table and column, in order.
+fn names(columns: &'static [(&'static str, &'static str)]) -> impl Iterator<Item = &'static str> {
+    let is_first = |nth: &usize| *nth == 0 || columns[nth - 1].0 != columns[*nth].0;
+    (0..columns.len()).filter(is_first).map(|nth| columns[nth].0)
+}
