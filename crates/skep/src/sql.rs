@@ -86,6 +86,7 @@ mod query;
 #[cfg(target_family = "wasm")]
 mod remote;
 mod row;
+mod savepoint;
 mod stream;
 #[cfg(not(target_family = "wasm"))]
 mod transaction;

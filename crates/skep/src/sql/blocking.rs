@@ -14,11 +14,13 @@ pub struct Blocking<'c> {
     on_commit: Option<&'c OnCommit>,
     /// In the open transaction.
     written: Vec<&'static str>,
+    /// How many savepoints are open.
+    pub(super) depth: u32,
 }
 
 impl<'c> Blocking<'c> {
     pub(super) fn new(connection: &'c Connection, on_commit: Option<&'c OnCommit>) -> Self {
-        Self { connection, on_commit, written: Vec::new() }
+        Self { connection, on_commit, written: Vec::new(), depth: 0 }
     }
 
     verbs!([] self: &mut Self, Connection);

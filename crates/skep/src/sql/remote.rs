@@ -180,7 +180,13 @@ impl Database {
     ///
     /// Between two statements of it others may write, unless it [begins a transaction](Blocking::transaction).
     pub fn write<R>(&self, work: impl FnOnce(&mut Blocking<'_>) -> Result<R>) -> Result<R> {
-        work(&mut Blocking { link: &self.link, place: Place::Writer, on_commit: &self.on_commit, written: Vec::new() })
+        work(&mut Blocking {
+            link: &self.link,
+            place: Place::Writer,
+            on_commit: &self.on_commit,
+            written: Vec::new(),
+            depth: 0,
+        })
     }
 }
 
@@ -237,7 +243,14 @@ impl Local {
     /// The transaction of the request that this handle is for, which has not begun.
     pub(crate) fn own_transaction(&self) -> Transaction {
         let (on_commit, reads) = (self.on_commit.clone(), self.reads.clone());
-        Transaction { link: *self.link, is_open: Cell::new(false), on_commit, reads, written: RefCell::default() }
+        Transaction {
+            link: *self.link,
+            is_open: Cell::new(false),
+            on_commit,
+            reads,
+            written: RefCell::default(),
+            depth: Cell::new(0),
+        }
     }
 }
 
@@ -252,6 +265,8 @@ pub struct Transaction {
     on_commit: Committed,
     reads: Option<ReadTables>,
     written: RefCell<Vec<&'static str>>,
+    /// How many savepoints are open.
+    depth: Cell<u32>,
 }
 
 impl Transaction {
@@ -305,6 +320,21 @@ impl Transaction {
         Ok(())
     }
 
+    /// Undoes all of it. The host refuses what comes after, and the commit.
+    pub(super) fn abandon(&self) {
+        let _ = (self.link.transaction)(Step::Rollback);
+    }
+
+    /// The depth of the next savepoint.
+    pub(super) fn deeper(&self) -> u32 {
+        self.depth.set(self.depth.get() + 1);
+        self.depth.get()
+    }
+
+    pub(super) fn set_depth(&self, depth: u32) {
+        self.depth.set(depth);
+    }
+
     /// Undoes what is not committed.
     pub(crate) fn undo(&self) {
         if self.is_open.replace(false) {
@@ -327,6 +357,8 @@ pub struct Blocking<'c> {
     on_commit: &'c Committed,
     /// In the open transaction.
     written: Vec<&'static str>,
+    /// How many savepoints are open.
+    pub(super) depth: u32,
 }
 
 impl Blocking<'_> {
@@ -349,7 +381,7 @@ impl Blocking<'_> {
         let whole = local.own_transaction();
         whole.begin()?;
         let (link, on_commit) = (self.link, self.on_commit);
-        let mut inside = Blocking { link, place: Place::Transaction, on_commit, written: Vec::new() };
+        let mut inside = Blocking { link, place: Place::Transaction, on_commit, written: Vec::new(), depth: 0 };
         let value = work(&mut inside)?;
         whole.is_open.set(false);
         (self.link.transaction)(Step::Commit)?;

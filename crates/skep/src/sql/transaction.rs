@@ -1,6 +1,6 @@
 //! Several statements that happen together or not at all, in a handler.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::changes::Changes;
@@ -40,6 +40,8 @@ pub struct Transaction {
     /// True while a transaction of the request is open, this one or another: the request's handles see it.
     is_open: Arc<AtomicBool>,
     written: Mutex<Vec<&'static str>>,
+    /// How many savepoints are open.
+    depth: AtomicU32,
     /// Of the page that it is for.
     reads: Option<ReadTables>,
 }
@@ -54,7 +56,7 @@ impl Transaction {
     /// The transaction of a request that has none yet.
     pub(super) fn not_begun(shared: Arc<Shared>, is_open: Arc<AtomicBool>) -> Self {
         let (lease, has_begun, written) = (Mutex::default(), AtomicBool::new(false), Mutex::default());
-        Self { shared, lease, has_begun, is_open, written, reads: None }
+        Self { shared, lease, has_begun, is_open, written, depth: AtomicU32::new(0), reads: None }
     }
 
     /// Notes what its statements read.
@@ -126,6 +128,22 @@ impl Transaction {
         if let Some(lease) = self.take().filter(Lease::in_transaction) {
             self.shared.offload.run(Box::new(move || drop(lease)));
         }
+    }
+
+    /// Undoes all of it without waiting. Whoever wants to go on with it, or to commit it, hears of that.
+    pub(super) fn abandon(&self) {
+        if let Some(lease) = self.take() {
+            self.shared.offload.run(Box::new(move || drop(lease)));
+        }
+    }
+
+    /// The depth of the next savepoint.
+    pub(super) fn deeper(&self) -> u32 {
+        self.depth.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(super) fn set_depth(&self, depth: u32) {
+        self.depth.store(depth, Ordering::Relaxed);
     }
 
     // Nothing that is done under this lock can panic half-way.

@@ -217,3 +217,75 @@ fn threads_share_a_database_and_give_their_transactions_to_the_pool() {
     shared::<Database>();
     sent::<Transaction>();
 }
+
+#[test]
+fn a_savepoint_is_undone_without_the_rest_of_its_transaction() {
+    run(async {
+        let db = database().local();
+        let transaction = db.transaction().await.unwrap();
+        let add = async |title: &str| transaction.execute(query("insert into post (title) values (?)", title)).await;
+        add("a").await.unwrap();
+        let failed = transaction.savepoint(async || {
+            add("b").await?;
+            add("a").await
+        });
+        assert!(failed.await.unwrap_err().is_unique_violation());
+        let kept = transaction.savepoint(async || {
+            add("c").await?;
+            let inner: Result<(), Error> = transaction
+                .savepoint(async || {
+                    add("d").await?;
+                    Err(Error::other("on purpose"))
+                })
+                .await;
+            assert!(inner.is_err());
+            add("e").await
+        });
+        assert_eq!(kept.await.unwrap().rows, 1);
+        transaction.commit().await.unwrap();
+        let titles: Vec<String> = db.all("select title from post order by title").await.unwrap();
+        assert_eq!(titles, ["a", "c", "e"]);
+    });
+}
+
+#[test]
+fn a_savepoint_that_is_abandoned_undoes_its_transaction() {
+    run(async {
+        let db = database().local();
+        let transaction = db.transaction().await.unwrap();
+        transaction.execute("insert into post (title) values ('a')").await.unwrap();
+        let work = transaction.savepoint(async || {
+            transaction.execute("insert into post (title) values ('b')").await?;
+            std::future::pending::<Result<(), Error>>().await
+        });
+        assert!(timeout(Duration::from_millis(100), work).await.is_err());
+        assert!(transaction.execute("insert into post (title) values ('c')").await.is_err());
+        assert!(transaction.commit().await.is_err(), "who commits hears of it");
+        db.execute("insert into post (title) values ('d')").await.unwrap();
+        assert_eq!(count(&db).await, 1);
+    });
+}
+
+#[test]
+fn savepoints_of_jobs() {
+    let database = database();
+    let add =
+        |db: &mut skep::sql::Blocking<'_>, title: &str| db.execute(query("insert into post (title) values (?)", title));
+    database
+        .write(|db| {
+            db.transaction(|db| {
+                add(db, "a")?;
+                let failed = db.savepoint(|db| {
+                    add(db, "b")?;
+                    add(db, "a")
+                });
+                assert!(failed.unwrap_err().is_unique_violation());
+                db.savepoint(|db| add(db, "c"))
+            })
+        })
+        .unwrap();
+    let titles: Vec<String> = database.write(|db| db.all("select title from post order by title")).unwrap();
+    assert_eq!(titles, ["a", "c"]);
+    assert!(database.write(|db| db.savepoint(|db| add(db, "d"))).is_err(), "outside of a transaction");
+    assert_eq!(database.write(|db| db.one("select count(*) from post")).unwrap(), Some(2));
+}
