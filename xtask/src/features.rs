@@ -29,8 +29,7 @@ pub(crate) fn commands() -> Result<Vec<String>, String> {
         read_all(&folder.join("src"), &mut sources).map_err(|error| format!("{}: {error}", folder.display()))?;
         all.extend(of(&text, &sources));
     }
-    let packages: String = WITH_COMPILER.iter().map(|name| format!(" -p {name}")).collect();
-    all.push(format!("cargo check --quiet{packages} --all-features"));
+    all.push(format!("cargo check --quiet -p {} --all-features", WITH_COMPILER.join(" -p ")));
     Ok(all)
 }
 

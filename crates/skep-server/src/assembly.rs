@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use skep::cache::Tiers;
 use skep::compression::Options;
-use skep::fetch::Fetcher;
 use skep::mail::Mailer;
 use skep::settings::RawSetting;
 use skep::{Body, Request, Setup, Site};
@@ -90,7 +89,10 @@ pub(crate) fn app_setup(
     setup.offload = Arc::new(Pool::new(config.limits.blocking_threads, config.limits.blocking_queue));
     setup.access = config.access.rules();
     setup.mailer = mailer(config)?;
-    setup.fetcher = fetcher(config);
+    #[cfg(feature = "fetch")]
+    {
+        setup.fetcher = Some(Arc::new(fetch::Client::new(config)));
+    }
     (setup.fetch.time, setup.fetch.body) = (config.limits.fetch_time, config.limits.fetch_body);
     setup.mail_from.clone_from(&config.mail.from);
     Ok(setup)
@@ -110,17 +112,6 @@ fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
         Some(_) => Err(StartError::new("mail.smtp needs skep-server with the cargo feature `smtp`".into())),
         None => Ok(None),
     }
-}
-
-/// What sends requests of handlers to other servers.
-#[cfg(feature = "fetch")]
-fn fetcher(config: &Config) -> Option<Arc<dyn Fetcher>> {
-    Some(Arc::new(fetch::Client::new(config)))
-}
-
-#[cfg(not(feature = "fetch"))]
-fn fetcher(_config: &Config) -> Option<Arc<dyn Fetcher>> {
-    None
 }
 
 /// The keys that systemd passes to this service (systemd.exec(5), `LoadCredential=`).

@@ -16,6 +16,7 @@ mod recipient;
 mod request_body;
 mod response_body;
 mod socket;
+mod streamed;
 mod unsent;
 mod upgraded;
 mod wire;

@@ -168,7 +168,7 @@ fn failed(place: &str, error: legacy::Error) -> FetchError {
 /// An I/O error shows what is in it as its text only.
 fn is_inside(cause: &(dyn Error + 'static)) -> bool {
     let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    inner.is_some_and(|inner| inner.is::<NotPublic>())
+    inner.and_then(|inner| inner.downcast_ref::<NotPublic>()).is_some()
 }
 
 fn not_public(host: &str) -> FetchError {

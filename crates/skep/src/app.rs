@@ -127,12 +127,6 @@ type Check = Box<dyn FnOnce(&Setup) -> Result<Vec<String>, StartError> + Send>;
 /// Opens the database. Behind a pointer, so that a component without a database does not ask its host for one.
 type OpenDatabase = fn(&sql::Migrations, &Setup, bool) -> Result<sql::Database, StartError>;
 
-/// Why an application with a form that is accepted once does not start without a database.
-const ONCE_IN_COMPONENT: &str =
-    "a form that is accepted once needs App::database in a component: its instances forget what they accepted";
-const ONCE_IN_PROCESSES: &str = "a form that is accepted once needs App::database where several processes answer \
-                                 (mpm = prefork): each would accept it";
-
 impl App {
     /// An application without services.
     #[must_use]
@@ -409,16 +403,7 @@ impl App {
         let (Some(router), Some(security_headers), []) = (router, security_headers, &*problems) else {
             return Err(StartError { problems });
         };
-        let database = match self.database {
-            Some((migrations, open)) => Some(open(&migrations, &setup, self.has_once)?),
-            None if self.has_once && cfg!(target_family = "wasm") => {
-                return Err(StartError::new(ONCE_IN_COMPONENT));
-            }
-            None if self.has_once && setup.several_processes => {
-                return Err(StartError::new(ONCE_IN_PROCESSES));
-            }
-            None => None,
-        };
+        let database = database::open(self.database, &setup, self.has_once)?;
         database::check_tables(database.as_ref(), &self.ignored_tables)?;
         let program = self.name.map_or("skep", |(name, _)| name);
         let caches = Arc::new(Caches::new(&setup, program, base_url.as_ref(), self.ignored_tables));

@@ -5,9 +5,11 @@
 //! [`App::guard`](crate::App::guard). [`App::require`](crate::App::require) finds what has none.
 
 mod access;
+mod address_range;
 mod dynamic;
 pub(crate) mod limit;
 mod network;
+mod path_prefix;
 mod prefix;
 mod state;
 
@@ -18,10 +20,12 @@ use crate::response::Result;
 
 pub(crate) use access::AccessTable;
 pub use access::{AccessRule, UserName};
+pub use address_range::{AddressRange, NotARange};
 pub(crate) use dynamic::DynGuard;
 pub use limit::{Limited, RateLimit};
-pub use network::{AddressRange, Either, FromNetwork, Network, NotARange};
-pub(crate) use prefix::{PathPrefix, PrefixGuard, Reach};
+pub use network::{Either, FromNetwork, Network};
+pub(crate) use path_prefix::PathPrefix;
+pub(crate) use prefix::{PrefixGuard, Reach};
 pub use state::State;
 
 /// A condition that a request must meet before its handler runs: signed in, a role, a token, a rate limit.

@@ -777,7 +777,9 @@ impl skep::offload::Offload for Later {
 impl Later {
     fn run_all(&self) {
         let jobs: Vec<_> = self.0.lock().unwrap().drain(..).collect();
-        jobs.into_iter().for_each(|job| job());
+        for job in jobs {
+            job();
+        }
     }
 }
 

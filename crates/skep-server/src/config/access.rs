@@ -55,7 +55,7 @@ impl Access {
         let rule = |parts: &Parts| {
             let rule = AccessRule::new(&parts.prefix).allow(parts.allow.clone()).deny(parts.deny.clone());
             let rule = parts.headers.iter().fold(rule, |rule, (name, value)| rule.header(name.clone(), value.clone()));
-            parts.users.iter().fold(rule, |rule, user| rule.user(user))
+            parts.users.iter().fold(rule, AccessRule::user)
         };
         self.0.values().map(rule).collect()
     }

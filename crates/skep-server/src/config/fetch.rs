@@ -81,7 +81,7 @@ impl Pattern {
 }
 
 /// True for an address of the internet: not of this machine, of a private network, of a link or of a special purpose (RFC 6890), where
-/// services answer that trust whoever reaches them.
+/// services trust all who reach them.
 #[cfg(feature = "fetch")]
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address {
@@ -111,8 +111,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !is_special
 }
 
-/// Only what is given out (2000::/3), without what may lead to an IPv4 address behind a translator or tunnel (Teredo and its like,
-/// 2001::/23; 6to4, 2002::/16), and without documentation.
+/// Only what is given out (`2000::/3`), without what may lead to an IPv4 address behind a translator or tunnel (Teredo and its like,
+/// `2001::/23`; 6to4, `2002::/16`), and without documentation.
 #[cfg(feature = "fetch")]
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();

@@ -14,13 +14,13 @@ use std::task::{Context as TaskContext, Poll, ready};
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, UPGRADE};
 use http::{HeaderMap, Method, StatusCode};
-use http_body::Body as _;
 use skep::upgrade::{Offer, Task, Upgrade, Upgraded};
 use skep::{Body, HeaderBlock};
 use tokio::io::ReadBuf;
 
 use super::exchange::{self, Answered, Exchange, Received, ResponseFuture};
 use super::incoming::{BodyReceiver, Encoding, Incoming, Taken};
+use super::streamed::Streamed;
 use super::upgraded::Http1Stream;
 use super::wire::{DirectBody, Reading};
 use super::{Connection, End, TimedOut};
@@ -92,13 +92,6 @@ struct Request {
     version_11: bool,
     is_head: bool,
     keeps_alive: bool,
-}
-
-/// The body of a response that is made piece by piece.
-struct Streamed {
-    body: Body,
-    exchange: Exchange,
-    length: ResponseLength,
 }
 
 /// What became of reading on.
@@ -478,64 +471,14 @@ where
     /// Sends a body that is made piece by piece.
     fn poll_body(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<End>> {
         let State::Body(streamed) = &mut self.state else { return Poll::Ready(None) };
-        loop {
-            if self.connection.wire().is_full()
-                && let Err(error) = ready!(self.connection.wire().poll_flush(cx))
-            {
-                return Poll::Ready(Some(End::Io(error)));
-            }
-            let piece = match ready!(Pin::new(&mut streamed.body).poll_frame(cx)) {
-                // Trailers are not sent.
-                Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
-                Some(Err(error)) => {
-                    tracing::warn!(%error, "a response body failed");
-                    return Poll::Ready(Some(End::Done));
-                }
-                None => break,
-            };
-            if streamed.push(&piece, self.connection).is_err() {
-                return Poll::Ready(Some(End::Done));
-            }
+        let end = ready!(streamed.poll(self.connection, cx));
+        if end.is_none() {
+            self.state = State::Head;
         }
-        match streamed.length {
-            ResponseLength::Chunked => self.connection.wire().push(b"0\r\n\r\n"),
-            // Too few bytes: only the end of the connection tells the client.
-            ResponseLength::Known(1..) => return Poll::Ready(Some(End::Done)),
-            _ => {}
-        }
-        self.state = State::Head;
-        Poll::Ready(None)
+        Poll::Ready(end)
     }
 }
 
 fn asks_to_close(headers: &HeaderMap) -> bool {
     headers.get(CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"))
-}
-
-impl Streamed {
-    /// Writes a piece. An error if the body becomes longer than was said.
-    fn push(&mut self, piece: &[u8], connection: &Connection) -> Result<(), ()> {
-        if piece.is_empty() {
-            return Ok(());
-        }
-        let mut wire = connection.wire();
-        match &mut self.length {
-            ResponseLength::Chunked => {
-                wire.push(format!("{:x}\r\n", piece.len()).as_bytes());
-                wire.push(piece);
-                wire.push(b"\r\n");
-            }
-            ResponseLength::Known(left) => {
-                let Some(rest) = left.checked_sub(piece.len() as u64) else {
-                    tracing::warn!("a response body is longer than its Content-Length");
-                    return Err(());
-                };
-                *left = rest;
-                wire.push(piece);
-            }
-            ResponseLength::Close | ResponseLength::None => wire.push(piece),
-        }
-        self.exchange.count(piece.len());
-        Ok(())
-    }
 }

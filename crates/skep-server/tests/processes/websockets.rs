@@ -72,7 +72,9 @@ fn a_websocket_under_prefork_has_a_process_of_its_own() {
     processes.dedup();
     assert_eq!(processes.len(), 3, "each process handles one request at a time");
     assert_eq!(server.get("/").unwrap(), "Hello, world!", "there are more of them");
-    clients.iter_mut().for_each(|client| client.echo("still there"));
+    for client in &mut clients {
+        client.echo("still there");
+    }
 }
 
 fn a_websocket_learns_that_the_server_stops() {
@@ -85,7 +87,9 @@ fn a_websocket_learns_that_the_server_stops() {
     for model in models {
         let mut server = Server::start(model);
         let mut clients: Vec<_> = (0..2).map(|_| Client::connect(&server)).collect();
-        clients.iter_mut().for_each(|client| client.echo("hello"));
+        for client in &mut clients {
+            client.echo("hello");
+        }
         let begun = Instant::now();
         server.signal(Signal::TERM);
         for client in &mut clients {

@@ -16,7 +16,7 @@ use super::*;
 #[derive(Clone, Copy)]
 enum Does {
     Respond(&'static str),
-    /// Says that there are so many bytes, and sends as many.
+    /// Says that there is this number of bytes, and sends them.
     Large(usize),
     /// The same in chunks, whose sum nobody knows before.
     Chunks(usize),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::App;
+use super::{App, OpenDatabase};
 use crate::fetch::Fetcher;
 use crate::form::once;
 use crate::keys::{AppKeys, Missing};
@@ -108,6 +108,26 @@ pub(super) fn open_database(
 ) -> Result<sql::Database, StartError> {
     let own = if has_once { once::SCHEMA } else { &[] };
     sql::Database::open(migrations, own).map_err(StartError::new)
+}
+
+/// Why an application with a form that is accepted once does not start without a database.
+const ONCE_IN_COMPONENT: &str =
+    "a form that is accepted once needs App::database in a component: its instances forget what they accepted";
+const ONCE_IN_PROCESSES: &str = "a form that is accepted once needs App::database where several processes answer \
+                                 (mpm = prefork): each would accept it";
+
+/// Opens the database, if there is one.
+pub(super) fn open(
+    declared: Option<(sql::Migrations, OpenDatabase)>,
+    setup: &Setup,
+    has_once: bool,
+) -> Result<Option<sql::Database>, StartError> {
+    match declared {
+        Some((migrations, open)) => open(&migrations, setup, has_once).map(Some),
+        None if has_once && cfg!(target_family = "wasm") => Err(StartError::new(ONCE_IN_COMPONENT)),
+        None if has_once && setup.several_processes => Err(StartError::new(ONCE_IN_PROCESSES)),
+        None => Ok(None),
+    }
 }
 
 /// Where mail goes: tests collect it, whatever the application has, so that none is sent by accident.

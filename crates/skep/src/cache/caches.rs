@@ -307,10 +307,10 @@ impl Caches {
 
     /// Invalidates all entries with this tag in the open caches of these names. The default cache is empty unless it is open.
     async fn invalidate_where(&self, tag: &str, is_meant: impl Fn(&str) -> bool) -> Result<()> {
-        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
-        let meant: Vec<Open> =
-            drivers.iter().filter(|(name, _)| is_meant(name)).map(|(_, open)| open.clone()).collect();
-        drop(drivers);
+        let meant: Vec<Open> = {
+            let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+            drivers.iter().filter(|(name, _)| is_meant(name)).map(|(_, open)| open.clone()).collect()
+        };
         let mut result = Ok(());
         for open in meant {
             let done = open.tags.invalidate_tag(tag).await;

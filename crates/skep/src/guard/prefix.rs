@@ -2,19 +2,14 @@
 
 use std::sync::Arc;
 
-use percent_encoding::percent_decode_str;
-
 use super::DynGuard;
+use super::path_prefix::{PathPrefix, segments};
 
 /// A guard and the prefix that it stands before.
 pub(crate) struct PrefixGuard {
     pub(crate) prefix: Arc<PathPrefix>,
     pub(crate) guard: Arc<DynGuard>,
 }
-
-/// Literal segments at the beginning of a path.
-#[derive(Clone, Debug)]
-pub(crate) struct PathPrefix(Vec<String>);
 
 /// Which requests to a route are below a prefix.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,7 +28,7 @@ impl PrefixGuard {
     pub(crate) fn reach(&self, pattern: &str) -> Reach {
         let mut reach = Reach::All;
         let mut pattern = segments(pattern);
-        for segment in &self.prefix.0 {
+        for segment in self.prefix.segments() {
             match pattern.next() {
                 Some(own) if own == segment => {}
                 Some(own) if own.starts_with("{*") => return Reach::Some,
@@ -42,83 +37,5 @@ impl PrefixGuard {
             }
         }
         reach
-    }
-}
-
-impl PathPrefix {
-    pub(crate) fn new(prefix: &str) -> Self {
-        Self(segments(prefix).map(str::to_owned).collect())
-    }
-
-    /// The number of its segments.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// True if any reading of this path is below the prefix: `//admin`, `/%61dmin` and `/x/../admin` are. What is mounted may or may not
-    /// remove dot segments (RFC 3986, 5.2.4), so `/admin/../x` is below it, too.
-    pub(crate) fn holds(&self, path: &str) -> bool {
-        let decoded = percent_decode_str(path).decode_utf8_lossy();
-        let mut resolved: Vec<&str> = Vec::new();
-        for segment in segments(&decoded).filter(|segment| *segment != ".") {
-            if segment == ".." {
-                resolved.pop();
-            } else {
-                resolved.push(segment);
-            }
-        }
-        let as_written: Vec<&str> = segments(&decoded).filter(|segment| *segment != ".").collect();
-        self.begins(&resolved) || self.begins(&as_written)
-    }
-
-    /// True if the path is below the prefix as it is written. For what the prefix permits: a path which only some reading has below it,
-    /// such as `/x/..%2Fadmin`, may lead elsewhere.
-    pub(crate) fn begins_literally(&self, path: &str) -> bool {
-        let mut path = path.strip_prefix('/').unwrap_or(path).split('/');
-        self.0.iter().all(|own| path.next() == Some(own))
-    }
-
-    fn begins(&self, path: &[&str]) -> bool {
-        path.len() >= self.0.len() && self.0.iter().zip(path).all(|(own, other)| own == other)
-    }
-}
-
-/// The segments of a path, without empty ones.
-fn segments(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|segment| !segment.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_prefix_holds_every_spelling_of_its_paths() {
-        let admin = PathPrefix(vec!["admin".into()]);
-        for path in [
-            "/admin",
-            "/admin/",
-            "/admin/x",
-            "//admin",
-            "/%61dmin/x",
-            "/./admin",
-            "/x/../admin",
-            "/admin%2Fx",
-            "/admin/../x",
-        ] {
-            assert!(admin.holds(path), "{path}");
-        }
-        for path in ["/", "/admins", "/x/admin", "/%61dmins"] {
-            assert!(!admin.holds(path), "{path}");
-        }
-        for (path, is_below) in [
-            ("/admin", true),
-            ("/admin/x", true),
-            ("/admin%2Fx", false),
-            ("/x%2F..%2Fadmin", false),
-            ("//admin", false),
-        ] {
-            assert_eq!(admin.begins_literally(path), is_below, "{path}");
-        }
     }
 }

@@ -28,7 +28,7 @@ struct Sealed {
 const LARGEST_COOKIE: usize = 4096;
 
 impl Session<'_> {
-    /// The session in the cookie. From time to time it is sealed anew, as it is used.
+    /// The session in the cookie. From time to time it is sealed again, as it is used.
     pub(super) fn read_sealed(&self) -> Result<LoadState> {
         let nobody = Ok(LoadState::Nobody);
         let Some(cookie) = self.cookie else { return nobody };

@@ -130,7 +130,7 @@ impl Transaction {
         }
     }
 
-    /// Undoes all of it without waiting. Whoever wants to go on with it, or to commit it, hears of that.
+    /// Undoes all of it without waiting. Later statements of it and its commit are errors that say so.
     pub(super) fn abandon(&self) {
         if let Some(lease) = self.take() {
             self.shared.offload.run(Box::new(move || drop(lease)));

@@ -173,7 +173,7 @@ mod tests {
         let stopped = connection.send(&lines, b'\n', Duration::ZERO);
         let (stream, _) = listener.accept().unwrap();
         let mut written = stopped.map_or_else(|stopped| stopped.written, |()| lines.len());
-        assert!(written < lines.len() && written % line.len() == 0, "{written}");
+        assert!(written < lines.len() && written.is_multiple_of(line.len()), "{written}");
         let reader = std::thread::spawn(|| read(stream));
         while written < lines.len() {
             match connection.send(&lines[written..], b'\n', PATIENCE) {

@@ -1,3 +1,5 @@
+//! The settings `access.NAME`.
+
 use super::*;
 
 fn list(elements: &[&str]) -> Value {

@@ -1,3 +1,5 @@
+//! Hosts that requests may go to.
+
 use super::*;
 
 fn hosts(list: &[&str]) -> FetchHosts {

@@ -61,5 +61,5 @@ fn a_rest_is_dropped_if_it_is_short_and_surely_comes() {
     assert_eq!(rest.decode(b"deGET /"), Ok((2, Decoded::Data(b"de"))));
     assert_eq!(rest.decode(b"GET /"), Ok((0, Decoded::End)));
     assert_eq!(read(&mut body), Poll::Ready(Some(Ok(Bytes::from_static(b"abc")))));
-    assert!(matches!(read(&mut body), Poll::Ready(Some(Err(_)))), "whoever reads on learns that there is no more");
+    assert!(matches!(read(&mut body), Poll::Ready(Some(Err(_)))), "who reads on learns that there is no more");
 }

@@ -263,9 +263,18 @@ fn a_line_of_a_category_looks_like_an_event_of_a_macro() {
                 "said {}",
                 "token=1"
             );
-            let line = SEARCH.info(format_args!("said {}", "token=1")).field("word", word).field("password", 7_u8);
-            let line = line.field("whole", 3_u64).field("below", -3_i64).field("part", 1.5).field("none", f64::NAN);
-            line.field("on", true).display("shown", &"token=1").debug("seen", &[1, 2]).field("nothing", nothing);
+            SEARCH
+                .info(format_args!("said {}", "token=1"))
+                .field("word", word)
+                .field("password", 7_u8)
+                .field("whole", 3_u64)
+                .field("below", -3_i64)
+                .field("part", 1.5)
+                .field("none", f64::NAN)
+                .field("on", true)
+                .display("shown", &"token=1")
+                .debug("seen", &[1, 2])
+                .field("nothing", nothing);
         });
         // The macro's event knows the place in the program, too.
         let lines: Vec<&str> = both.lines().map(without_time).collect();
