@@ -33,9 +33,9 @@ use crate::error::StartError;
 use crate::log;
 use crate::proxies::Trusted;
 pub(crate) use access::Access;
-pub(crate) use fetch::{Fetch, FetchHosts};
+pub(crate) use fetch::Fetch;
 #[cfg(feature = "fetch")]
-pub(crate) use fetch::{Reach, is_public};
+pub(crate) use fetch::{FetchHosts, Reach, is_public};
 pub(crate) use flags::{Command, Flags};
 pub(crate) use otlp::Otlp;
 pub use page::reference;
@@ -209,7 +209,6 @@ pub(crate) struct Limits {
     pub(crate) connections_per_address: usize,
     pub(crate) fetch_body: u64,
     pub(crate) fetch_time: Duration,
-    #[cfg_attr(not(feature = "fetch"), expect(dead_code, reason = "nothing is fetched without it"))]
     pub(crate) fetches_per_host: usize,
     pub(crate) form_fields: usize,
     pub(crate) form_rows: usize,

@@ -9,16 +9,13 @@ use crate::authority;
 /// The settings `fetch.*`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fetch {
-    #[cfg_attr(not(feature = "fetch"), expect(dead_code, reason = "without it, the setting must be empty"))]
     pub(crate) allow: FetchHosts,
 }
 
 /// Hosts that requests may go to.
-#[cfg_attr(not(feature = "fetch"), expect(dead_code, reason = "without it, there are none"))]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FetchHosts(Vec<Pattern>);
 
-#[cfg_attr(not(feature = "fetch"), expect(dead_code, reason = "without it, there are none"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern {
     /// In lower case, without brackets: a name, an address, `*.example.org` or `*`.

@@ -85,6 +85,9 @@ fn site(setup: &Setup, program: &str, base_url: Option<&BaseUrl>) -> String {
     digest[..6].iter().fold(String::new(), |site, byte| format!("{site}{byte:02x}"))
 }
 
+/// Stores of the framework's own: rate limits, and attempts to sign in or to have mail sent.
+const BUILT_IN: [&str; 3] = ["skep-limits", "skep-mails", "skep-sign-in"];
+
 impl Caches {
     pub(crate) fn new(
         setup: &Setup,
@@ -112,7 +115,8 @@ impl Caches {
 
     /// Problems: tiers that are configured for unknown caches.
     pub(crate) fn unknown(plans: &HashMap<String, Tiers>, stores: &[&'static str]) -> Vec<String> {
-        let known: Vec<&str> = [DEFAULT, PAGES, SESSIONS].into_iter().chain(stores.iter().copied()).collect();
+        let own = [DEFAULT, PAGES, SESSIONS].into_iter().chain(BUILT_IN);
+        let known: Vec<&str> = own.chain(stores.iter().copied()).collect();
         let mut unknown: Vec<&String> = plans.keys().filter(|name| !known.contains(&name.as_str())).collect();
         unknown.sort();
         let problem = |name: &&String| {

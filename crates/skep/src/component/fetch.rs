@@ -87,19 +87,17 @@ impl Exchange {
         self.response(&response)
     }
 
+    /// What cannot be written, nobody reads: why that is so, or what the server says all the same, the response tells.
     fn write(&self, outgoing: OutgoingBody, mut bytes: &[u8]) -> Result<(), FetchError> {
         let stream = outgoing.write().map_err(|()| self.broken("no stream"))?;
-        while !bytes.is_empty() {
-            let room = match stream.check_write() {
-                Ok(room) => usize::try_from(room).unwrap_or(usize::MAX),
-                // The response says why, if there is one.
-                Err(StreamError::Closed) => break,
-                Err(error) => return Err(self.broken(error)),
-            };
+        while let Ok(room) = stream.check_write()
+            && !bytes.is_empty()
+        {
             if room == 0 {
                 self.wait(&stream.subscribe())?;
                 continue;
             }
+            let room = usize::try_from(room).unwrap_or(usize::MAX);
             let (now, later) = bytes.split_at(room.min(bytes.len()));
             if stream.write(now).is_err() {
                 break;
@@ -107,7 +105,8 @@ impl Exchange {
             bytes = later;
         }
         drop(stream);
-        OutgoingBody::finish(outgoing, None).map_err(|code| self.failed(code))
+        let _ = OutgoingBody::finish(outgoing, None);
+        Ok(())
     }
 
     fn response(&self, response: &FutureIncomingResponse) -> Result<IncomingResponse, FetchError> {
