@@ -94,6 +94,11 @@ impl Version {
         Self(self.0 | ((1 << FINE) - 1))
     }
 
+    /// Higher than what other processes draw above this version in a moment.
+    pub(crate) const fn after_some_draws(self) -> Self {
+        Self(self.0.saturating_add(512 << NODE))
+    }
+
     /// A higher version, for a change of a stored entry.
     #[must_use]
     pub const fn successor(self) -> Self {
@@ -113,7 +118,11 @@ impl Version {
 /// assert_eq!(clock.now().since(start), Duration::from_secs(60));
 /// ```
 #[derive(Clone, Default)]
-pub struct Clock(Source);
+pub struct Clock {
+    source: Source,
+    /// The highest version that was drawn or observed.
+    seen: Arc<AtomicU64>,
+}
 
 #[derive(Clone, Default)]
 enum Source {
@@ -126,28 +135,23 @@ enum Source {
 
 struct Manual {
     now: AtomicU64,
-    last: AtomicU64,
     timer: Arc<Timer>,
 }
 
-/// The highest version that the system clock has drawn or observed in this process.
+/// The highest version that this process has drawn by the system's time.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 impl Clock {
     /// The system's clock.
     #[must_use]
     pub fn system() -> Self {
-        Self(Source::System)
+        Self::of(Source::System)
     }
 
     /// A clock that stands still (in January 2027) until [`Clock::advance`].
     #[must_use]
     pub fn manual() -> Self {
-        Self(Source::Manual(Arc::new(Manual {
-            now: AtomicU64::new(1_800_000_000_000),
-            last: AtomicU64::new(0),
-            timer: Arc::default(),
-        })))
+        Self::of(Source::Manual(Arc::new(Manual { now: AtomicU64::new(1_800_000_000_000), timer: Arc::default() })))
     }
 
     /// The system's time with versions from a function: for instances of a component, which share a cache but no memory. Each would
@@ -163,7 +167,17 @@ impl Clock {
     /// ```
     #[must_use]
     pub fn drawing(versions: fn() -> u64) -> Self {
-        Self(Source::Drawn(versions))
+        Self::of(Source::Drawn(versions))
+    }
+
+    fn of(source: Source) -> Self {
+        Self { source, seen: Arc::default() }
+    }
+
+    /// The same time for one cache. What that observes is ahead of the time after an invalidation; to draw as far ahead for another cache,
+    /// whose invalidations know nothing of it, would keep its outdated entries valid.
+    pub(crate) fn of_one_cache(&self) -> Self {
+        if self.by_hand().is_some() { self.clone() } else { Self::of(self.source.clone()) }
     }
 
     /// The current time.
@@ -209,34 +223,37 @@ impl Clock {
 
     /// As [`version`](Self::version), if the time is known.
     pub(crate) fn version_at(&self, now: Time) -> Version {
-        let by_time = match self.0 {
+        let by_time = || (now.millis() << FINE) | node(now);
+        let by_time = match self.source {
             Source::Drawn(draw) => draw(),
-            _ => (now.millis() << FINE) | node(now),
+            Source::Manual(_) => by_time(),
+            // No two caches of a process draw the same.
+            Source::System => draw(&LAST, by_time()),
         };
-        let node = by_time & ((1 << NODE) - 1);
-        let mut drawn = 0;
-        self.last()
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |last| {
-                drawn = by_time.max(((last >> NODE << NODE) | node) + (1 << NODE));
-                Some(drawn)
-            })
-            .ok();
-        Version(drawn)
+        Version(draw(&self.seen, by_time))
     }
 
     /// Makes all later versions of this clock higher than `seen`, a version of another process.
     pub fn observe(&self, seen: Version) {
-        self.last().fetch_max(seen.0, Ordering::AcqRel);
-    }
-
-    fn last(&self) -> &AtomicU64 {
-        self.by_hand().map_or(&LAST, |manual| &manual.last)
+        self.seen.fetch_max(seen.0, Ordering::AcqRel);
     }
 
     #[inline]
     fn by_hand(&self) -> Option<&Manual> {
-        if let Source::Manual(manual) = &self.0 { Some(manual) } else { None }
+        if let Source::Manual(manual) = &self.source { Some(manual) } else { None }
     }
+}
+
+/// At least `minimum`, and higher than the last.
+fn draw(last: &AtomicU64, minimum: u64) -> u64 {
+    let node = minimum & ((1 << NODE) - 1);
+    let mut drawn = 0;
+    let next = |last: u64| {
+        drawn = minimum.max(((last >> NODE << NODE) | node) + (1 << NODE));
+        Some(drawn)
+    };
+    last.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).ok();
+    drawn
 }
 
 impl fmt::Debug for Clock {

@@ -52,6 +52,9 @@ pub(crate) fn hash(tag: &str) -> u64 {
     tag.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// Stands for a tag whose epoch is at least that of every other tag: the highest version that any process can have seen.
+const LATEST: u64 = 0;
+
 /// The key of a tag's epoch. No namespace begins with 0.
 fn key(tag: u64) -> [u8; 12] {
     let mut key = *b"\0tag00000000";
@@ -235,15 +238,21 @@ impl Epochs {
     /// Invalidates all entries of a tag up to now, or up to `skew` later for machines whose clock is ahead.
     pub(crate) async fn invalidate(&self, driver: &impl Driver, clock: &Clock, tag: u64, skew: Duration) -> Result<()> {
         let now = clock.now();
-        stored(driver, tag, now).await?.into_iter().for_each(|last| clock.observe(last));
+        for tag in [LATEST, tag] {
+            stored(driver, tag, now).await?.into_iter().for_each(|last| clock.observe(last));
+        }
         let at = now.plus(skew);
         let drawn = clock.version_at(at);
-        // Other processes may have drawn higher versions in this millisecond, so take its last one. Frequent invalidations do
-        // not, or versions would run ahead of the clock.
-        let epoch = if drawn.time().since(at) < AHEAD { drawn.last_of_millisecond() } else { drawn };
+        // Other processes may have drawn higher versions in this millisecond, so take its last one. Frequent invalidations only
+        // leave room for some, or versions would run ahead of the clock.
+        let is_near = drawn.time().since(at) < AHEAD;
+        let epoch = if is_near { drawn.last_of_millisecond() } else { drawn.after_some_draws() };
         clock.observe(epoch);
-        // Refused only if another process invalidated at the same time, which is as good.
-        driver.set(&key(tag), &record(epoch), When::Newer, now).await?;
+        // The latest epoch first: who has seen this one draws versions above it, perhaps for an entry of another tag, which the next
+        // invalidation of that tag must exceed. Refused only if another process invalidated at the same time, which is as good.
+        for tag in [LATEST, tag] {
+            driver.set(&key(tag), &record(epoch), When::Newer, now).await?;
+        }
         self.bumps.fetch_add(1, Ordering::AcqRel);
         Ok(())
     }

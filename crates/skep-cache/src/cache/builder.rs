@@ -191,7 +191,7 @@ impl<K: ?Sized, V, C> Builder<K, V, C> {
             driver,
             codec: self.codec,
             prefix,
-            clock: self.clock,
+            clock: self.clock.of_one_cache(),
             policy: self.policy,
             rules: self.rules,
             epochs,

@@ -34,18 +34,20 @@ fn application() -> skep::App {
         .store(&caches::MARKS)
         .on_start(caches::ask_before_the_fork)
         .on_status(say);
+    let all = |app: skep::App| {
+        app.serve::<caches::Services>()
+            .serve::<logs::Services>()
+            .serve::<users::Services>()
+            .serve::<websockets::Services>()
+    };
     match &*skep_drill::version() {
         "forgets" => app,
         "forgets late" => {
             std::thread::sleep(Duration::from_millis(500));
             app
         }
-        "tallies" => app.serve::<caches::Services>().serve::<logs::Services>().database(caches::TALLIES),
-        _ => app
-            .serve::<caches::Services>()
-            .serve::<logs::Services>()
-            .serve::<users::Services>()
-            .serve::<websockets::Services>(),
+        "tallies" => all(app).database(caches::TALLIES),
+        _ => all(app),
     }
 }
 

@@ -114,7 +114,7 @@ fn an_application_that_does_not_answer_is_a_503() {
 /// Changes the session, and never responds.
 #[derive(Service)]
 #[service(GET "/session-and-hang")]
-struct SessionAndHang;
+pub(super) struct SessionAndHang;
 
 impl Handle for SessionAndHang {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {

@@ -13,8 +13,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use skep::prelude::*;
 
-use super::framing;
 use super::support::app;
+use super::{framing, limits};
 
 const PART: &str = "SERVER_TEST_ARGUMENTS";
 
@@ -39,7 +39,9 @@ impl Handle for Forgotten {
 fn child_process() {
     let arguments = std::env::var(PART).unwrap();
     let app = || {
-        let app = app().allow_unmounted::<framing::Services>("they are an application of their own");
+        let app = app()
+            .allow_unmounted::<framing::Services>("they are an application of their own")
+            .allow_unmounted::<(limits::SessionAndHang,)>("one test serves it");
         if std::env::var_os(FORGET).is_some() { app } else { app.allow_unmounted::<(Forgotten,)>("for a test") }
     };
     let server = skep_server::Server::new(app).fix("mpm", "thread");

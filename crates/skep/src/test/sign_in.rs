@@ -1,11 +1,13 @@
 //! Signing in without a form.
 
+use http::header::SET_COOKIE;
 use http::{HeaderMap, Method};
 use skep_cache::driver::block_on;
 
 use super::Client;
 use crate::body::Body;
 use crate::cx::Cx;
+use crate::error::Error;
 use crate::people::{Account, sign_in_by_id};
 use crate::request::Peer;
 
@@ -37,13 +39,14 @@ impl Client {
     pub fn sign_in<A: Account>(&self, account: &A) {
         let id = account.id();
         let parts = self.parts(&Method::POST, "/", &HeaderMap::new());
-        let headers = block_on(self.driver.run(|local| async move {
+        let cookies = block_on(self.driver.run(|local| async move {
             let resources = local.resources_for_request();
             let mut cx = Cx::new(&parts, Peer::default(), (Body::empty(), 0), &resources, local.next_id().into());
             assert!(sign_in_by_id::<A>(&mut cx, &id).await?, "there is no account with the id {id:?}");
-            cx.complete().await
+            cx.complete().await?;
+            Ok::<_, Error>(resources.cookies().take())
         }));
-        let headers = headers.unwrap_or_else(|error| panic!("cannot sign in: {error}"));
-        self.keep_cookies(&headers.unwrap_or_default());
+        let cookies = cookies.unwrap_or_else(|error| panic!("cannot sign in: {error}"));
+        self.keep_cookies(&cookies.into_iter().map(|cookie| (SET_COOKIE, cookie)).collect());
     }
 }
