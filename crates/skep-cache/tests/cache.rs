@@ -200,7 +200,8 @@ fn voiding_all_the_time_does_not_run_away_from_it() {
         cache.blocking().invalidate_tag("a").unwrap();
     }
     let ahead = (clock.version().to_u64() >> 22) - clock.now().millis();
-    assert!(ahead < 100, "{ahead} ms");
+    // Each leaves room for 64 versions of other processes, a 64th of a millisecond.
+    assert!(ahead < 250, "{ahead} ms");
 }
 
 #[test]
