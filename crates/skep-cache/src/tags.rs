@@ -199,6 +199,8 @@ impl Epochs {
         }
         let own = self.own_epoch(driver, clock, now).await?;
         clock.observe(own);
+        // What is computed from now on is not older than the invalidations so far, whatever their tags.
+        stored(driver, LATEST, now).await?.into_iter().for_each(|latest| clock.observe(latest));
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         *known = Known { generation, tags: HashMap::new() };
         self.own.fetch_max(own.to_u64(), Ordering::AcqRel);
