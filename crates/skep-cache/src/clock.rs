@@ -96,7 +96,7 @@ impl Version {
 
     /// Higher than what other processes draw above this version in a moment.
     pub(crate) const fn after_some_draws(self) -> Self {
-        Self(self.0.saturating_add(64 << NODE))
+        Self(self.0.saturating_add(16 << NODE))
     }
 
     /// A higher version, for a change of a stored entry.
