@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::text::{has, words};
+use memchr::memchr2;
 
 /// Names whose values are hidden.
 #[derive(Clone, Debug, Default)]
@@ -50,13 +50,8 @@ impl Mask {
 
     /// Replaces secret values in the text from here on by `***`.
     pub(super) fn apply(&self, text: &mut String, start: usize) {
-        let is_mark = |byte: &u8| matches!(byte, b'=' | b':');
-        // Most texts have none.
-        if !words(&text.as_bytes()[start..]).any(|word| has(word, b'=') || has(word, b':')) {
-            return;
-        }
         let (mut masked, mut copied, mut at) = (String::new(), start, start);
-        while let Some(mark) = text.as_bytes()[at..].iter().position(is_mark).map(|found| at + found) {
+        while let Some(mark) = memchr2(b'=', b':', &text.as_bytes()[at..]).map(|found| at + found) {
             at = mark + 1;
             if self.hides(name_before(&text[start..mark])) {
                 let value = value_after(&text[at..]);

@@ -90,29 +90,7 @@ pub(crate) fn write_escaped(out: &mut Vec<u8>, text: &str) {
 
 /// True if nothing of it needs an escape: it is printable ASCII without quote and backslash.
 pub(super) fn is_plain(text: &str) -> bool {
-    words(text.as_bytes()).all(|word| {
-        let is_control = word.wrapping_sub(EACH * 0x20) & !word & HIGH;
-        let is_above_tilde = (word.wrapping_add(EACH) | word) & HIGH;
-        (is_control | is_above_tilde) == 0 && !has(word, b'"') && !has(word, b'\\')
-    })
-}
-
-/// The lowest and the highest bit of each byte.
-const EACH: u64 = u64::from_ne_bytes([1; 8]);
-const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-
-/// Eight bytes at once; spaces fill up the last ones.
-pub(super) fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut last = [b' '; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    words.iter().copied().chain([last]).map(u64::from_ne_bytes)
-}
-
-/// True if a byte of the word is this one: it becomes zero, and only below a zero does the subtraction borrow.
-pub(super) fn has(word: u64, byte: u8) -> bool {
-    let rest = word ^ u64::from_ne_bytes([byte; 8]);
-    rest.wrapping_sub(EACH) & !rest & HIGH != 0
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\')
 }
 
 #[cfg(test)]
