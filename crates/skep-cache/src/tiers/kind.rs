@@ -220,16 +220,15 @@ fn kind(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid> {
 fn unknown(kind: &str) -> Invalid {
     match KINDS.iter().find(|(name, _)| *name == kind) {
         Some((_, feature)) => {
-            let of_skep = match feature.split_once('-').map_or(*feature, |(first, _)| first) {
+            let of_cache = format!("`cargo add skep-cache --features {feature}`");
+            let command = match feature.split_once('-').map_or(*feature, |(first, _)| first) {
                 // Only these are optional in skep-server.
                 first @ ("memcached" | "redis") => {
-                    format!(" (in an application of skep, `cargo add skep-server --features {first}`)")
+                    format!("`cargo add skep-server --features {first}` (without skep's server, {of_cache})")
                 }
-                _ => String::new(),
+                _ => of_cache,
             };
-            format!(
-                "driver {kind} is not built in: run `cargo add skep-cache --features {feature}`{of_skep}, and rebuild"
-            )
+            format!("driver {kind} is not built in: run {command}, and rebuild")
         }
         None => {
             let names: Vec<_> = KINDS.iter().map(|(name, _)| *name).collect();

@@ -70,8 +70,8 @@ fn a_driver_that_was_not_built_in_is_named_with_how_to_get_it() {
     let error = refused(&["memory:1MiB", "rediss://cache1"]);
     assert_eq!(
         error,
-        "tier 2 of 2, \"rediss://cache1\": driver rediss is not built in: run `cargo add skep-cache --features redis-tls` (in an \
-         application of skep, `cargo add skep-server --features redis`), and rebuild"
+        "tier 2 of 2, \"rediss://cache1\": driver rediss is not built in: run `cargo add skep-server --features redis` (without \
+         skep's server, `cargo add skep-cache --features redis-tls`), and rebuild"
     );
 }
 
