@@ -298,79 +298,76 @@ impl Site {
 
 impl Local {
     /// Handles a request, without its log.
-    fn respond(
+    async fn respond(
         &self,
         mut parts: Parts,
         body: Body,
         peer: Peer,
         (id, is_accounted): (RequestId, bool),
-    ) -> impl Future<Output = Response> + use<> {
-        let local = self.clone();
-        async move {
-            let speaks_json = Cell::new(false);
-            let mut nonce = nonce::Scope::default();
-            let begun = local.site().in_development().then(Instant::now);
-            let is_measured = is_accounted || begun.is_some();
-            let is_traced = parts.extensions.get::<Trace>().is_some_and(Trace::is_sampled);
-            let mut account = account::Scope(is_measured.then(|| Box::new(Account::new(id.into()).traced(is_traced))));
-            let mount = mounts::find(local.site(), &parts);
-            let resources = local.inner.thread.for_request();
-            let is_restricted = local.site().access.has_any(parts.uri.path());
-            let cors = local.site().cors.find(parts.uri.path());
-            let origin = cors.and_then(|_| parts.headers.get(ORIGIN).cloned());
-            let preflight = cors.filter(|_| cors::is_preflight(&parts));
-            let result = match mount {
-                _ if let Err(error) = check_path(&parts) => Ok(Err(error)),
-                _ if let Some(answer) = preflight.and_then(|cors| local.preflight(cors, &parts, mount.is_some())) => {
-                    Ok(Ok(answer))
+    ) -> Response {
+        let speaks_json = Cell::new(false);
+        let mut nonce = nonce::Scope::default();
+        let begun = self.site().in_development().then(Instant::now);
+        let is_measured = is_accounted || begun.is_some();
+        let is_traced = parts.extensions.get::<Trace>().is_some_and(Trace::is_sampled);
+        let mut account = account::Scope(is_measured.then(|| Box::new(Account::new(id.into()).traced(is_traced))));
+        let mount = mounts::find(self.site(), &parts);
+        let resources = self.inner.thread.for_request();
+        let is_restricted = self.site().access.has_any(parts.uri.path());
+        let cors = self.site().cors.find(parts.uri.path());
+        let origin = cors.and_then(|_| parts.headers.get(ORIGIN).cloned());
+        let preflight = cors.filter(|_| cors::is_preflight(&parts));
+        let result = match mount {
+            _ if let Err(error) = check_path(&parts) => Ok(Err(error)),
+            _ if let Some(answer) = preflight.and_then(|cors| self.preflight(cors, &parts, mount.is_some())) => {
+                Ok(Ok(answer))
+            }
+            Some((number, mount)) => {
+                account.enter(|| account::set_service(number));
+                // A block of its own: what is pinned borrows the parts until it is dropped.
+                let admitted = { CatchPanic(pin!(self.admit_to_mount(&parts, (peer, id), &resources))).await };
+                match admitted {
+                    Ok(Ok(())) => mount.catching(Mounted::new(&mut parts, body, peer, id)).await,
+                    refused => refused.map(|refused| refused.map(|()| Response::default())),
                 }
-                Some((number, mount)) => {
-                    account.enter(|| account::set_service(number));
-                    // A block of its own: what is pinned borrows the parts until it is dropped.
-                    let admitted = { CatchPanic(pin!(local.admit_to_mount(&parts, (peer, id), &resources))).await };
-                    match admitted {
-                        Ok(Ok(())) => mount.catching(Mounted::new(&mut parts, body, peer, id)).await,
-                        refused => refused.map(|refused| refused.map(|()| Response::default())),
-                    }
-                }
+            }
+            None => {
+                let mut work = CatchPanic(pin!(self.dispatch(&parts, body, (peer, id), &resources, &speaks_json)));
+                poll_fn(|task| account.enter(|| nonce.enter(|| Pin::new(&mut work).poll(task)))).await
+            }
+        };
+        let result = result.unwrap_or_else(|panicked| Err(Error::internal(panicked)));
+        // What is mounted says itself what its pages may do.
+        let is_own = mount.is_none() || result.is_err();
+        let mut response = match result {
+            Ok(response) => response,
+            Err(mut error) => match error.take_response() {
+                Some(response) => response.into(),
                 None => {
-                    let mut work = CatchPanic(pin!(local.dispatch(&parts, body, (peer, id), &resources, &speaks_json)));
-                    poll_fn(|task| account.enter(|| nonce.enter(|| Pin::new(&mut work).poll(task)))).await
+                    let about = About::of_request(&parts, speaks_json.get(), &resources);
+                    nonce.enter(|| self.fail(&error, id, &about))
                 }
-            };
-            let result = result.unwrap_or_else(|panicked| Err(Error::internal(panicked)));
-            // What is mounted says itself what its pages may do.
-            let is_own = mount.is_none() || result.is_err();
-            let mut response = match result {
-                Ok(response) => response,
-                Err(mut error) => match error.take_response() {
-                    Some(response) => response.into(),
-                    None => {
-                        let about = About::of_request(&parts, speaks_json.get(), &resources);
-                        nonce.enter(|| local.fail(&error, id, &about))
-                    }
-                },
-            };
-            keep_private(&mut response, resources.cookies().take(), is_restricted);
-            #[cfg(feature = "compression")]
-            {
-                let situation = Situation { is_private: resources.is_private(), is_foreign: mount.is_some() };
-                compression::apply(&mut response, &parts, situation, &local.site().setup().compression);
-            }
-            if is_own {
-                local.site().resources.add_security_headers(&mut response, &nonce, peer);
-            }
-            if let Some(cors) = cors {
-                cors.add_to(response.headers_mut(), origin.as_ref());
-            }
-            if parts.method == Method::HEAD {
-                drop_body(&mut response);
-            }
-            if let Some(account) = account.0.take() {
-                observed::note(&mut response, account, begun);
-            }
-            response
+            },
+        };
+        keep_private(&mut response, resources.cookies().take(), is_restricted);
+        #[cfg(feature = "compression")]
+        {
+            let situation = Situation { is_private: resources.is_private(), is_foreign: mount.is_some() };
+            compression::apply(&mut response, &parts, situation, &self.site().setup().compression);
         }
+        if is_own {
+            self.site().resources.add_security_headers(&mut response, &nonce, peer);
+        }
+        if let Some(cors) = cors {
+            cors.add_to(response.headers_mut(), origin.as_ref());
+        }
+        if parts.method == Method::HEAD {
+            drop_body(&mut response);
+        }
+        if let Some(account) = account.0.take() {
+            observed::note(&mut response, account, begun);
+        }
+        response
     }
 
     /// The application.

@@ -43,7 +43,11 @@ impl PendingCookies {
 
     /// The values of `Set-Cookie`.
     pub(crate) fn take(&self) -> Vec<HeaderValue> {
-        self.session.take().into_iter().chain(self.others.take()).collect()
+        let mut cookies = self.others.take();
+        if let Some(session) = self.session.take() {
+            cookies.insert(0, session);
+        }
+        cookies
     }
 }
 

@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::future::Either;
 use http::StatusCode;
 use http::request::Parts;
 
@@ -42,18 +41,19 @@ impl Aside {
 
 impl Local {
     /// Handles a request: through the layers, if there are any.
-    pub(super) fn respond_in_layers(
+    pub(super) async fn respond_in_layers(
         &self,
         parts: Parts,
         body: Body,
         peer: Peer,
         (id, is_accounted): (RequestId, bool),
-    ) -> impl Future<Output = Response> + use<> {
+    ) -> Response {
         match self.layers() {
             Some(layers) => {
-                Either::Left(self.clone().through(layers, Request { parts, body, peer, id: Some(id), is_accounted }))
+                // Boxed: the future of a request without layers need not have room for it.
+                Box::pin(self.through(layers, Request { parts, body, peer, id: Some(id), is_accounted })).await
             }
-            None => Either::Right(self.respond(parts, body, peer, (id, is_accounted))),
+            None => self.respond(parts, body, peer, (id, is_accounted)).await,
         }
     }
 
@@ -70,9 +70,9 @@ impl Local {
                 let Request { mut parts, body, peer, id, is_accounted } = request;
                 let id = id.unwrap_or_else(|| inner.ids.next());
                 let aside = parts.extensions.remove::<Aside>();
-                let responding = Self { inner }.respond(parts, body, peer, (id, is_accounted));
+                let local = Self { inner };
                 async move {
-                    let mut response = responding.await;
+                    let mut response = local.respond(parts, body, peer, (id, is_accounted)).await;
                     if let Some(aside) = aside {
                         aside.replace(Kept { account: response.take_account(), upgrade: response.take_upgrade() });
                     }
@@ -85,7 +85,7 @@ impl Local {
     }
 
     /// What a layer fails with, or panics with, is an error page.
-    async fn through(self, layers: Stack, mut request: Request) -> Response {
+    async fn through(&self, layers: Stack, mut request: Request) -> Response {
         let (id, peer) = (request.id.unwrap_or_else(|| self.inner.ids.next()), request.peer);
         let (aside, is_accounted) = (Aside::default(), request.is_accounted);
         request.parts.extensions.insert(aside.clone());

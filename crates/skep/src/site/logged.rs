@@ -32,20 +32,21 @@ impl Site {
 impl Local {
     /// Handles a request. It never fails: an error becomes an error page, and a panic ends only its own request.
     pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
-        // Taken apart out here: what a future takes apart inside, it holds twice.
-        let Request { parts, body, peer, id, is_accounted } = request;
-        let id = id.unwrap_or_else(|| self.inner.ids.next());
-        let of_address = peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
-        let raised = self.site().resources.raised_level(&parts.headers).max(of_address);
-        let mut log =
-            RequestLog::new(id.into(), &parts.headers, raised).with_trace(parts.extensions.get::<Trace>().copied());
-        log = log.with_span(parts.method.as_str(), parts.uri.path());
-        #[cfg(not(feature = "tower"))]
-        let work = self.respond(parts, body, peer, (id, is_accounted));
-        #[cfg(feature = "tower")]
-        let work = self.respond_in_layers(parts, body, peer, (id, is_accounted));
+        let local = self.clone();
+        // All work is inside, also what needs no waiting: the future is large, and what holds nothing yet is made where it stays instead of
+        // being copied there.
         async move {
-            let mut work = pin!(work);
+            let Request { parts, body, peer, id, is_accounted } = request;
+            let id = id.unwrap_or_else(|| local.inner.ids.next());
+            let of_address = peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
+            let raised = local.site().resources.raised_level(&parts.headers).max(of_address);
+            let mut log = RequestLog::new(id.into(), &parts.headers, raised)
+                .with_trace(parts.extensions.get::<Trace>().copied())
+                .with_span(parts.method.as_str(), parts.uri.path());
+            #[cfg(not(feature = "tower"))]
+            let mut work = pin!(local.respond(parts, body, peer, (id, is_accounted)));
+            #[cfg(feature = "tower")]
+            let mut work = pin!(local.respond_in_layers(parts, body, peer, (id, is_accounted)));
             let mut response = poll_fn(|task| log.enter(|| work.as_mut().poll(task))).await;
             log.finish(response.status().is_server_error());
             if let Some(user) = log.shared_user() {
