@@ -436,7 +436,7 @@ impl<'r> Cx<'r> {
     }
 
     /// The handler has returned `Ok`: keeps what it wrote, and gives what it said beside its answer.
-    pub(crate) async fn complete(mut self) -> Result<Option<Box<HeaderMap>>> {
+    pub(crate) async fn complete(&mut self) -> Result<Option<Box<HeaderMap>>> {
         self.form_cookies()?;
         if self.shared.resources().is_private() {
             let headers = self.headers.get_or_insert_default();
@@ -446,7 +446,7 @@ impl<'r> Cx<'r> {
         if self.has_begun.get() || self.open_transaction().is_some() {
             Box::pin(self.keep()).await?;
         }
-        Ok(self.headers)
+        Ok(self.headers.take())
     }
 
     /// Ends the transaction, and invalidates its tags again: for entries that were made meanwhile from the old rows.

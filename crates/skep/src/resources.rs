@@ -82,8 +82,8 @@ pub(crate) struct ThreadResources {
     db: OnceCell<sql::Local>,
     /// The user of one request, for logs and error pages.
     user: OnceCell<String>,
-    /// The transaction of one request, which may not have begun.
-    transaction: OnceCell<sql::Transaction>,
+    /// The transaction of one request, which may not have begun. Boxed: most requests have none.
+    transaction: OnceCell<Box<sql::Transaction>>,
     /// The response to one request may hold what is its user's.
     is_private: Cell<bool>,
     /// The place of the language that was chosen for the request, among those of the application.
@@ -272,12 +272,12 @@ impl ThreadResources {
     }
 
     pub(crate) fn transaction(&self) -> &sql::Transaction {
-        self.transaction.get_or_init(|| self.db().own_transaction())
+        self.transaction.get_or_init(|| Box::new(self.db().own_transaction()))
     }
 
     /// The same, if it is open.
     pub(crate) fn open_transaction(&self) -> Option<&sql::Transaction> {
-        self.transaction.get().filter(|transaction| transaction.is_open())
+        self.transaction.get().map(|transaction| &**transaction).filter(|transaction| transaction.is_open())
     }
 
     /// The cache of pages and fragments, if there is one.

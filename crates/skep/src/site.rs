@@ -18,6 +18,7 @@ mod people;
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
+use std::mem;
 use std::path::Path;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -41,13 +42,13 @@ use crate::error_page::ErrorPage;
 use crate::guard::{AccessTable, PrefixGuard};
 use crate::link::{self, BaseUrl, Destination};
 use crate::log::Trace;
-use crate::mount::{self, Mounted};
+use crate::mount;
 use crate::nonce;
 use crate::origin;
 use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
 use crate::percent;
-use crate::request::{Peer, RequestId};
+use crate::request::{Peer, Request, RequestId};
 use crate::resources::{Resources, ThreadResources};
 use crate::response::{Response, Result};
 use crate::router::Router;
@@ -298,41 +299,33 @@ impl Site {
 
 impl Local {
     /// Handles a request, without its log.
-    async fn respond(
-        &self,
-        mut parts: Parts,
-        body: Body,
-        peer: Peer,
-        (id, is_accounted): (RequestId, bool),
-    ) -> Response {
+    async fn respond(&self, request: &mut Request, id: RequestId) -> Response {
+        let Request { parts, body, peer, is_accounted, .. } = request;
         let speaks_json = Cell::new(false);
         let mut nonce = nonce::Scope::default();
         let begun = self.site().in_development().then(Instant::now);
-        let is_measured = is_accounted || begun.is_some();
+        let is_measured = *is_accounted || begun.is_some();
         let is_traced = parts.extensions.get::<Trace>().is_some_and(Trace::is_sampled);
         let mut account = account::Scope(is_measured.then(|| Box::new(Account::new(id.into()).traced(is_traced))));
-        let mount = mounts::find(self.site(), &parts);
+        let mount = mounts::find(self.site(), parts);
         let resources = self.inner.thread.for_request();
         let is_restricted = self.site().access.has_any(parts.uri.path());
         let cors = self.site().cors.find(parts.uri.path());
         let origin = cors.and_then(|_| parts.headers.get(ORIGIN).cloned());
-        let preflight = cors.filter(|_| cors::is_preflight(&parts));
+        let preflight = cors.filter(|_| cors::is_preflight(parts));
         let result = match mount {
-            _ if let Err(error) = check_path(&parts) => Ok(Err(error)),
-            _ if let Some(answer) = preflight.and_then(|cors| self.preflight(cors, &parts, mount.is_some())) => {
+            _ if let Err(error) = check_path(parts) => Ok(Err(error)),
+            _ if let Some(answer) = preflight.and_then(|cors| self.preflight(cors, parts, mount.is_some())) => {
                 Ok(Ok(answer))
             }
             Some((number, mount)) => {
                 account.enter(|| account::set_service(number));
-                // A block of its own: what is pinned borrows the parts until it is dropped.
-                let admitted = { CatchPanic(pin!(self.admit_to_mount(&parts, (peer, id), &resources))).await };
-                match admitted {
-                    Ok(Ok(())) => mount.catching(Mounted::new(&mut parts, body, peer, id)).await,
-                    refused => refused.map(|refused| refused.map(|()| Response::default())),
-                }
+                // Boxed: it is no request to a service, whose future has no room for it.
+                Box::pin(self.answer_from_mount(mount, parts, (mem::take(body), *peer, id), &resources)).await
             }
             None => {
-                let mut work = CatchPanic(pin!(self.dispatch(&parts, body, (peer, id), &resources, &speaks_json)));
+                let mut work =
+                    CatchPanic(pin!(self.dispatch(parts, mem::take(body), (*peer, id), &resources, &speaks_json)));
                 poll_fn(|task| account.enter(|| nonce.enter(|| Pin::new(&mut work).poll(task)))).await
             }
         };
@@ -344,7 +337,7 @@ impl Local {
             Err(mut error) => match error.take_response() {
                 Some(response) => response.into(),
                 None => {
-                    let about = About::of_request(&parts, speaks_json.get(), &resources);
+                    let about = About::of_request(parts, speaks_json.get(), &resources);
                     nonce.enter(|| self.fail(&error, id, &about))
                 }
             },
@@ -353,10 +346,10 @@ impl Local {
         #[cfg(feature = "compression")]
         {
             let situation = Situation { is_private: resources.is_private(), is_foreign: mount.is_some() };
-            compression::apply(&mut response, &parts, situation, &self.site().setup().compression);
+            compression::apply(&mut response, parts, situation, &self.site().setup().compression);
         }
         if is_own {
-            self.site().resources.add_security_headers(&mut response, &nonce, peer);
+            self.site().resources.add_security_headers(&mut response, &nonce, *peer);
         }
         if let Some(cors) = cors {
             cors.add_to(response.headers_mut(), origin.as_ref());
@@ -389,7 +382,10 @@ impl Local {
         if let Some(answer) = without_path(parts) {
             return answer;
         }
-        self.check_access(parts, (peer, id), resources).await?;
+        if site.access.has_any(parts.uri.path()) {
+            // Boxed: most requests have no rule.
+            Box::pin(self.check_access(parts, (peer, id), resources)).await?;
+        }
         let path = percent::normalise_path(parts.uri.path());
         let query = Pairs::decode(parts.uri.query().unwrap_or_default(), site.resources.setup.limits.query_parameters)?;
         let Some(found) = site.router.find(&path) else { return self.elsewhere(parts, &path) };

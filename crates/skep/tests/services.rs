@@ -327,5 +327,5 @@ fn the_future_of_a_request_is_small() {
     let (parts, ()) = http::Request::get("/").body(()).unwrap().into_parts();
     let future = site.local().answer(skep::Request::new(parts, skep::Body::empty()));
     let bytes = size_of_val(&future);
-    assert!(bytes <= 6 << 10, "{bytes} bytes");
+    assert!(bytes <= 2 << 10, "{bytes} bytes");
 }

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::StatusCode;
-use http::request::Parts;
 
 use super::Local;
 use super::failures::About;
@@ -18,7 +17,7 @@ use crate::cookie::{self, PendingCookies};
 use crate::error::Error;
 use crate::nonce;
 use crate::panic::CatchPanic;
-use crate::request::{Peer, Request, RequestId};
+use crate::request::{Request, RequestId};
 use crate::response::Response;
 use crate::tower::Stack;
 
@@ -41,19 +40,15 @@ impl Aside {
 
 impl Local {
     /// Handles a request: through the layers, if there are any.
-    pub(super) async fn respond_in_layers(
-        &self,
-        parts: Parts,
-        body: Body,
-        peer: Peer,
-        (id, is_accounted): (RequestId, bool),
-    ) -> Response {
+    pub(super) async fn respond_in_layers(&self, request: &mut Request, id: RequestId) -> Response {
         match self.layers() {
             Some(layers) => {
+                let (parts, ()) = http::Request::new(()).into_parts();
+                let request = mem::replace(request, Request::new(parts, Body::empty()));
                 // Boxed: the future of a request without layers need not have room for it.
-                Box::pin(self.through(layers, Request { parts, body, peer, id: Some(id), is_accounted })).await
+                Box::pin(self.through(layers, request.with_id(id.into()))).await
             }
-            None => self.respond(parts, body, peer, (id, is_accounted)).await,
+            None => self.respond(request, id).await,
         }
     }
 
@@ -65,14 +60,13 @@ impl Local {
         }
         let stack = self.inner.stack.get_or_init(|| {
             let inner = Rc::downgrade(&self.inner);
-            let application = Stack::of(move |request| {
+            let application = Stack::of(move |mut request: Request| {
                 let inner = inner.upgrade().expect("a request holds its application");
-                let Request { mut parts, body, peer, id, is_accounted } = request;
-                let id = id.unwrap_or_else(|| inner.ids.next());
-                let aside = parts.extensions.remove::<Aside>();
+                let id = request.id.unwrap_or_else(|| inner.ids.next());
+                let aside = request.parts.extensions.remove::<Aside>();
                 let local = Self { inner };
                 async move {
-                    let mut response = local.respond(parts, body, peer, (id, is_accounted)).await;
+                    let mut response = local.respond(&mut request, id).await;
                     if let Some(aside) = aside {
                         aside.replace(Kept { account: response.take_account(), upgrade: response.take_upgrade() });
                     }

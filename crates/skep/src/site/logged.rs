@@ -4,6 +4,8 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::Duration;
 
+use http::request::Parts;
+
 use super::{Local, Site};
 use crate::log::{self, RequestLog, Trace, Whose};
 use crate::request::Request;
@@ -31,22 +33,23 @@ impl Site {
 
 impl Local {
     /// Handles a request. It never fails: an error becomes an error page, and a panic ends only its own request.
-    pub fn answer(&self, request: Request) -> impl Future<Output = Response> + use<> {
+    pub fn answer(&self, mut request: Request) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
         // All work is inside, also what needs no waiting: the future is large, and what holds nothing yet is made where it stays instead of
         // being copied there.
+        // Nor is the request taken apart here: what a future takes apart, it holds twice.
         async move {
-            let Request { parts, body, peer, id, is_accounted } = request;
-            let id = id.unwrap_or_else(|| local.inner.ids.next());
-            let of_address = peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
-            let raised = local.site().resources.raised_level(&parts.headers).max(of_address);
-            let mut log = RequestLog::new(id.into(), &parts.headers, raised)
-                .with_trace(parts.extensions.get::<Trace>().copied())
-                .with_span(parts.method.as_str(), parts.uri.path());
+            let id = request.id.unwrap_or_else(|| local.inner.ids.next());
+            let of_address = request.peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
+            let Parts { method, uri, headers, extensions, .. } = &request.parts;
+            let raised = local.site().resources.raised_level(headers).max(of_address);
+            let mut log = RequestLog::new(id.into(), headers, raised)
+                .with_trace(extensions.get::<Trace>().copied())
+                .with_span(method.as_str(), uri.path());
             #[cfg(not(feature = "tower"))]
-            let mut work = pin!(local.respond(parts, body, peer, (id, is_accounted)));
+            let mut work = pin!(local.respond(&mut request, id));
             #[cfg(feature = "tower")]
-            let mut work = pin!(local.respond_in_layers(parts, body, peer, (id, is_accounted)));
+            let mut work = pin!(local.respond_in_layers(&mut request, id));
             let mut response = poll_fn(|task| log.enter(|| work.as_mut().poll(task))).await;
             log.finish(response.status().is_server_error());
             if let Some(user) = log.shared_user() {

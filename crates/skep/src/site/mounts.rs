@@ -1,15 +1,18 @@
 //! Requests that a mount answers, and the rules of who may reach what.
 
+use std::pin::pin;
+
 use http::request::Parts;
 
 use super::{Local, Site, observed};
 use crate::body::Body;
 use crate::cx::Cx;
-use crate::mount::MountPoint;
+use crate::mount::{MountPoint, Mounted};
+use crate::panic::{CatchPanic, Panicked};
 use crate::percent;
 use crate::request::{Peer, RequestId};
 use crate::resources::ThreadResources;
-use crate::response::Result;
+use crate::response::{Response, Result};
 
 /// What is mounted where a request leads, unless a service or a folder answers there, and its position in `Site::service_observed`.
 pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountPoint)> {
@@ -20,31 +23,44 @@ pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountP
 }
 
 impl Local {
-    /// Has the access rules check a request, before anything else sees it.
+    /// Has the access rules check a request that they say something about, before anything else sees it.
     pub(super) async fn check_access(
         &self,
         parts: &Parts,
         (peer, id): (Peer, RequestId),
         resources: &ThreadResources,
     ) -> Result<()> {
-        let access = &self.site().access;
-        if !access.has_any(parts.uri.path()) {
-            return Ok(());
-        }
         let mut cx = Cx::new(parts, peer, (Body::empty(), 0), resources, id);
-        // Boxed: most requests have no rule.
-        Box::pin(access.check(&mut cx, parts)).await.map_err(|error| cx.fail(error))
+        self.site().access.check(&mut cx, parts).await.map_err(|error| cx.fail(error))
+    }
+
+    /// The answer of a mount, if its request may reach it.
+    pub(super) async fn answer_from_mount(
+        &self,
+        mount: &MountPoint,
+        parts: &mut Parts,
+        (body, peer, id): (Body, Peer, RequestId),
+        resources: &ThreadResources,
+    ) -> Result<Result, Panicked> {
+        // A block of its own: what is pinned borrows the parts until it is dropped.
+        let admitted = { CatchPanic(pin!(self.admit_to_mount(parts, (peer, id), resources))).await };
+        match admitted {
+            Ok(Ok(())) => mount.catching(Mounted::new(parts, body, peer, id)).await,
+            refused => refused.map(|refused| refused.map(|()| Response::default())),
+        }
     }
 
     /// Has the access rules and the guards of prefixes check a request that a mount answers.
-    pub(super) async fn admit_to_mount(
+    async fn admit_to_mount(
         &self,
         parts: &Parts,
         (peer, id): (Peer, RequestId),
         resources: &ThreadResources,
     ) -> Result<()> {
-        self.check_access(parts, (peer, id), resources).await?;
         let path = parts.uri.path();
+        if self.site().access.has_any(path) {
+            Box::pin(self.check_access(parts, (peer, id), resources)).await?;
+        }
         let mut guards = self.site().prefix_guards.iter().filter(|guard| guard.prefix.holds(path)).peekable();
         if guards.peek().is_none() {
             return Ok(());
