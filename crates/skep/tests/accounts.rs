@@ -228,6 +228,27 @@ fn a_second_factor_is_asked_for_after_password_and_link() {
 }
 
 #[test]
+fn who_reads_or_writes_the_database_makes_no_codes() {
+    let (world, ada) = World::with_ada();
+    let (totp, codes) = world.with_second_factor(&ada);
+    let stored = world.text("select totp from user");
+    assert!(!stored.contains(&totp.to_text()) && Totp::parse(&stored).is_none(), "{stored}");
+    let copy = "insert into user (email, password, totp) select 'eve@example.org', password, totp from user returning 'copied'";
+    world.text(copy);
+    let try_code = |email: &str, code: &str| {
+        let client = world.client();
+        client.post("/sign-in", &[("email", email), ("password", PASSWORD)]);
+        client.post("/sign-in/code", &[("code", code)]).status().as_u16()
+    };
+    assert_eq!(try_code("eve@example.org", &world.code(&totp)), 422, "it was sealed for Ada");
+    assert_eq!(try_code(ADA, &world.code(&totp)), 200);
+    world.text("update user set totp = 'x' || substr(totp, 2) where email = 'ada@example.org' returning 'changed'");
+    world.clock.advance(Duration::from_secs(90));
+    assert_eq!(try_code(ADA, &world.code(&totp)), 422);
+    assert_eq!(try_code(ADA, &codes[0]), 200, "recovery codes remain");
+}
+
+#[test]
 fn a_code_is_taken_once_and_in_its_time_only() {
     let (world, ada) = World::with_ada();
     let (totp, _) = world.with_second_factor(&ada);

@@ -49,8 +49,8 @@ use crate::response::Result;
 /// assert_eq!((refused.status().as_u16(), refused.header("retry-after")), (429, Some("10")));
 /// ```
 ///
-/// The counts are in the cache `skep-limits`. By default that is the memory of each process; with several processes or machines, give it
-/// a tier that they share, and the limit is one for all: `[cache.skep-limits]`, `docs/guides/rate-limit.md`.
+/// The counts are in the cache `skep-limits`. By default all threads share it, and with `mpm = "prefork"` all processes; several machines
+/// need a tier that they share, and the limit is one for all: `[cache.skep-limits]`, `docs/guides/rate-limit.md`.
 pub trait RateLimit: 'static {
     /// Tells limits apart. Guards of the same name share their counts.
     const NAME: &'static str;

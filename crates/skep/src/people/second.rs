@@ -28,8 +28,8 @@ const BY_ACCOUNT: limit::Pace = limit::Pace { burst: 5, each: Duration::from_min
 ///
 /// [`Account::has_second_factor`] says whether it has, and an example is in the guide, `docs/guides/accounts.md`.
 pub trait TotpAccount: Account {
-    /// The secret that was [confirmed](confirm_totp), if there is one.
-    fn totp(&self) -> Option<Totp>;
+    /// The secret that was [confirmed](confirm_totp), [sealed](Totp::seal), if there is one.
+    fn sealed_totp(&self) -> Option<&str>;
 
     /// Deletes the recovery code with this hash, and says whether there was one: in one statement, such as
     /// `delete from recovery_code where user = ? and hash = ?`.
@@ -56,8 +56,13 @@ pub async fn second_factor_sign_in<A: TotpAccount>(cx: &mut Cx<'_>, code: &str) 
     let Some(account) = awaiting_second_factor::<A>(cx).await? else { return Err(A::refuse(cx)) };
     let attempts = format!("second:{}:{}", A::KIND, account.id());
     limit::spend(cx, &ATTEMPTS, &attempts, BY_ACCOUNT).await?;
-    let by_code = match account.totp() {
-        Some(totp) => confirm_totp(cx, &account, &totp, code).await?,
+    let by_code = match account.sealed_totp().map(|sealed| Totp::open(cx, &account, sealed)) {
+        Some(Ok(totp)) => confirm_totp(cx, &account, &totp, code).await?,
+        Some(Err(error)) => {
+            // Its user may still have a recovery code.
+            tracing::error!(target: "skep::security", account = account.id(), %error, "this account's codes cannot be checked");
+            false
+        }
         None => false,
     };
     if !by_code {
@@ -73,7 +78,7 @@ pub async fn second_factor_sign_in<A: TotpAccount>(cx: &mut Cx<'_>, code: &str) 
 }
 
 /// True if this is the present code of a secret, or one of its neighbours', and was not used before. When a user sets up the second factor,
-/// store the secret only then: who mistyped it would be locked out.
+/// [seal](Totp::seal) and store the secret only then: who mistyped it would be locked out.
 pub async fn confirm_totp<A: Account>(cx: &Cx<'_>, account: &A, totp: &Totp, code: &str) -> Result<bool> {
     let Some(step) = totp.step_of(code, now(cx) / 1000) else { return Ok(false) };
     // Who looks over a shoulder knows the code, too.

@@ -7,6 +7,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
+use super::account::Account;
+use crate::cx::Cx;
+use crate::error::Error;
 use crate::keys;
 use crate::response::Result;
 
@@ -27,7 +30,7 @@ const SECRET_BYTES: usize = 20;
 /// let totp = Totp::generate()?;
 /// // What the user scans as a QR code, or types:
 /// assert!(totp.uri("Shop", "ada@example.org").starts_with("otpauth://totp/Shop:ada%40example.org?secret="));
-/// // What the application stores:
+/// // What the user's session keeps until a code shows that the user has it; what is stored then is sealed:
 /// assert_eq!(Totp::parse(&totp.to_text()).unwrap().to_text(), totp.to_text());
 /// # Ok::<(), skep::Error>(())
 /// ```
@@ -49,10 +52,44 @@ impl Totp {
         (bytes.len() >= 10).then_some(Self(bytes))
     }
 
-    /// The secret in base32, to be stored and to be typed. An example is at [`Totp`].
+    /// The secret in base32, to be typed. What is stored is [sealed](Self::seal). An example is at [`Totp`].
     #[must_use]
     pub fn to_text(&self) -> String {
         to_base32(&self.0)
+    }
+
+    /// The secret as the application stores it: encrypted with its keys, for this account alone, so that neither who reads the database nor
+    /// who writes into it can make codes. [`TotpAccount::sealed_totp`](super::TotpAccount::sealed_totp) gives it back.
+    ///
+    /// When keys are rotated, the old one is needed until all that it sealed is sealed again. An example is in the guide,
+    /// `docs/guides/sign-up.md`.
+    ///
+    /// # Errors
+    /// If the application's keys cannot be read.
+    pub fn seal<A: Account>(&self, cx: &Cx<'_>, account: &A) -> Result<String> {
+        cx.secret().seal(&purpose(account), &self.0)
+    }
+
+    /// The secret that was [sealed](Self::seal) for this account.
+    ///
+    /// ```no_run
+    /// # use skep::people::{Totp, TotpAccount};
+    /// # fn seal_again<A: TotpAccount>(cx: &skep::Cx<'_>, account: &A) -> skep::Result<Option<String>> {
+    /// // The keys were rotated: seals with the new one.
+    /// let Some(sealed) = account.sealed_totp() else { return Ok(None) };
+    /// Ok(Some(Totp::open(cx, account, sealed)?.seal(cx, account)?))
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If it was changed, sealed for another account, or with a key that the application no longer has.
+    pub fn open<A: Account>(cx: &Cx<'_>, account: &A, sealed: &str) -> Result<Self> {
+        let secret = cx.secret().open(&purpose(account), sealed)?;
+        secret.map(Self).ok_or_else(|| {
+            Error::internal(
+                "this secret was not sealed for this account, or with a key that is gone from the application's keys",
+            )
+        })
     }
 
     /// The secret as authenticator applications read it, usually from a QR code. An example is at [`Totp`].
@@ -138,6 +175,10 @@ pub fn hash_recovery_code(code: &str) -> String {
 fn grouped(text: &str) -> String {
     let signs: Vec<char> = text.chars().collect();
     signs.chunks(4).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-")
+}
+
+fn purpose<A: Account>(account: &A) -> String {
+    format!("totp of {} {}", A::KIND, account.id())
 }
 
 /// RFC 4648, 6; without padding.

@@ -408,8 +408,9 @@ impl Handle for TurnOnSecondFactor {
             return Err(TurnOnSecondFactor::code.refuse("This code is wrong."));
         }
         let (user, codes) = (self.user.id, RecoveryCodes::generate()?);
+        let sealed = totp.seal(cx, &*self.user)?;
         let db = cx.transaction().await?;
-        db.execute(sql!("update user set totp = ? where id = ?", new, user)).await?;
+        db.execute(sql!("update user set totp = ? where id = ?", sealed, user)).await?;
         for hash in &codes.hashes {
             db.execute(sql!("insert into recovery_code (user, hash) values (?, ?)", user, hash)).await?;
         }
@@ -419,8 +420,8 @@ impl Handle for TurnOnSecondFactor {
 }
 
 impl TotpAccount for User {
-    fn totp(&self) -> Option<Totp> {
-        Totp::parse(self.totp.as_deref()?)
+    fn sealed_totp(&self) -> Option<&str> {
+        self.totp.as_deref()
     }
 
     async fn take_recovery_code(&self, cx: &Cx<'_>, hash: &str) -> Result<bool> {
