@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use rusqlite::Error;
 
 use crate::access::Access;
+use crate::infer::scope::{self, Proof, Scopes};
 use crate::infer::{self, Inferred, Kind, Type};
-use crate::schema::{Form, Schema};
+use crate::schema::{Form, Schema, Scoped};
 use crate::text;
 
 /// A statement that SQLite accepts.
@@ -25,6 +26,10 @@ pub(crate) struct Checked {
     pub(crate) has_star: bool,
     /// Tables that are not `strict`.
     pub(crate) loose: BTreeSet<String>,
+    /// Parameters that must be a `Scope`.
+    pub(crate) proofs: BTreeSet<Proof>,
+    /// It reads or writes rows that belong to somebody.
+    pub(crate) is_of_scoped: bool,
 }
 
 pub(crate) struct Column {
@@ -34,11 +39,12 @@ pub(crate) struct Column {
     pub(crate) asserted: bool,
 }
 
-/// Checks a statement; `lists` are the numbers of its parameters that are lists, from 1.
+/// Checks a statement; `lists` are the numbers of its parameters that are lists, from 1. An unscoped one may read and write the rows of
+/// everybody.
 ///
 /// # Errors
 /// A text for the developer, with the place in the statement.
-pub(crate) fn check(schema: &Schema, marked: &str, lists: &[usize]) -> Result<Checked, String> {
+pub(crate) fn check(schema: &Schema, marked: &str, lists: &[usize], unscoped: bool) -> Result<Checked, String> {
     let sql = text::without_marks(marked);
     if text::has_more(&sql) {
         return Err("expected one statement; what follows the `;` would never run".to_owned());
@@ -51,7 +57,11 @@ pub(crate) fn check(schema: &Schema, marked: &str, lists: &[usize]) -> Result<Ch
     }
     let prepared = prepared?;
     let names = prepared.names;
-    let inferred = infer::infer(schema, &text::numbered(&sql), prepared.parameters, lists);
+    let numbered = text::numbered(&sql);
+    let scopes = scopes(schema, &numbered, &prepared.access, prepared.reads_only);
+    let is_of_scoped = !scopes.tables.is_empty();
+    let proofs = if unscoped { BTreeSet::new() } else { scopes.complaint.map_or(Ok(scopes.proofs), Err)? };
+    let inferred = infer::infer(schema, &numbered, prepared.parameters, lists);
     let types = inferred.columns.as_ref().filter(|types| types.len() == names.len());
     let columns = names.into_iter().enumerate().map(|(nth, name)| {
         let asserted = name.ends_with('!');
@@ -72,7 +82,34 @@ pub(crate) fn check(schema: &Schema, marked: &str, lists: &[usize]) -> Result<Ch
         .map(|table| table.name.clone())
         .collect();
     let (parameters, has_star, reads_only) = (inferred.parameters, inferred.has_star, prepared.reads_only);
-    Ok(Checked { sql, columns, parameters, reads, writes, reads_only, has_star, loose })
+    Ok(Checked { sql, columns, parameters, reads, writes, reads_only, has_star, loose, proofs, is_of_scoped })
+}
+
+/// What the statement does with scoped tables.
+fn scopes(schema: &Schema, numbered: &str, access: &Access, reads_only: bool) -> Scopes {
+    if schema.scoped.is_empty() {
+        return Scopes::default();
+    }
+    let mut scopes = scope::scopes(schema, numbered);
+    let touched = |pairs: &BTreeSet<(String, String)>| {
+        let names = pairs.iter().map(|(table, _)| table.to_ascii_lowercase());
+        names.filter(|name| matches!(schema.scoped.get(name), Some(Scoped::By(_)))).collect::<BTreeSet<_>>()
+    };
+    let mut reported = touched(&access.reads);
+    reported.extend(touched(&access.writes));
+    if !scopes.is_understood {
+        scopes.tables.extend(reported);
+        scopes.complaint = scopes.tables.first().map(|table| {
+            format!("`{table}` is scoped, and this statement is written in a way that `sql!` cannot follow")
+        });
+    } else if reads_only && scopes.complaint.is_none() {
+        // SQLite's own account. A write has more in it: triggers, and what foreign keys look up.
+        let missed = reported.iter().find(|table| !scopes.tables.contains(*table));
+        scopes.complaint =
+            missed.map(|table| format!("`{table}` is scoped, and `sql!` cannot follow how this reads it"));
+        scopes.tables.extend(reported);
+    }
+    scopes
 }
 
 /// The authorizer is not asked about `vacuum` and `explain`.

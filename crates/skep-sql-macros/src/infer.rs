@@ -9,6 +9,7 @@
 mod aggregate;
 mod expression;
 mod function;
+pub(crate) mod scope;
 mod select;
 mod statement;
 

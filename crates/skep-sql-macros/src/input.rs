@@ -8,10 +8,12 @@ use syn::{Error, Expr, LitStr, Pat, Result, Token, Type, braced, token};
 
 use crate::text::Text;
 
-/// `sql!([in "folder";] [Type,] pieces [, arguments])`
+/// `sql!([in "folder";] [unscoped "reason";] [Type,] pieces [, arguments])`
 pub(crate) struct Input {
     /// The migrations; `migrations` beside `Cargo.toml` unless said.
     pub(crate) folder: Option<LitStr>,
+    /// Why it reads or writes the rows of everybody.
+    pub(crate) unscoped: Option<LitStr>,
     /// What a row becomes; a struct with the statement's columns unless said.
     pub(crate) rows: Option<Type>,
     pub(crate) pieces: Vec<Piece>,
@@ -51,6 +53,7 @@ impl Input {
 impl Parse for Input {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let folder = if input.peek(Token![in]) { Some(folder(input)?) } else { None };
+        let unscoped = unscoped(input)?;
         let mut rows = None;
         if !input.peek(LitStr) && !input.peek(token::Brace) {
             rows = Some(row_type(input)?);
@@ -64,7 +67,7 @@ impl Parse for Input {
             pieces.push(piece(input)?);
         }
         let arguments = arguments(input)?;
-        Ok(Self { folder, rows, pieces, arguments })
+        Ok(Self { folder, unscoped, rows, pieces, arguments })
     }
 }
 
@@ -73,6 +76,26 @@ fn folder(input: ParseStream<'_>) -> Result<LitStr> {
     let folder = input.parse::<LitStr>()?;
     input.parse::<Token![;]>()?;
     Ok(folder)
+}
+
+mod keyword {
+    syn::custom_keyword!(unscoped);
+}
+
+fn unscoped(input: ParseStream<'_>) -> Result<Option<LitStr>> {
+    if !input.peek(keyword::unscoped) || input.peek2(Token![,]) || input.peek2(Token![::]) {
+        return Ok(None);
+    }
+    input.parse::<keyword::unscoped>()?;
+    let help = "expected the reason why rows of everybody are meant: `unscoped \"the token itself says whose it is\"; \"select ...\"`";
+    let reason = input.parse::<LitStr>().map_err(|error| Error::new(error.span(), help))?;
+    if reason.value().trim().is_empty() {
+        return Err(Error::new(reason.span(), help));
+    }
+    input
+        .parse::<Token![;]>()
+        .map_err(|error| Error::new(error.span(), "expected `;` after the reason, and then the statement"))?;
+    Ok(Some(reason))
 }
 
 fn row_type(input: ParseStream<'_>) -> Result<Type> {

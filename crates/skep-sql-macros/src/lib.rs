@@ -7,6 +7,7 @@ use proc_macro::TokenStream;
 
 mod access;
 mod check;
+mod directive;
 mod infer;
 mod input;
 mod schema;

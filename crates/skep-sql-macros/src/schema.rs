@@ -3,7 +3,7 @@
 //! Start reading at [`with`].
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use rusqlite::Connection;
 
 use crate::access::{self, Access};
+use crate::directive::Scopes;
 use crate::infer::{Kind, Type};
 
 /// Tables, views and functions, and a connection that knows them.
@@ -25,6 +26,17 @@ pub(crate) struct Schema {
     pub(crate) access: Arc<Mutex<Access>>,
     /// The files it was made of.
     pub(crate) files: Vec<PathBuf>,
+    /// By name in lower case: which tables, views and virtual tables have rows that belong to somebody.
+    pub(crate) scoped: BTreeMap<String, Scoped>,
+}
+
+/// Whose rows are in a table.
+#[derive(Clone)]
+pub(crate) enum Scoped {
+    /// Those of the one whom this column names.
+    By(String),
+    /// A view or a virtual table made of this table, which has such rows.
+    Through(String),
 }
 
 pub(crate) struct Table {
@@ -139,15 +151,64 @@ impl Schema {
         let mut connection = Connection::open_in_memory().map_err(|error| error.to_string())?;
         // As the application has it: cascades are among what a statement writes.
         connection.execute_batch("pragma foreign_keys = on").map_err(|error| error.to_string())?;
+        let mut said = Scopes::default();
         for (path, text) in migrations {
             connection.execute_batch(text).map_err(|error| format!("{}: {error}", path.display()))?;
+            said.follow(&connection, text).map_err(|error| format!("{}: {error}", path.display()))?;
         }
         let tables = tables(&connection).map_err(|error| error.to_string())?;
         let functions = functions(&connection).map_err(|error| error.to_string())?;
         let access = Arc::<Mutex<Access>>::default();
         access::observe(&mut connection, Arc::clone(&access)).map_err(|error| error.to_string())?;
         let files = migrations.iter().map(|(path, _)| path.clone()).collect();
-        Ok(Self { connection, tables, functions, access, files })
+        let scoped = said.0.into_iter().map(|(table, column)| (table, Scoped::By(column))).collect();
+        let mut schema = Self { connection, tables, functions, access, files, scoped };
+        schema.scope_what_is_made_of_scoped();
+        Ok(schema)
+    }
+
+    /// A view or a virtual table that is made of scoped tables has their rows, and one that is made of that, too.
+    fn scope_what_is_made_of_scoped(&mut self) {
+        if self.scoped.is_empty() {
+            return;
+        }
+        let made: Vec<(String, Vec<String>)> =
+            self.tables.iter().map(|(name, table)| (name.clone(), self.sources(table))).collect();
+        loop {
+            let before = self.scoped.len();
+            for (name, sources) in &made {
+                let source = sources.iter().find(|source| self.scoped.contains_key(*source));
+                if let Some(source) = source.filter(|_| !self.scoped.contains_key(name)) {
+                    self.scoped.insert(name.clone(), Scoped::Through(source.clone()));
+                }
+            }
+            if self.scoped.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// The tables that a view or a virtual table is made of, in lower case.
+    fn sources(&self, table: &Table) -> Vec<String> {
+        match table.form {
+            Form::View => {
+                *self.access() = Access::default();
+                // One that is broken is an error where it is used.
+                drop(self.connection.prepare(&format!("select * from \"{}\"", table.name.replace('"', "\"\""))));
+                self.access().reads.iter().map(|(table, _)| table.to_ascii_lowercase()).collect()
+            }
+            // Which ones, only its module knows: those whose names are in its text.
+            Form::Virtual => {
+                let words = table.sql.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+                words.map(str::to_ascii_lowercase).filter(|word| *word != table.name.to_ascii_lowercase()).collect()
+            }
+            // `post_index_content` belongs to `post_index`.
+            Form::Table if table.is_shadow => {
+                let name = table.name.to_ascii_lowercase();
+                self.tables.keys().filter(|other| name.starts_with(&format!("{other}_"))).cloned().collect()
+            }
+            Form::Table => Vec::new(),
+        }
     }
 
     pub(crate) fn table(&self, name: &str) -> Option<&Table> {

@@ -2,7 +2,7 @@
 //!
 //! Start reading at [`expand`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use proc_macro2::{Span, TokenStream};
@@ -26,6 +26,8 @@ pub(crate) struct Whole {
     /// One for each combination of alternatives; the first piece's alternative counts fastest.
     pub(crate) statements: Vec<Checked>,
     pub(crate) kinds: HashMap<Place, Kind>,
+    /// Which parameters must be a `Scope`, for a column of a table.
+    pub(crate) scopes: HashMap<Place, BTreeSet<(String, String)>>,
     /// The migrations, below the package's folder.
     pub(crate) files: Vec<String>,
 }
@@ -80,10 +82,15 @@ fn check_all(schema: &Schema, input: &Input, folder: &str) -> std::result::Resul
         ));
     }
     let mut statements: Vec<Checked> = Vec::with_capacity(total);
-    let mut kinds = HashMap::new();
+    let (mut kinds, mut scopes) = (HashMap::new(), HashMap::<Place, BTreeSet<(String, String)>>::new());
     for number in 0..total {
         let (sql, places, lists) = combine(input, &sizes, number);
-        let checked = check::check(schema, &sql, &lists)?;
+        let checked = check::check(schema, &sql, &lists, input.unscoped.is_some())?;
+        for proof in &checked.proofs {
+            let place = places.get(proof.parameter - 1).filter(|_| !lists.contains(&proof.parameter));
+            let place = place.ok_or("a `Scope` is one value, and a list is compared here")?;
+            scopes.entry(*place).or_default().insert((proof.table.clone(), proof.column.clone()));
+        }
         for (place, kind) in places.into_iter().zip(&checked.parameters) {
             kinds.entry(place).and_modify(|known| *known = join(*known, *kind)).or_insert(*kind);
         }
@@ -92,8 +99,11 @@ fn check_all(schema: &Schema, input: &Input, folder: &str) -> std::result::Resul
         }
         statements.push(checked);
     }
+    if input.unscoped.is_some() && !statements.iter().any(|statement| statement.is_of_scoped) {
+        return Err("no table of this statement is scoped: leave out `unscoped`".to_owned());
+    }
     let files = schema.files.iter().filter_map(|file| Some(format!("/{folder}/{}", file.file_name()?.to_str()?)));
-    Ok(Whole { statements, kinds, files: files.collect() })
+    Ok(Whole { statements, kinds, scopes, files: files.collect() })
 }
 
 fn join(one: Kind, other: Kind) -> Kind {

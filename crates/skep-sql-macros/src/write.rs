@@ -131,17 +131,42 @@ fn parameters<'a>(
     };
     let mut all = Vec::new();
     for (which, parameter) in text.parameters.iter().enumerate() {
+        let scope = whole.scopes.get(&(piece, chosen, which));
         let kind = kind(which);
         let value = match &parameter.list {
             Some(list) => quote_spanned!(list.span()=> ::skep::sql::list::<#kind, _>(#list)),
             None => match given.next() {
-                Some(value) => quote_spanned!(value.span()=> ::skep::sql::parameter::<#kind, _>(#value)),
+                Some(value) => {
+                    let value = scoped(value, scope);
+                    quote_spanned!(value.span()=> ::skep::sql::parameter::<#kind, _>(#value))
+                }
                 None => continue,
             },
         };
         all.push(value);
     }
     all
+}
+
+/// The value, which must be a `Scope` for these columns.
+fn scoped(value: &Expr, columns: Option<&BTreeSet<(String, String)>>) -> TokenStream {
+    let (mut scoped, span) = (quote!(#value), value.span());
+    for (table, column) in columns.into_iter().flatten() {
+        let name = marker(column, span);
+        // A `match`, since what the value borrows would end with a block.
+        scoped = quote_spanned! {span=> match #scoped {
+            scope => {
+                #[allow(non_camel_case_types, reason = "it is the name of a column")]
+                enum #name {}
+                impl ::skep::guard::ScopeColumn for #name {
+                    const TABLE: &'static ::core::primitive::str = #table;
+                    const COLUMN: &'static ::core::primitive::str = #column;
+                }
+                ::skep::guard::scope::<#name, _>(scope)
+            }
+        }};
+    }
+    scoped
 }
 
 fn kind(kind: Kind) -> TokenStream {

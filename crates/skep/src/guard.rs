@@ -11,6 +11,7 @@ pub(crate) mod limit;
 mod network;
 mod path_prefix;
 mod prefix;
+mod scope;
 mod state;
 
 use std::any::{TypeId, type_name};
@@ -26,6 +27,9 @@ pub use limit::{Limited, RateLimit};
 pub use network::{Either, FromNetwork, Network};
 pub(crate) use path_prefix::PathPrefix;
 pub(crate) use prefix::{PrefixGuard, Reach};
+#[doc(hidden)]
+pub use scope::{IsScope, ScopeColumn, scope};
+pub use scope::{Scope, ScopeKind};
 pub use state::State;
 
 /// A condition that a request must meet before its handler runs: signed in, a role, a token, a rate limit.

@@ -1,6 +1,7 @@
 //! What users say of themselves.
 
 use skep::form::Text;
+use skep::guard::Scope;
 use skep::people::Signed;
 use skep::prelude::*;
 
@@ -21,7 +22,7 @@ pub struct Profile {
 impl Handle for Profile {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let t = texts(cx.language());
-        let tokens = token::of(cx.db(), &self.user).await?;
+        let tokens = token::of(cx.db(), Scope::of(&self.user)).await?;
         let form = SaveProfile::form(cx)
             .text(SaveProfile::name, &self.user.name)
             .value(SaveProfile::language, &self.user.language);

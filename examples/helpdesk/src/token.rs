@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use skep::form::Text;
+use skep::guard::Scope;
 use skep::people::{Account, Signed};
 use skep::prelude::*;
 use skep::sql::{self, Row};
@@ -26,17 +27,16 @@ pub struct Token {
     created: String,
 }
 
-/// The tokens of a user.
-pub async fn of(db: &sql::Local, user: &User) -> Result<Vec<Token>> {
-    Ok(db.all(sql!(Token, "select id, name, created from token where user_id = ? order by id", user.id)).await?)
+/// The tokens of a user. That a user sees, makes and revokes no others, the compiler knows: `migrations/0003_scopes.sql`.
+pub async fn of(db: &sql::Local, mine: Scope<'_, User>) -> Result<Vec<Token>> {
+    Ok(db.all(sql!(Token, "select id, name, created from token where user_id = ? order by id", mine)).await?)
 }
 
 /// Whose token this is.
 pub async fn owner(cx: &Cx<'_>, token: &str) -> Result<Option<User>> {
     let Some(id) = cx.unseal::<i64>(PURPOSE, token)? else { return Ok(None) };
-    let Some(user) = cx.db().one(sql!(i64, "select user_id from token where id = ?", id)).await? else {
-        return Ok(None);
-    };
+    let select = sql!(unscoped "the token itself says whose it is"; i64, "select user_id from token where id = ?", id);
+    let Some(user) = cx.db().one(select).await? else { return Ok(None) };
     User::find(cx, &user.to_string()).await
 }
 
@@ -52,7 +52,8 @@ pub struct CreateToken {
 
 impl Handle for CreateToken {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let insert = sql!("insert into token (user_id, name) values (?, ?)", self.user.id, &self.purpose);
+        let mine = Scope::<User>::of(&self.user);
+        let insert = sql!("insert into token (user_id, name) values (?, ?)", mine, &self.purpose);
         let id = cx.transaction().await?.execute(insert).await?.last_insert_id;
         let token = cx.seal(PURPOSE, &id, LASTS)?;
         cx.flash((texts(cx.language()).token_made)(&token));
@@ -71,7 +72,8 @@ pub struct RevokeToken {
 
 impl Handle for RevokeToken {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let delete = sql!("delete from token where id = ? and user_id = ?", self.id, self.user.id);
+        let mine = Scope::<User>::of(&self.user);
+        let delete = sql!("delete from token where id = ? and user_id = ?", self.id, mine);
         let deleted = cx.transaction().await?.execute(delete).await?.rows;
         (deleted == 1).then_some(()).or_404()?;
         Ok(Response::see_other(Profile::link()))

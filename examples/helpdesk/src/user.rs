@@ -1,5 +1,6 @@
 //! Who uses the help-desk, and the rules for who may do what.
 
+use skep::guard::ScopeKind;
 use skep::people::{Account, Allowed, PasswordAccount, Rule};
 use skep::prelude::*;
 use skep::sql::Row;
@@ -63,6 +64,17 @@ impl User {
     #[must_use]
     pub fn sees_only(&self) -> Option<i64> {
         (!self.is_staff()).then_some(self.id)
+    }
+}
+
+/// A user's own rows.
+impl ScopeKind for User {
+    type Account = Self;
+    type Id = i64;
+    const COLUMNS: &'static [&'static str] = &["user_id"];
+
+    fn id(user: &Self) -> &i64 {
+        &user.id
     }
 }
 

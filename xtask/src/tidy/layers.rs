@@ -40,7 +40,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-sql-macros",
         order: &[
-            ("the engine", &["access", "infer", "schema", "text"]),
+            ("the engine", &["access", "directive", "infer", "schema", "text"]),
             ("statements", &["check", "input"]),
             ("macro", &["statement", "write"]),
         ],

@@ -121,7 +121,7 @@ impl Inference<'_> {
 }
 
 /// A direct part of an expression.
-enum Part<'e, 'b> {
+pub(super) enum Part<'e, 'b> {
     Expression(&'e Expr<'b>),
     Select(&'e Select<'b>),
 }
@@ -134,7 +134,7 @@ fn each_part_here<'e, 'b>(expression: &'e Expr<'b>, pending: &mut Vec<&'e Expr<'
     });
 }
 
-fn each_part<'e, 'b>(expression: &'e Expr<'b>, visit: &mut dyn FnMut(Part<'e, 'b>)) {
+pub(super) fn each_part<'e, 'b>(expression: &'e Expr<'b>, visit: &mut dyn FnMut(Part<'e, 'b>)) {
     let mut all = |list: &'e [Expr<'b>]| list.iter().for_each(|part| visit(Part::Expression(part)));
     match expression {
         Expr::Between { lhs, start, end, .. } => {
@@ -205,7 +205,7 @@ fn each_of_tail<'e, 'b>(tail: Option<&'e FunctionTail<'b>>, visit: &mut dyn FnMu
     }
 }
 
-fn ones<'e, 'b>(select: &'e Select<'b>) -> impl Iterator<Item = &'e OneSelect<'b>> {
+pub(super) fn ones<'e, 'b>(select: &'e Select<'b>) -> impl Iterator<Item = &'e OneSelect<'b>> {
     std::iter::once(&select.body.select).chain(select.body.compounds.iter().flatten().map(|compound| &compound.select))
 }
 

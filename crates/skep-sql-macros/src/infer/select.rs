@@ -372,7 +372,7 @@ fn renamed(columns: Columns, names: impl Iterator<Item = String>) -> Columns {
     fits.then(|| names.into_iter().zip(columns.iter()).map(|(name, (_, ty))| (name, *ty)).collect())
 }
 
-fn alias_name<'b>(alias: &As<'b>) -> &'b str {
+pub(super) fn alias_name<'b>(alias: &As<'b>) -> &'b str {
     match alias {
         As::As(name) | As::Elided(name) => name.0,
     }

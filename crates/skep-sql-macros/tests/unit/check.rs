@@ -14,7 +14,7 @@ const SCHEMA: &str = "
 /// The tables that are read, and those that are written.
 fn tables(sql: &str, lists: &[usize]) -> (Vec<String>, Vec<String>) {
     let schema = Schema::of(&[("0001.sql".into(), SCHEMA.to_owned())]).unwrap();
-    let checked = check(&schema, sql, lists).unwrap();
+    let checked = check(&schema, sql, lists, false).unwrap();
     let names = |pairs: BTreeSet<(String, String)>| {
         let names: BTreeSet<String> = pairs.into_iter().map(|(table, _)| table).collect();
         names.into_iter().collect()

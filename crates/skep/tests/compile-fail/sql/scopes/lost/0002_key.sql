@@ -1,0 +1,1 @@
+alter table token rename to key;

@@ -1,0 +1,2 @@
+-- A statement on these tables that compares the column with no `Scope` does not compile.
+-- skep: token is scoped by user_id
