@@ -31,6 +31,8 @@ use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 
 use crate::error::StartError;
 use crate::log;
+use crate::log::EventOutput;
+use crate::metrics::Queues;
 use crate::proxies::Trusted;
 pub(crate) use access::Access;
 pub(crate) use fetch::Fetch;
@@ -231,6 +233,7 @@ pub(crate) struct Limits {
     pub(crate) sessions: u64,
     pub(crate) sessions_per_address: u32,
     pub(crate) session_store: u64,
+    pub(crate) log_records: usize,
     pub(crate) spans: usize,
     pub(crate) tls_handshake: Duration,
     pub(crate) unread_body: u64,
@@ -341,9 +344,11 @@ impl Config {
         self.status.listen.0.is_some() || self.otlp.is_on()
     }
 
-    /// The length of the queue of spans.
-    pub(crate) fn span_queue(&self) -> usize {
-        if self.otlp.is_on() { self.limits.spans } else { 0 }
+    /// The lengths of the queues to the process that exports.
+    pub(crate) fn queues(&self) -> Queues {
+        let exports_logs = self.log.outputs.iter().any(EventOutput::is_otlp);
+        let if_on = |is_on: bool, length| if self.otlp.is_on() && is_on { length } else { 0 };
+        Queues { spans: if_on(true, self.limits.spans), log_records: if_on(exports_logs, self.limits.log_records) }
     }
 
     fn from_values(values: &Values, problems: &mut Vec<String>) -> Self {
@@ -359,6 +364,10 @@ impl Config {
             }
         }
         problems.extend(config.access.problems());
+        if config.log.outputs.iter().any(EventOutput::is_otlp) && !config.otlp.is_on() {
+            let source = values.get("log.outputs").map_or(&Source::Default, |resolved| &resolved.source);
+            problems.push(format!("{source}: log.outputs: the output otlp needs the setting otlp.endpoint"));
+        }
         if let Some(path) = config.probe.as_ref().filter(|path| !path.starts_with('/')) {
             let source = values.get("probe").map_or(&Source::Default, |resolved| &resolved.source);
             problems.push(format!("{source}: probe = \"{path}\": expected a path, such as / or /health"));

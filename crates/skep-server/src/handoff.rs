@@ -1,10 +1,10 @@
-//! What a worker inherits from its supervisor: sockets, a channel, a scoreboard.
+//! What a worker inherits from its supervisor: sockets, a channel, a scoreboard, memory for metrics and last lines.
 //!
 //! A worker is the same executable with the same arguments. One environment variable names the file descriptors that it inherits.
 
 use std::fmt;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use rustix::process::Signal;
 use crate::channel::encode_line;
 use crate::error::StartError;
 use crate::listener::{Listener, take};
+use crate::log::{self, LastLines};
 use crate::metrics::Metrics;
 use crate::sys;
 use crate::sys::process::TITLE;
@@ -32,6 +33,8 @@ pub(crate) struct WorkerHandoff {
     pub(crate) scoreboard: Arc<Scoreboard>,
     /// What counts requests, if something does, and if this version can.
     pub(crate) metrics: Option<Arc<Metrics>>,
+    /// For lines that the supervisor writes if this process is killed.
+    last_lines: OwnedFd,
 }
 
 /// The same as numbers, which fit into an environment variable.
@@ -50,6 +53,7 @@ pub(crate) struct HandoffSpec {
     pub(crate) build: u32,
     /// The memory of metrics, if requests are counted.
     pub(crate) metrics: Option<RawFd>,
+    pub(crate) last_lines: RawFd,
     /// For each thread its listening sockets.
     pub(crate) listeners: Vec<Vec<RawFd>>,
 }
@@ -88,7 +92,19 @@ impl WorkerHandoff {
         let open = |fd| sys::take_inherited(fd).and_then(Metrics::open);
         // Where the supervisor's version counts in another way, this worker counts nothing until `upgrade` has replaced that version.
         let metrics = spec.metrics.map(open).transpose()?.flatten().map(Arc::new);
-        Ok(Some(Self { spec, channel, scoreboard, metrics }))
+        metrics.iter().for_each(Metrics::take_log_records);
+        let last_lines = sys::take_inherited(spec.last_lines)?;
+        Ok(Some(Self { spec, channel, scoreboard, metrics, last_lines }))
+    }
+
+    /// Memory for the last lines of this number of processes with this number of threads each.
+    pub(crate) fn last_lines(
+        &self,
+        settings: &log::Settings,
+        processes: usize,
+        threads: usize,
+    ) -> io::Result<Arc<LastLines>> {
+        LastLines::new(self.last_lines.try_clone()?, settings, processes, threads)
     }
 
     pub(crate) fn listeners(&self) -> Result<Vec<Vec<Listener>>, StartError> {
@@ -123,10 +139,13 @@ pub(crate) fn title(number: u32, state: &str) -> String {
 
 impl fmt::Display for HandoffSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { supervisor, number, channel, scoreboard, slots, build, .. } = self;
+        let Self { supervisor, number, channel, scoreboard, slots, build, last_lines, .. } = self;
         let (additive, listeners) = (u8::from(self.additive_migrations_only), sockets_to_text(&self.listeners));
         let metrics = self.metrics.unwrap_or(-1);
-        write!(f, "{supervisor} {number} {channel} {scoreboard} {slots} {additive} {build} {metrics} {listeners}")
+        write!(
+            f,
+            "{supervisor} {number} {channel} {scoreboard} {slots} {additive} {build} {metrics} {last_lines} {listeners}"
+        )
     }
 }
 
@@ -142,6 +161,7 @@ impl HandoffSpec {
             additive_migrations_only: words.next()? == "1",
             build: words.next()?.parse().ok()?,
             metrics: words.next()?.parse().ok().filter(|fd| *fd >= 0),
+            last_lines: words.next()?.parse().ok()?,
             listeners: sockets_of_text(words.next()?)?,
         };
         words.next().is_none().then_some(spec)

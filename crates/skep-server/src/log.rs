@@ -1,13 +1,14 @@
 //! The server's log: events of [`tracing`], and a line for each request.
 //!
 //! Logging never blocks a request for long. Each thread formats its lines into buffers, and one thread per process writes the buffers to
-//! files, streams and sockets ([`buffer`]). Events go to the outputs that take them ([`events`], [`output`]), each in its layout.
+//! files, streams and sockets ([`buffer`]). What waits for it survives the process ([`last_lines`]). Events go to the outputs that take them ([`events`], [`output`]), each in its layout.
 //!
 //! It knows nothing of connections and processes.
 
 mod access;
 mod buffer;
 mod events;
+mod last_lines;
 mod layout;
 mod levels;
 mod mask;
@@ -23,10 +24,16 @@ mod text;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 pub(crate) use access::{AccessLog, AccessOutput, Line};
 use buffer::{Destination, LogBuffer, Writer};
 use events::{Events, Output};
+pub(crate) use last_lines::LastLines;
+use last_lines::{Area, Areas, Progress};
+pub(crate) use layout::LONGEST as LONGEST_RECORD;
+#[cfg(any(test, feature = "otlp"))]
+pub(crate) use layout::LogRecord;
 use layout::write_json;
 pub(crate) use levels::{LevelChange, Levels};
 use mask::Mask;
@@ -36,8 +43,11 @@ use output::Place;
 pub(crate) use raises::Raise;
 pub(crate) use reopen::Files;
 pub(crate) use settings::{CategoryLevels, Names, Settings};
-use sink::Sink;
+use sink::{Sink, Stopped};
 use skep::log::Recorder;
+
+/// How long outputs are waited for that take the last lines of others: a supervisor has more to do.
+const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// The writing thread, its buffers, and what they are written to.
 #[derive(Debug)]
@@ -51,10 +61,10 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Starts the writing thread.
-    pub(crate) fn start(settings: &Settings) -> io::Result<Self> {
+    /// Starts the writing thread. `areas`: for lines that wait, if somebody writes the last ones of this process.
+    pub(crate) fn start(settings: &Settings, areas: Option<Areas>) -> io::Result<Self> {
         let logs = Self::direct(settings);
-        logs.writer.use_thread();
+        logs.writer.use_thread(areas);
         logs.writer.begin()?;
         Ok(logs)
     }
@@ -79,15 +89,54 @@ impl Logs {
     }
 
     fn buffer(&self, place: &Place, end: u8) -> Arc<LogBuffer> {
-        let name = place.name();
+        let (name, description, sink) = (place.name(), place.describe(), self.sink(place));
+        self.writer.buffer(Destination { name, description, sink, end }, self.buffer)
+    }
+
+    fn sink(&self, place: &Place) -> Arc<Sink> {
         let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
-        let sink = Arc::clone(sinks.entry(name.clone()).or_insert_with(|| Arc::new(place.open())));
-        self.writer.buffer(Destination { name, sink, end }, self.buffer)
+        Arc::clone(sinks.entry(place.name()).or_insert_with(|| Arc::new(place.open())))
     }
 
     /// Starts the writing thread with the next line.
-    pub(crate) fn use_thread(&self) {
-        self.writer.use_thread();
+    pub(crate) fn use_thread(&self, areas: Option<Areas>) {
+        self.writer.use_thread(areas);
+    }
+
+    /// Writes what processes left behind that are no more.
+    pub(crate) fn write_last_lines(&self, areas: &Areas, is_gone: impl Fn(u32) -> bool) {
+        let deadline = Instant::now() + LAST_LINES;
+        while let Some(area) = areas.next() {
+            let process = area.owner();
+            if process != 0 && is_gone(process) {
+                self.write_rest(process, &area, deadline.saturating_duration_since(Instant::now()));
+                area.release();
+            }
+        }
+    }
+
+    fn write_rest(&self, process: u32, area: &Area, patience: Duration) {
+        let rest = area.rest();
+        if rest.lines.is_empty() && rest.missed == 0 {
+            return;
+        }
+        let Ok(place) = Place::of_description(&rest.output) else { return };
+        let (output, sink) = (place.name(), self.sink(&place));
+        let taken = match (&*sink, rest.begun) {
+            (Sink::File(file), Some(begun)) => file.has_taken(begun, &rest.lines),
+            _ => 0,
+        };
+        let left = &rest.lines[taken..];
+        if left.is_empty() && rest.missed == 0 {
+            return;
+        }
+        let count = |lines: &[u8]| memchr::memchr_iter(rest.end, lines).count();
+        let (lines, missed) = (count(left), rest.missed);
+        tracing::warn!(target: "skep::log", process, output, lines, missed, "the last lines of a process that has ended");
+        if let Err(Stopped { written, error }) = sink.write(left, rest.end, patience, Progress::NONE) {
+            let lost = count(&left[written..]);
+            tracing::error!(target: "skep::log", process, output, lost, %error, "not all of them can be written");
+        }
     }
 
     /// The access log of one thread, if it is enabled.
@@ -100,6 +149,11 @@ impl Logs {
     pub(crate) fn finish(&self) {
         self.writer.finish();
     }
+}
+
+/// Records of outputs `otlp` go there from now on; false means that there is no room. The first queue stays.
+pub(crate) fn install_queue(push: impl Fn(&[u8]) -> bool + Send + Sync + 'static) {
+    sink::install_queue(Box::new(push));
 }
 
 /// The last warnings and errors of this process: what an output `ring` has.

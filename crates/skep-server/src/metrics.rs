@@ -11,11 +11,13 @@
 //! | [`recorder`] | one thread's view: it counts |
 //! | [`figures`] | what a reader sees: sums over all threads |
 //! | [`records`] | the last errors and slow requests |
-//! | [`spans`] | a queue of the spans of traced requests |
+//! | [`queue`] | queues to the process that exports |
+//! | [`spans`] | the spans of traced requests |
 
 pub(crate) mod figures;
 pub(crate) mod histogram;
 mod layout;
+pub(crate) mod queue;
 pub(crate) mod recorder;
 pub(crate) mod records;
 pub(crate) mod spans;
@@ -36,13 +38,21 @@ pub(crate) struct Metrics {
     memory: SharedWords,
 }
 
+/// What there is room for in the queues to the process that exports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Queues {
+    pub(crate) spans: usize,
+    pub(crate) log_records: usize,
+}
+
 impl Metrics {
-    /// With room for this number of spans.
-    pub(crate) fn new(spans: usize) -> io::Result<Self> {
-        let memory = SharedWords::new(c"skep-metrics", layout::WORDS + spans * layout::SPAN_WORDS)?;
+    pub(crate) fn new(queues: Queues) -> io::Result<Self> {
+        let memory = SharedWords::new(c"skep-metrics", layout::words(queues.spans, queues.log_records))?;
         memory.words()[MAGIC].store(VERSION, Ordering::Relaxed);
         memory.words()[CREATED].store(unix_millis(), Ordering::Relaxed);
-        Ok(Self { memory })
+        let metrics = Self { memory };
+        metrics.set_queues(queues);
+        Ok(metrics)
     }
 
     /// Those that another process has made. `None` if its version had another layout: this one would count in the wrong places.
@@ -50,6 +60,12 @@ impl Metrics {
         let memory = SharedWords::open(file, 1)?;
         let is_same = memory.words()[MAGIC].load(Ordering::Relaxed) == VERSION && memory.words().len() >= layout::WORDS;
         Ok(is_same.then_some(Self { memory }))
+    }
+
+    /// The log of this process has its records for the receiver put into the queue from now on.
+    pub(crate) fn take_log_records(self: &Arc<Self>) {
+        let metrics = Arc::clone(self);
+        crate::log::install_queue(move |record| metrics.log_records().push(record));
     }
 
     pub(crate) fn file(&self) -> &OwnedFd {

@@ -29,7 +29,7 @@ use crate::config::Config;
 use crate::error::StartError;
 use crate::handoff::WorkerHandoff;
 use crate::listener::Listener;
-use crate::log::Logs;
+use crate::log::{LastLines, Logs};
 use crate::offload::Pool;
 use crate::resources::create_data_dir;
 use crate::{procfs, sys, tls};
@@ -46,6 +46,7 @@ struct Common<'h> {
     listeners: Vec<Listener>,
     status_query: StatusQuery,
     counting: Option<Counting>,
+    last_lines: Arc<LastLines>,
 }
 
 impl Common<'_> {
@@ -79,7 +80,10 @@ pub(crate) fn run(
     // Free memory would be copied by each fork.
     sys::trim_heap();
     let counting = handoff.metrics.as_ref().map(|metrics| Counting::new(metrics, &site, config));
-    let common = Common { config, handoff, site, tls, listeners, status_query: StatusQuery::new()?, counting };
+    // One more, for the process that runs jobs.
+    let last_lines = handoff.last_lines(&config.log, handoff.spec.slots + 1, 1)?;
+    let common =
+        Common { config, handoff, site, tls, listeners, status_query: StatusQuery::new()?, counting, last_lines };
     Ok(Parent::new(common, logs)?.run())
 }
 

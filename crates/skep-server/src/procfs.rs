@@ -25,6 +25,13 @@ pub(crate) fn processor_time(pid: u32) -> Option<u64> {
     Some(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1))
 }
 
+/// False if there is no such process, or one that was not collected yet.
+pub(crate) fn is_running(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
 /// `exit code 1`, `signal 11 (SEGV, invalid memory access)`.
 pub(crate) fn describe_exit(status: WaitStatus) -> String {
     match (status.exit_status(), status.terminating_signal()) {
@@ -51,4 +58,20 @@ pub(crate) fn request_backtrace(process: i32, thread: u32) {
 /// The signal on which a worker's thread writes its backtrace to standard error.
 pub(crate) fn backtrace_signal() -> i32 {
     libc::SIGRTMIN() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_was_not_collected_does_not_run() {
+        assert!(is_running(std::process::id()));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        while is_running(child.id()) {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert!(!is_running(child.id()));
+    }
 }

@@ -347,7 +347,10 @@ fn start_with<T>(
         return Err(StartError::new("mpm = prefork needs a supervisor: leave supervise = true".into()));
     }
     let name = Name::of(&app);
-    let logs = Logs::start(&config.log)?;
+    let areas = |handoff: &WorkerHandoff| {
+        Ok::<_, io::Error>(handoff.last_lines(&config.log, 1, handoff.spec.listeners.len())?.areas(0))
+    };
+    let logs = Logs::start(&config.log, handoff.map(areas).transpose()?)?;
     // Addresses are bound first: a second server must not touch the data of the first one.
     let Listeners { workers, reached, files } = match handoff {
         Some(handoff) => Listeners { workers: handoff.listeners()?, ..Listeners::default() },

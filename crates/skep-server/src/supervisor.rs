@@ -62,6 +62,7 @@ use crate::sys;
 pub(crate) struct Supervisor {
     name: String,
     config: Config,
+    logs: Logs,
     urls: Vec<String>,
     /// For each thread of a worker its listening sockets; empty during shutdown.
     sockets: Vec<Vec<OwnedFd>>,
@@ -144,9 +145,9 @@ impl Supervisor {
         defaulted: bool,
         check: impl FnOnce(&dyn Fn() -> Result<(), String>) -> Result<(), StartError>,
     ) -> Result<Self, StartError> {
-        drop(Logs::direct(&config.log));
+        let logs = Logs::direct(&config.log);
         if let Some(state) = upgrade::UpgradeState::of_process()? {
-            return Self::resume(config, state);
+            return Self::resume(config, logs, state);
         }
         let identity = Identity::of(&config).map_err(StartError::new)?;
         check(&|| {
@@ -177,16 +178,17 @@ impl Supervisor {
         if config.no_new_privileges {
             rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;
         }
-        let spans = config.span_queue();
-        let mut supervisor = Self::new(name, config, urls, sockets, (files, own))?;
-        supervisor.metrics = status_process.is_some().then(|| Metrics::new(spans)).transpose()?.map(Arc::new);
+        let queues = config.queues();
+        let mut supervisor = Self::new(name, (config, logs), urls, sockets, (files, own))?;
+        supervisor.metrics = status_process.is_some().then(|| Metrics::new(queues)).transpose()?.map(Arc::new);
+        supervisor.metrics.iter().for_each(Metrics::take_log_records);
         supervisor.status_process = status_process;
         Ok(supervisor)
     }
 
     fn new(
         name: String,
-        config: Config,
+        (config, logs): (Config, Logs),
         urls: Vec<String>,
         sockets: Vec<Vec<OwnedFd>>,
         (files, own): (Vec<SocketFile>, OwnFiles),
@@ -198,6 +200,7 @@ impl Supervisor {
         Ok(Self {
             name,
             config,
+            logs,
             urls,
             sockets,
             files,

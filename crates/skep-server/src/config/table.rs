@@ -194,7 +194,7 @@ settings! {
     log.mask: Kind::List("password"), "access_token; api_key; apikey; authorization; client_secret; cookie; passwd; password; private_key; refresh_token; secret; set_cookie; token",
         "Names whose values are replaced by `***`: of fields, and of `name=value` and `\"name\": \"value\"` within messages and texts. Case, `-` and `_` make no difference.";
     log.outputs: Kind::List("stderr layout=json"), "stderr; ring:100 level=warn",
-        "Where events go: `stdout`, `stderr`, `file:PATH`, `syslog`, `journald` or `ring:LINES` (the last lines, for `--control status`), with options: `layout` (`text`, `colour`, `json`, `ecs`, `logfmt`) or `pattern` (Log4perl's letters), `level`, `most`, `only`, `except`, `match`, `additive`, and for files `rotate=100MiB`, `every=1d`, `keep=7`, `compress=yes`. [logging.md](../guides/logging.md) describes them.";
+        "Where events go: `stdout`, `stderr`, `file:PATH`, `syslog`, `journald`, `otlp` (to `otlp.endpoint`) or `ring:LINES` (the last lines, for `--control status`), with options: `layout` (`text`, `colour`, `json`, `ecs`, `logfmt`) or `pattern` (Log4perl's letters), `level`, `most`, `only`, `except`, `match`, `additive`, and for files `rotate=100MiB`, `every=1d`, `keep=7`, `compress=yes`. [logging.md](../guides/logging.md) describes them.";
     log.recorder: Kind::Size(0..=MIB), "0",
         "Bytes of debug lines that are kept of each request though their level is off, and written if the request fails or is slow: `4KiB`. 0 keeps none.";
     log.repeats: Kind::Number(0..=1_000_000), "10",
@@ -202,11 +202,11 @@ settings! {
     log.slow: Kind::Duration(0..=HOUR), "1s",
         "With `log.recorder`: a request that takes this long is slow. 0 means that none is.";
     otlp.attributes: Kind::List("NAME=VALUE"), "",
-        "Attributes of the resource in all traces and metrics, such as `deployment.environment.name=production`. `service.name` and `service.version` are the application's unless they are set here.";
+        "Attributes of the resource in all traces, metrics and logs, such as `deployment.environment.name=production`. `service.name` and `service.version` are the application's unless they are set here.";
     otlp.batch: Kind::Number(1..=10_000), "512",
-        "Maximum number of spans in one request to the receiver.";
+        "Maximum number of spans, or of log lines, in one request to the receiver.";
     otlp.endpoint: Kind::Text, "",
-        "Send traces and metrics to this receiver by OpenTelemetry's protocol (OTLP over HTTP, protobuf), such as `http://localhost:4318`. `/v1/traces` and `/v1/metrics` are appended. Needs the cargo feature `otlp`. Empty means none.";
+        "Send traces, metrics and the lines of the log output `otlp` to this receiver by OpenTelemetry's protocol (OTLP over HTTP, protobuf), such as `http://localhost:4318`. `/v1/traces`, `/v1/metrics` and `/v1/logs` are appended. Needs the cargo feature `otlp`. Empty means none.";
     otlp.headers: Kind::List("NAME=VALUE"), "",
         "Header fields of requests to the receiver, such as `api-key=...`.";
     otlp.interval: Kind::Duration(SECOND..=HOUR), "60s",
@@ -214,7 +214,7 @@ settings! {
     otlp.sample_one_in: Kind::Number(0..=1_000_000_000), "1",
         "Trace one of this number of requests that bring no `traceparent`. 1 traces all of them, 0 none. A request that brings one is traced if its `sampled` flag is set.";
     otlp.timeout: Kind::Duration(100..=60 * SECOND), "10s",
-        "Timeout for a request to the receiver. At shutdown, the last spans are sent within 5 s at most.";
+        "Timeout for a request to the receiver. At shutdown, the last spans and log lines are sent within 5 s at most.";
     session.idle: Kind::Duration(60 * SECOND..=400 * DAY), "14d",
         "End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less. One that belongs to no user (`Session::belongs_to`) ends after three quarters of it.";
     session.store: Kind::Choice(&["server", "cookie"]), "server",
@@ -299,6 +299,8 @@ settings! {
         "Maximum number of new sessions from one IPv4 address or one /64 of IPv6 in a minute, for each process (429). 0 means no limit.";
     limits.session_store: Kind::Size(64 * KIB..=1024 * GIB), "1GiB",
         "Maximum size of all sessions, if no cache `sessions` is configured; they end in the same order.";
+    limits.log_records: Kind::Number(16..=1_000_000), "2048",
+        "Log lines that wait to be sent to `otlp.endpoint`, of all processes together, up to 4 KiB each. More wait in `log.buffer` of their processes.";
     limits.spans: Kind::Number(16..=1_000_000), "8192",
         "Spans that wait to be sent to `otlp.endpoint`, of all processes together, 1 KiB each. More are dropped and counted.";
     limits.tls_handshake: Kind::Duration(10..=HOUR), "10s",

@@ -87,7 +87,7 @@ impl AccessOutput {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let words = Words::split(text, &OPTIONS)?;
         let place = Place::parse(&words)?;
-        if matches!(place, Place::Datagrams(_) | Place::Connection(_) | Place::Ring(_)) {
+        if matches!(place, Place::Datagrams(_) | Place::Connection(_) | Place::Ring(_) | Place::Otlp) {
             return Err("the access log goes to stdout, stderr or file:PATH".into());
         }
         Ok(Self {

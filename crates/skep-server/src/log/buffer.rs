@@ -6,14 +6,18 @@
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use super::last_lines::{Area, Areas, Progress};
 use super::sink::{Sink, Stopped};
 
 /// How long a line may wait before it is written.
 const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What the thread writes without waiting for more, in bytes.
+const ENOUGH: usize = 128 << 10;
 
 /// When a sink that took nothing is tried again.
 const RETRY: Duration = Duration::from_millis(500);
@@ -38,6 +42,8 @@ thread_local! {
 #[derive(Debug)]
 pub(super) struct Destination {
     pub(super) name: String,
+    /// For the process that writes the last lines of this one; empty if it shall not.
+    pub(super) description: String,
     pub(super) sink: Arc<Sink>,
     pub(super) end: u8,
 }
@@ -50,6 +56,8 @@ pub(crate) struct LogBuffer {
     lines: Mutex<Vec<u8>>,
     /// What was taken from `lines`, and not written yet. Held while it is written.
     unsent: Mutex<Vec<u8>>,
+    /// A copy of both, for the case that this process is killed.
+    area: OnceLock<Area>,
     /// Notified when `lines` were taken.
     room: Condvar,
     dropped: AtomicU64,
@@ -73,6 +81,8 @@ pub(crate) struct Writer {
     urgent: AtomicBool,
     stopping: AtomicBool,
     buffers: Mutex<Vec<Arc<LogBuffer>>>,
+    /// Where buffers have their copies, if somebody writes the last lines of this process.
+    areas: OnceLock<Areas>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -92,11 +102,14 @@ impl LogBuffer {
         let before = lines.len();
         format(&mut lines);
         let after = lines.len();
+        if let Some(area) = self.area.get() {
+            area.append(&lines[before..]);
+        }
         drop(lines);
         if !self.writer.threaded.load(Ordering::Relaxed) {
             return self.flush(DIRECT);
         }
-        let half = self.limit / 2;
+        let half = (self.limit / 2).min(ENOUGH);
         let is_urgent = severe || before < half && after >= half;
         if (is_urgent || !self.writer.pending.load(Ordering::Relaxed)) && !self.writer.call(is_urgent) {
             self.flush(DIRECT);
@@ -140,21 +153,42 @@ impl LogBuffer {
         let mut is_resumed = self.is_unfinished();
         loop {
             if unsent.is_empty() {
-                std::mem::swap(&mut *lock(&self.lines), &mut *unsent);
+                let mut lines = lock(&self.lines);
+                std::mem::swap(&mut *lines, &mut *unsent);
+                if let Some(area) = self.area.get() {
+                    area.swap();
+                }
+                drop(lines);
                 self.room.notify_all();
             }
             if unsent.is_empty() && !std::mem::take(&mut is_resumed) {
                 return (written, None);
             }
             is_resumed = false;
-            let result = self.to.sink.write(&unsent, self.to.end, patience);
+            let progress = Progress::of(self.area.get());
+            let result = self.to.sink.write(&unsent, self.to.end, patience, progress);
             let done = result.as_ref().map_or_else(|stopped| stopped.written, |()| unsent.len());
+            progress.wrote(done);
             unsent.drain(..done);
             unsent.shrink_to(KEEP);
             written += done;
             if let Err(stopped) = result {
                 return (written, Some(stopped));
             }
+        }
+    }
+
+    /// Copies from now on what waits into memory that outlives this process.
+    fn use_area(&self, areas: &Areas) {
+        if self.to.description.is_empty() {
+            return;
+        }
+        let (unsent, lines) = (lock(&self.unsent), lock(&self.lines));
+        if let Some(area) = areas.next().filter(|area| area.claim(&self.to.description, self.to.end)) {
+            area.append(&unsent);
+            area.swap();
+            area.append(&lines);
+            let _ = self.area.set(area);
         }
     }
 
@@ -184,10 +218,16 @@ impl LogBuffer {
 }
 
 impl Writer {
-    /// Starts the thread with the next line: a process that logs nothing needs none.
-    pub(crate) fn use_thread(&self) {
+    /// Starts the thread with the next line: a process that logs nothing needs none. What waits for it is copied into these areas.
+    pub(crate) fn use_thread(&self, areas: Option<Areas>) {
         self.threaded.store(true, Ordering::Relaxed);
-        lock(&self.buffers).iter().for_each(|buffer| buffer.to.sink.use_thread());
+        let areas = areas.map(|areas| self.areas.get_or_init(|| areas));
+        for buffer in lock(&self.buffers).iter() {
+            buffer.to.sink.use_thread();
+            if let Some(areas) = areas {
+                buffer.use_area(areas);
+            }
+        }
     }
 
     /// A new buffer of at most `limit` bytes.
@@ -200,6 +240,7 @@ impl Writer {
             limit,
             lines: Mutex::default(),
             unsent: Mutex::default(),
+            area: OnceLock::new(),
             room: Condvar::new(),
             dropped: AtomicU64::new(0),
             failing: AtomicBool::new(false),
@@ -207,6 +248,9 @@ impl Writer {
             unfinished: AtomicBool::new(false),
             writer: Arc::clone(self),
         });
+        if let Some(areas) = self.areas.get() {
+            buffer.use_area(areas);
+        }
         lock(&self.buffers).push(Arc::clone(&buffer));
         buffer
     }

@@ -1,6 +1,7 @@
 //! How a line looks. No layout lets a value end its line: control characters are escaped everywhere.
 
 mod json;
+mod otlp;
 mod pattern;
 mod plain;
 mod system;
@@ -9,6 +10,9 @@ use tracing::Level;
 
 use super::record::Record;
 pub(super) use json::write_string as write_json;
+pub(crate) use otlp::LONGEST;
+#[cfg(any(test, feature = "otlp"))]
+pub(crate) use otlp::LogRecord;
 pub(super) use pattern::Pattern;
 pub(super) use system::{Facility, Identity};
 
@@ -32,6 +36,8 @@ pub(super) enum Layout {
     Syslog(Facility, Identity),
     /// The native protocol of journald.
     Journald(Identity),
+    /// A record for the process that exports.
+    Otlp,
 }
 
 impl Layout {
@@ -57,6 +63,7 @@ impl Layout {
             Self::Pattern(pattern) => pattern.write(out, record),
             Self::Syslog(facility, identity) => system::write_syslog(out, record, *facility, identity),
             Self::Journald(identity) => system::write_journald(out, record, identity),
+            Self::Otlp => otlp::write(out, record),
         }
     }
 

@@ -28,6 +28,8 @@ pub(super) enum Place {
     /// A syslog server over TCP: a host and a port.
     Connection(String),
     Ring(usize),
+    /// The process that exports: OpenTelemetry.
+    Otlp,
 }
 
 /// What an output takes.
@@ -47,10 +49,13 @@ pub(super) struct Filter {
     pub(super) is_exclusive: bool,
 }
 
+/// The category of what the process that exports says.
+const EXPORTER: &str = "skep::otlp";
+
 const SYSLOG: &str = "/dev/log";
 const JOURNALD: &str = "/run/systemd/journal/socket";
 
-const KINDS: &str = "stdout, stderr, file:PATH, syslog, syslog:PATH, syslog:udp:HOST:PORT, syslog:tcp:HOST:PORT, journald or ring:LINES";
+const KINDS: &str = "stdout, stderr, file:PATH, syslog, syslog:PATH, syslog:udp:HOST:PORT, syslog:tcp:HOST:PORT, journald, otlp or ring:LINES";
 
 const OPTIONS: [&str; 13] = [
     "layout", "pattern", "level", "most", "only", "except", "match", "additive", "rotate", "every", "keep", "compress",
@@ -93,6 +98,11 @@ impl Words {
     }
 }
 
+/// As one word.
+fn quoted(word: &str) -> String {
+    format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 fn next_word(text: &str) -> Result<(String, &str), String> {
     let (mut word, mut quoted, mut letters) = (String::new(), false, text.char_indices());
     while let Some((at, letter)) = letters.next() {
@@ -112,18 +122,32 @@ impl EventOutput {
         let words = Words::split(text, &OPTIONS)?;
         let place = Place::parse(&words)?;
         let layout = layout(&words, &place)?;
-        Ok(Self { place, layout, filter: Filter::parse(&words)? })
+        let mut filter = Filter::parse(&words)?;
+        if place == Place::Otlp {
+            // That the receiver refuses lines must not become further lines for it.
+            filter.except.push(EXPORTER.to_owned());
+        }
+        Ok(Self { place, layout, filter })
+    }
+
+    /// True if it needs a receiver of OpenTelemetry.
+    pub(crate) fn is_otlp(&self) -> bool {
+        self.place == Place::Otlp
     }
 }
 
 fn layout(words: &Words, place: &Place) -> Result<Layout, String> {
-    if let Some(kind) = words.kind.split(':').next().filter(|kind| matches!(*kind, "syslog" | "journald")) {
+    if let Some(kind) = words.kind.split(':').next().filter(|kind| matches!(*kind, "syslog" | "journald" | "otlp")) {
         if words.get("layout").or(words.get("pattern")).is_some() {
             return Err(format!("{kind} has a layout of its own"));
         }
         let facility = words.get("facility").map_or(Ok(Facility::DAEMON), Facility::parse)?;
         let identity = Identity::of_process();
-        return Ok(if kind == "syslog" { Layout::Syslog(facility, identity) } else { Layout::Journald(identity) });
+        return Ok(match kind {
+            "syslog" => Layout::Syslog(facility, identity),
+            "journald" => Layout::Journald(identity),
+            _ => Layout::Otlp,
+        });
     }
     match (words.get("pattern"), words.get("layout")) {
         (Some(_), Some(_)) => Err("layout and pattern exclude each other".into()),
@@ -154,6 +178,7 @@ impl Place {
             },
             ("journald", "") => Self::Datagrams(Address::Unix(JOURNALD.into())),
             ("journald", path) if path.starts_with('/') => Self::Datagrams(Address::Unix(path.into())),
+            ("otlp", "") => Self::Otlp,
             ("ring", lines) => {
                 let capacity = lines.parse().ok().filter(|lines| (1..=10_000).contains(lines));
                 Self::Ring(capacity.ok_or_else(|| format!("ring:{lines}: expected a number from 1 to 10000"))?)
@@ -170,7 +195,26 @@ impl Place {
             Self::Datagrams(address) => Sink::Datagrams(Socket::new(address.clone())),
             Self::Connection(host) => Sink::Connection(Connection::new(host.clone())),
             Self::Ring(capacity) => Sink::Ring(*capacity),
+            Self::Otlp => Sink::Queue,
         }
+    }
+
+    /// The words that [`of_description`](Self::of_description) reads, for another process; none for what is in memory.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Output => "stdout".into(),
+            Self::Error => "stderr".into(),
+            Self::File(path, rotation) => format!("{}{rotation}", quoted(&format!("file:{}", path.display()))),
+            Self::Datagrams(Address::Unix(path)) => quoted(&format!("syslog:{}", path.display())),
+            Self::Datagrams(Address::Udp(host)) => quoted(&format!("syslog:udp:{host}")),
+            Self::Connection(host) => quoted(&format!("syslog:tcp:{host}")),
+            Self::Ring(_) => String::new(),
+            Self::Otlp => "otlp".into(),
+        }
+    }
+
+    pub(super) fn of_description(text: &str) -> Result<Self, String> {
+        Self::parse(&Words::split(text, &OPTIONS)?)
     }
 
     fn is_terminal(&self) -> bool {
@@ -191,6 +235,7 @@ impl Place {
             // A host may have both, and they are two sinks.
             Self::Connection(host) => format!("tcp:{host}"),
             Self::Ring(_) => "ring".into(),
+            Self::Otlp => "otlp".into(),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod datagram;
 mod file;
+mod queue;
 mod ring;
 mod stream;
 mod tcp;
@@ -13,8 +14,11 @@ use std::time::Duration;
 
 pub(super) use datagram::{Address, Socket};
 pub(super) use file::{LogFile, Rotation};
+pub(super) use queue::install as install_queue;
 pub(super) use ring::recent;
 pub(super) use tcp::Connection;
+
+use super::last_lines::Progress;
 
 /// A place for lines.
 #[derive(Debug)]
@@ -30,6 +34,8 @@ pub(super) enum Sink {
     Connection(Connection),
     /// The last lines, in memory.
     Ring(usize),
+    /// To the process that exports.
+    Queue,
     /// Fails while its flag is set.
     #[cfg(test)]
     Test(std::sync::Mutex<(bool, Vec<u8>)>),
@@ -52,13 +58,20 @@ impl Stopped {
 
 impl Sink {
     /// Writes lines, each ended by `end`. Waits at most `patience` for a reader that is slow.
-    pub(super) fn write(&self, lines: &[u8], end: u8, patience: Duration) -> Result<(), Stopped> {
+    pub(super) fn write(
+        &self,
+        lines: &[u8],
+        end: u8,
+        patience: Duration,
+        progress: Progress<'_>,
+    ) -> Result<(), Stopped> {
         match self {
-            Self::Output => stream::write(rustix::stdio::stdout(), lines, patience),
-            Self::Error => stream::write(rustix::stdio::stderr(), lines, patience),
-            Self::File(file) => file.write(lines, patience),
-            Self::Datagrams(socket) => socket.send(lines, end),
-            Self::Connection(connection) => connection.send(lines, end, patience),
+            Self::Output => stream::write(rustix::stdio::stdout(), lines, patience, progress),
+            Self::Error => stream::write(rustix::stdio::stderr(), lines, patience, progress),
+            Self::File(file) => file.write(lines, patience, progress),
+            Self::Datagrams(socket) => socket.send(lines, end, progress),
+            Self::Connection(connection) => connection.send(lines, end, patience, progress),
+            Self::Queue => queue::push(lines, end, progress),
             Self::Ring(capacity) => {
                 ring::push(lines, *capacity);
                 Ok(())

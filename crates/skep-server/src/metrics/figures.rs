@@ -21,9 +21,9 @@ pub(crate) struct Figures {
     pub(crate) services: BTreeMap<String, Service>,
     /// Method and path pattern of those, where they have one.
     pub(crate) routes: BTreeMap<String, String>,
-    /// Spans that were put into the queue of the exporter, and those that were lost.
-    pub(crate) spans: u64,
-    pub(crate) spans_dropped: u64,
+    /// Spans and log records that were put into the queues of the exporter, and those that were lost.
+    pub(crate) spans: [u64; 2],
+    pub(crate) log_records: [u64; 2],
     counters: Vec<u64>,
     /// By the time that they took in all, most first.
     pub(crate) statements: Vec<Statement>,
@@ -80,8 +80,8 @@ impl Metrics {
         let mut figures = Figures {
             created: self.memory.words()[CREATED].load(Ordering::Relaxed),
             counters: vec![0; Counter::ALL.len()],
-            spans: self.spans_head().load(Ordering::Relaxed),
-            spans_dropped: self.spans_dropped().load(Ordering::Relaxed),
+            spans: self.spans().counts(),
+            log_records: self.log_records().counts(),
             errors: self.records(Ring::Errors),
             slow: self.records(Ring::Slow),
             ..Figures::default()

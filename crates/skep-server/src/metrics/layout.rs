@@ -1,15 +1,17 @@
 //! Where which number is.
 //!
 //! A header; names and routes of services, and texts of statements; the last errors and slow requests; a block for each thread, with counters,
-//! and for each service and outcome a histogram; then the queue of spans, whose length is a setting.
+//! and for each service and outcome a histogram; then the queues of spans and of log records, whose lengths are settings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Metrics;
 use super::histogram::BUCKETS;
+use super::queue::{self, Queue};
+use super::{Metrics, Queues};
+use crate::sys::shared_words::{load_bytes, store_bytes};
 
 /// Changes with the layout.
-pub(super) const VERSION: u64 = 0x736b_6570_6d65_0002;
+pub(super) const VERSION: u64 = 0x736b_6570_6d65_0003;
 
 /// Threads or processes that count in places of their own; further ones share them.
 pub(super) const BLOCKS: usize = 64;
@@ -24,11 +26,10 @@ pub(super) const MAGIC: usize = 0;
 pub(super) const CREATED: usize = 1;
 /// How many records were written to each ring.
 pub(super) const HEADS: [usize; 2] = [2, 3];
-/// How many spans were put into the queue, how many were taken, and how many found no room or were refused by the receiver.
-const SPANS_HEAD: usize = 4;
-const SPANS_TAIL: usize = 5;
-const SPANS_DROPPED: usize = 6;
-const HEADER: usize = 8;
+/// The numbers of the queues.
+const SPANS: usize = 4;
+const LOG_RECORDS: usize = SPANS + queue::NUMBERS;
+const HEADER: usize = LOG_RECORDS + queue::NUMBERS;
 
 /// A text: its state and length, and bytes.
 const NAME_WORDS: usize = 16;
@@ -67,11 +68,17 @@ const ACTIVITY_WORDS: usize = 24;
 const SERIES_AT: usize = (ACTIVITY_AT + ACTIVITY_WORDS).next_multiple_of(LINE);
 const BLOCK: usize = SERIES_AT + SERVICES * OUTCOMES.len() * SERIES;
 
-/// Without the queue of spans.
+/// Without the queues.
 pub(super) const WORDS: usize = BLOCKS_AT + BLOCKS * BLOCK;
 
-/// A span: its sequence number, its length, and bytes.
-pub(super) const SPAN_WORDS: usize = 128;
+/// A place of the queue of spans, and of log records.
+const SPAN_WORDS: usize = 128;
+const LOG_RECORD_WORDS: usize = crate::log::LONGEST_RECORD.div_ceil(8) + 2;
+
+/// All of it, with queues of these lengths.
+pub(super) fn words(spans: usize, log_records: usize) -> usize {
+    WORDS + spans * SPAN_WORDS + log_records * LOG_RECORD_WORDS
+}
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident $word:literal;)+) => {
@@ -125,28 +132,31 @@ impl Metrics {
         &self.memory.words()[at..at + RECORD_WORDS]
     }
 
-    pub(super) fn spans_head(&self) -> &AtomicU64 {
-        self.word(SPANS_HEAD)
+    /// Notes how long the queues are.
+    pub(super) fn set_queues(&self, Queues { spans, log_records }: Queues) {
+        for (at, length) in [(SPANS, spans), (LOG_RECORDS, log_records)] {
+            self.word(at + queue::CAPACITY).store(length as u64, Ordering::Relaxed);
+        }
     }
 
-    pub(super) fn spans_tail(&self) -> &AtomicU64 {
-        self.word(SPANS_TAIL)
+    pub(super) fn spans(&self) -> Queue<'_> {
+        let end = self.memory.words().len().min(words(self.capacity(SPANS), 0));
+        self.queue_at(SPANS, &self.memory.words()[WORDS..end], SPAN_WORDS)
     }
 
-    pub(super) fn spans_dropped(&self) -> &AtomicU64 {
-        self.word(SPANS_DROPPED)
+    pub(super) fn log_records(&self) -> Queue<'_> {
+        let start = self.memory.words().len().min(words(self.capacity(SPANS), 0));
+        self.queue_at(LOG_RECORDS, &self.memory.words()[start..], LOG_RECORD_WORDS)
     }
 
-    /// The most spans in the queue.
-    pub(super) fn spans_capacity(&self) -> u64 {
-        ((self.memory.words().len() - WORDS) / SPAN_WORDS) as u64
+    fn queue_at<'m>(&'m self, at: usize, places: &'m [AtomicU64], each: usize) -> Queue<'m> {
+        Queue { numbers: &self.memory.words()[at..at + queue::NUMBERS], places, each }
     }
 
-    /// The place of a span by its number; there must be room for some.
-    pub(super) fn span(&self, number: u64) -> &[AtomicU64] {
-        let position = usize::try_from(number % self.spans_capacity()).unwrap_or(0);
-        let at = WORDS + position * SPAN_WORDS;
-        &self.memory.words()[at..at + SPAN_WORDS]
+    fn capacity(&self, at: usize) -> usize {
+        // No more than could be there: another process may have written anything.
+        let most = self.memory.words().len() / SPAN_WORDS;
+        usize::try_from(self.word(at + queue::CAPACITY).load(Ordering::Relaxed)).map_or(most, |length| length.min(most))
     }
 
     pub(super) fn texts(&self, kind: Texts) -> TextTable<'_> {
@@ -273,20 +283,4 @@ pub(super) fn read_text(place: &[AtomicU64]) -> Option<String> {
     let length = usize::try_from(state >> 8).ok()?;
     let bytes = load_bytes(&place[1..], length)?;
     (state & 0xff == COMPLETE).then(|| String::from_utf8_lossy(&bytes).into_owned())
-}
-
-pub(super) fn store_bytes(words: &[AtomicU64], bytes: &[u8]) {
-    for (word, piece) in words.iter().zip(bytes.chunks(8)) {
-        let mut value = [0; 8];
-        value[..piece.len()].copy_from_slice(piece);
-        word.store(u64::from_le_bytes(value), Ordering::Relaxed);
-    }
-}
-
-/// `None` if there are not as many.
-pub(super) fn load_bytes(words: &[AtomicU64], length: usize) -> Option<Vec<u8>> {
-    let words = words.get(..length.div_ceil(8))?;
-    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect();
-    bytes.truncate(length);
-    Some(bytes)
 }

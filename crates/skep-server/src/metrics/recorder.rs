@@ -92,7 +92,7 @@ impl Recorder {
     ) -> Self {
         metrics.block(thread).set_used();
         let (statements, has_activity) = Default::default();
-        let tracing = tracing.filter(|_| metrics.spans_capacity() > 0);
+        let tracing = tracing.filter(|_| metrics.spans().capacity() > 0);
         Self { metrics, thread, services, slow, statements, has_activity, tracing }
     }
 

@@ -34,7 +34,7 @@ pub(super) fn serve(
         let single = common.is_process_per_request();
         if !single {
             common.handoff.child_title(slot, "ready");
-            logs.use_thread();
+            logs.use_thread(Some(common.last_lines.areas(slot)));
         }
         let metrics = common.counting.as_ref().map(|counting| counting.recorder(slot));
         let slot = SlotRef::new(&common.handoff.scoreboard, slot);
@@ -67,7 +67,7 @@ pub(super) fn run_jobs(common: &mut Common<'_>, logs: &Logs, parent: u32) -> i32
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2]).and_then(|signals| {
         common.listeners.clear();
         sys::process::set_title("skep: jobs");
-        logs.use_thread();
+        logs.use_thread(Some(common.last_lines.areas(common.handoff.spec.slots)));
         let background = common.config.caches.need_a_runtime.then(Background::start).transpose()?;
         let jobs = Jobs::start(&common.site, background)?;
         while !wait_for_exit(&signals, || common.status_query.report(&common.site)) {}

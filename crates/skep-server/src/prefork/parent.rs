@@ -202,6 +202,15 @@ impl<'h> Parent<'h> {
         }
     }
 
+    /// The number of a process that writes its log with a thread.
+    fn number_of(&self, role: Role) -> Option<usize> {
+        match role {
+            Role::Serve(slot) => Some(slot).filter(|_| !self.common.is_process_per_request()),
+            Role::Jobs => Some(self.common.handoff.spec.slots),
+            Role::Status => None,
+        }
+    }
+
     fn fork(&mut self, role: Role) -> Option<&mut ChildProcess> {
         // Drawn before the fork: all children would draw the same number.
         let quota = jittered(self.common.config.requests_per_worker);
@@ -320,6 +329,10 @@ impl<'h> Parent<'h> {
     }
 
     fn on_exit(&mut self, child: &ChildProcess, status: WaitStatus) {
+        if let Some(process) = self.number_of(child.role) {
+            let pid = child.pid.as_raw_nonzero().get().cast_unsigned();
+            self.logs.write_last_lines(&self.common.last_lines.areas(process), |owner| owner == pid);
+        }
         let requests = self.slot(child).map_or(0, |slot| slot.requests.load(Ordering::Relaxed));
         if let Some(slot) = self.slot(child) {
             slot.release();

@@ -204,10 +204,16 @@ impl<S: Sink> List<'_, S> {
         self.counter("skep_sql_statements", "SQL statements of requests.", figures.counter(Counter::Statements));
         let time = Number::Nanos(figures.counter(Counter::StatementTime));
         self.counter("skep_sql_seconds", "Time in which requests waited for the database.", time);
-        if figures.spans + figures.spans_dropped > 0 {
-            self.counter("skep_otlp_spans", "Spans that were put into the queue of otlp.endpoint.", figures.spans);
+        if figures.spans != [0, 0] {
+            let [put, dropped] = figures.spans;
+            self.counter("skep_otlp_spans", "Spans that were put into the queue of otlp.endpoint.", put);
             let help = "Spans that found no room in that queue, or that the receiver refused.";
-            self.counter("skep_otlp_spans_dropped", help, figures.spans_dropped);
+            self.counter("skep_otlp_spans_dropped", help, dropped);
+        }
+        if figures.log_records != [0, 0] {
+            let [put, dropped] = figures.log_records;
+            self.counter("skep_otlp_log_records", "Lines that were put into the queue of otlp.endpoint.", put);
+            self.counter("skep_otlp_log_records_dropped", "Lines that the receiver refused.", dropped);
         }
         let reads = figures.counter(Counter::CacheReads);
         self.counter("skep_page_cache_reads", "Pages and fragments that requests looked up in the cache.", reads);

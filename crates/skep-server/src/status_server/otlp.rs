@@ -1,12 +1,13 @@
-//! Sends traces and metrics to a receiver of OpenTelemetry: OTLP over HTTP, as protobuf. With the cargo feature `otlp` and the setting
-//! `otlp.endpoint`.
+//! Sends traces, log lines and metrics to a receiver of OpenTelemetry: OTLP over HTTP, as protobuf. With the cargo feature `otlp` and the
+//! setting `otlp.endpoint`.
 //!
-//! Requests never wait for it: spans come out of a bounded queue ([`spans`](crate::metrics::spans)), metrics out of what is counted anyway.
-//! One process sends for all workers, so neither a fork nor the death of a worker matters. Spans that the receiver could not take stay in the
-//! queue; what finds no room there, or is refused, is counted and reported.
+//! Requests never wait for it: spans and lines come out of bounded queues ([`queue`](crate::metrics::queue)), metrics out of what is counted
+//! anyway. One process sends for all workers, so neither a fork nor the death of a worker matters. What the receiver could not take stays in
+//! its queue; spans that find no room there, and what is refused, are counted and reported. Lines that find no room wait in their processes.
 //!
-//! Start reading at [`Exporter::send_spans`].
+//! Start reading at [`Exporter::send_queues`].
 
+mod logs;
 mod metrics;
 mod sender;
 mod spans;
@@ -17,17 +18,19 @@ use std::time::{Duration, Instant};
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
 use opentelemetry_proto::tonic::resource::v1::Resource;
+use serde::de::DeserializeOwned;
 use skep::App;
 
 use super::observer::{Observation, Observer};
 use crate::config::Config;
 use crate::metrics::Metrics;
+use crate::metrics::queue::Kind;
 use sender::{Outcome, Sender};
 
-/// How often the queue is emptied.
-const SPANS_EVERY: Duration = Duration::from_secs(1);
+/// How often the queues are emptied.
+const QUEUES_EVERY: Duration = Duration::from_secs(1);
 
-/// A span that is not written by then was left by a thread that is no more.
+/// What is not written by then was left by a thread that is no more.
 const UNFINISHED: Duration = Duration::from_secs(2);
 
 /// The longest pause after failures.
@@ -36,14 +39,14 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// Drops are reported once in this time.
 const REPORT_EVERY: Duration = Duration::from_mins(1);
 
-/// How long the last spans may take.
-const LAST_SPANS: Duration = Duration::from_secs(4);
+/// How long the last spans and lines may take.
+const LAST_ONES: Duration = Duration::from_secs(4);
 
 /// Sends.
 #[derive(Debug)]
 pub(super) struct Exporter {
     sender: Sender,
-    queue: Arc<Metrics>,
+    queues: Arc<Metrics>,
     batch: usize,
     /// The host and port of spans, by the setting `base_url`.
     server: Vec<KeyValue>,
@@ -59,19 +62,25 @@ struct State {
     /// Failures since the last success, and when the next attempt is due.
     failures: u32,
     due: Option<Instant>,
-    /// The first span of the queue is not complete, since when.
+    spans: QueueState,
+    log_records: QueueState,
+}
+
+#[derive(Debug, Default)]
+struct QueueState {
+    /// The first one of the queue is not complete, since when.
     unfinished: Option<(u64, Instant)>,
     /// Drops that were reported, and when.
     reported: u64,
     reported_at: Option<Instant>,
 }
 
-/// Has spans and metrics sent while the server runs.
+/// Has spans, lines and metrics sent while the server runs.
 pub(super) fn add_jobs(app: App, exporter: &Arc<Exporter>, observer: &Arc<Observer>, config: &Config) -> App {
-    let (spans, span_observer) = (Arc::clone(exporter), Arc::clone(observer));
+    let (queues, queue_observer) = (Arc::clone(exporter), Arc::clone(observer));
     let (metrics, observer) = (Arc::clone(exporter), Arc::clone(observer));
-    let app = app.every("send spans", SPANS_EVERY, move |_| {
-        spans.send_spans(&span_observer);
+    let app = app.every("send spans and lines", QUEUES_EVERY, move |_| {
+        queues.send_queues(&queue_observer);
         Ok(())
     });
     app.every("send metrics", config.otlp.interval, move |_| {
@@ -81,12 +90,12 @@ pub(super) fn add_jobs(app: App, exporter: &Arc<Exporter>, observer: &Arc<Observ
 }
 
 impl Exporter {
-    pub(super) fn new(config: &Config, queue: &Arc<Metrics>) -> Option<Self> {
+    pub(super) fn new(config: &Config, queues: &Arc<Metrics>) -> Option<Self> {
         let endpoint = config.otlp.endpoint.0.as_deref()?;
         let attributes = config.otlp.attributes.0.iter().map(|(name, value)| text(name, value));
         Some(Self {
             sender: Sender::new(endpoint, &config.otlp.headers.0, config.otlp.timeout),
-            queue: Arc::clone(queue),
+            queues: Arc::clone(queues),
             batch: config.otlp.batch,
             server: config.base_url.as_ref().map_or_else(Vec::new, |url| spans::server(url.as_str())),
             attributes: attributes.collect(),
@@ -98,73 +107,105 @@ impl Exporter {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends the spans of the queue, batch by batch, until it is empty or the receiver fails.
-    fn send_spans(&self, observer: &Observer) {
-        self.report_drops();
-        if !self.queue.has_spans() || self.state().due.is_some_and(|due| due > Instant::now()) {
-            return;
+    /// Sends what is in the queues, batch by batch, until they are empty or the receiver fails.
+    fn send_queues(&self, observer: &Observer) {
+        for kind in [Kind::Spans, Kind::LogRecords] {
+            self.report_drops(kind);
+            if self.queues.queue(kind).has_some() && self.state().due.is_none_or(|due| due <= Instant::now()) {
+                let resource = self.resource(&observer.observe());
+                while self.send_batch(kind, resource.clone(), None) {}
+            }
         }
-        let resource = self.resource(&observer.observe());
-        while self.send_batch(resource.clone(), None) {}
     }
 
     /// Sends what is left, for a bounded time.
     pub(super) fn finish(&self) {
-        let until = Instant::now() + LAST_SPANS;
+        let until = Instant::now() + LAST_ONES;
         let resource = self.state().resource.clone();
-        while self.send_batch(resource.clone(), Some(until.saturating_duration_since(Instant::now()))) {}
-        self.state().reported_at = None;
-        self.report_drops();
+        for kind in [Kind::Spans, Kind::LogRecords] {
+            while self.send_batch(kind, resource.clone(), Some(until.saturating_duration_since(Instant::now()))) {}
+            self.state().queue(kind).reported_at = None;
+            self.report_drops(kind);
+        }
     }
 
     /// False if nothing more can be sent for now.
-    fn send_batch(&self, resource: Resource, time: Option<Duration>) -> bool {
-        let mut state = self.state();
+    fn send_batch(&self, kind: Kind, resource: Resource, time: Option<Duration>) -> bool {
+        let (mut state, queue) = (self.state(), self.queues.queue(kind));
         if time.is_some_and(|time| time.is_zero()) {
             return false;
         }
-        let abandoned = state.unfinished.filter(|(_, since)| since.elapsed() > UNFINISHED).map(|(number, _)| number);
-        let (spans, next) = self.queue.next_spans(self.batch, abandoned);
-        if spans.is_empty() {
-            self.queue.finish_spans(next);
-            let is_same = state.unfinished.is_some_and(|(number, _)| number == next);
-            if !is_same {
-                state.unfinished = self.queue.has_spans().then(|| (next, Instant::now()));
+        let unfinished = state.queue(kind).unfinished;
+        let abandoned = unfinished.filter(|(_, since)| since.elapsed() > UNFINISHED).map(|(number, _)| number);
+        let (texts, next) = queue.next(self.batch, abandoned);
+        let taken = texts.len() as u64;
+        if taken == 0 {
+            if unfinished.is_none_or(|(number, _)| number != next) {
+                state.queue(kind).unfinished = queue.has_some().then(|| (next, Instant::now()));
             }
-            return abandoned.is_some() && !is_same;
+            return false;
         }
-        let count = spans.len() as u64;
-        let outcome = self.sender.send_traces(&spans::request(resource, &self.server, spans), time);
-        match &outcome {
-            Outcome::Taken { rejected } => self.queue.drop_spans(*rejected),
-            Outcome::Refused(_) => self.queue.drop_spans(count),
-            Outcome::Failed { .. } => {}
-        }
+        let (outcome, sent) = self.send_texts(kind, resource, &texts, time);
+        let lost = match &outcome {
+            Outcome::Taken { rejected } => taken - sent + rejected,
+            Outcome::Refused(_) => taken,
+            Outcome::Failed { .. } => 0,
+        };
+        queue.drop(lost);
         let is_over = !matches!(outcome, Outcome::Failed { .. });
         if is_over {
-            self.queue.finish_spans(next);
+            queue.finish(next);
         }
-        state.note(outcome, "spans");
+        state.note(outcome, kind.name());
         is_over
+    }
+
+    /// What became of them, and how many could be read.
+    fn send_texts(
+        &self,
+        kind: Kind,
+        resource: Resource,
+        texts: &[Option<Vec<u8>>],
+        time: Option<Duration>,
+    ) -> (Outcome, u64) {
+        fn read<T: DeserializeOwned>(texts: &[Option<Vec<u8>>]) -> (Vec<T>, u64) {
+            let texts = texts.iter().flatten();
+            let read: Vec<T> = texts.filter_map(|text| serde_json::from_slice(text).ok()).collect();
+            let count = read.len() as u64;
+            (read, count)
+        }
+        match kind {
+            Kind::Spans => {
+                let (spans, count) = read(texts);
+                (self.sender.send("/v1/traces", &spans::request(resource, &self.server, spans), time), count)
+            }
+            Kind::LogRecords => {
+                let (records, count) = read(texts);
+                (self.sender.send("/v1/logs", &logs::request(resource, records), time), count)
+            }
+        }
     }
 
     fn send_metrics(&self, observation: &Observation) {
         let request = metrics::request(self.resource(observation), observation);
-        let outcome = self.sender.send_metrics(&request);
+        let outcome = self.sender.send("/v1/metrics", &request, None);
         self.state().note(outcome, "metrics");
     }
 
-    fn report_drops(&self) {
-        let (mut state, dropped) = (self.state(), self.queue.dropped_spans());
+    fn report_drops(&self, kind: Kind) {
+        let (mut state, [_, dropped]) = (self.state(), self.queues.queue(kind).counts());
+        let state = state.queue(kind);
         let is_due = state.reported_at.is_none_or(|at| at.elapsed() > REPORT_EVERY);
         let new = dropped.saturating_sub(state.reported);
-        if new > 0 && is_due {
-            tracing::warn!(
-                target: "skep::otlp",
-                "{new} spans were dropped: limits.spans is full, or the receiver refused them"
-            );
-            (state.reported, state.reported_at) = (dropped, Some(Instant::now()));
+        if new == 0 || !is_due {
+            return;
         }
+        let why = match kind {
+            Kind::Spans => "limits.spans is full, or the receiver refused them",
+            Kind::LogRecords => "the receiver refused them, or the process that wrote them was killed",
+        };
+        tracing::warn!(target: "skep::otlp", "{new} {} were dropped: {why}", kind.name());
+        (state.reported, state.reported_at) = (dropped, Some(Instant::now()));
     }
 
     /// What sends. The name of the server has its version behind it, once a worker has said it.
@@ -192,6 +233,13 @@ impl Exporter {
 }
 
 impl State {
+    fn queue(&mut self, kind: Kind) -> &mut QueueState {
+        match kind {
+            Kind::Spans => &mut self.spans,
+            Kind::LogRecords => &mut self.log_records,
+        }
+    }
+
     /// Notes whether the receiver took something, and when it is tried again.
     fn note(&mut self, outcome: Outcome, what: &str) {
         match outcome {
@@ -204,7 +252,10 @@ impl State {
             Outcome::Refused(why) => tracing::warn!(target: "skep::otlp", "otlp.endpoint refused {what}: {why}"),
             Outcome::Failed { why, after } => {
                 if self.failures == 0 {
-                    tracing::warn!(target: "skep::otlp", "otlp.endpoint takes nothing, and spans wait: {why}");
+                    tracing::warn!(
+                        target: "skep::otlp",
+                        "otlp.endpoint takes nothing, and spans and log records wait: {why}"
+                    );
                 }
                 let pause = after.unwrap_or(Duration::from_secs(1 << self.failures.min(6))).min(LONGEST_PAUSE);
                 self.failures += 1;

@@ -143,6 +143,9 @@ impl Supervisor {
         if self.on_status_exit(pid, status) {
             return;
         }
+        if let Some(worker) = self.workers().find(|worker| worker.pid == pid) {
+            worker.write_last_lines(&self.logs);
+        }
         if let Some(at) = self.retiring.iter().position(|worker| worker.pid == pid) {
             let worker = self.retiring.remove(at);
             if status.exit_status() != Some(0) && worker.deadline.is_some_and(|deadline| deadline > Instant::now()) {

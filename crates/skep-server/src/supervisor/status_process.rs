@@ -178,12 +178,14 @@ impl Supervisor {
         if is_reset {
             tracing::warn!("requests are counted from 0 again: this version counts in another way");
         }
-        let metrics = metrics.map_or_else(|| Metrics::new(self.config.span_queue()), Ok)?;
+        let metrics = metrics.map_or_else(|| Metrics::new(self.config.queues()), Ok)?;
         let listening = before.socket.map(take).transpose()?;
         if let Some((_, BoundAddress::Unix(path))) = &listening {
             self.files.extend(SocketFile::at(path));
         }
-        self.metrics = Some(Arc::new(metrics));
+        let metrics = Arc::new(metrics);
+        metrics.take_log_records();
+        self.metrics = Some(metrics);
         let (listener, at) = listening.unzip();
         let mut status = StatusProcess::new(listener.map(|listener| listener.socket).zip(at.as_ref()));
         if let Some(pid) = before.process.and_then(Pid::from_raw) {

@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::error::StartError;
 use crate::handoff::{set_inheritable, sockets_of_text, sockets_to_text};
 use crate::listener::SocketFile;
-use crate::log::{LevelChange, Raise};
+use crate::log::{LevelChange, Logs, Raise};
 use crate::sys;
 use crate::sys::scoreboard::Scoreboard;
 
@@ -60,6 +60,7 @@ struct InheritedWorker {
     channel: RawFd,
     scoreboard: RawFd,
     slots: usize,
+    last_lines: Option<RawFd>,
 }
 
 impl UpgradeState {
@@ -142,6 +143,7 @@ impl InheritedWorker {
             channel: worker.channel.as_raw_fd(),
             scoreboard: worker.scoreboard.file().as_raw_fd(),
             slots: worker.scoreboard.slots().len(),
+            last_lines: worker.last_lines.as_ref().map(AsRawFd::as_raw_fd),
         }
     }
 
@@ -154,6 +156,8 @@ impl InheritedWorker {
             channel: words.next()?.parse().ok()?,
             scoreboard: words.next()?.parse().ok()?,
             slots: words.next()?.parse().ok()?,
+            // An earlier version does not say it.
+            last_lines: words.next().map(str::parse).transpose().ok()?,
         };
         words.next().is_none().then_some(worker)
     }
@@ -161,8 +165,9 @@ impl InheritedWorker {
 
 impl std::fmt::Display for InheritedWorker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { serving, number, pid, channel, scoreboard, slots } = self;
-        write!(f, "{} {number} {pid} {channel} {scoreboard} {slots}", u8::from(*serving))
+        let Self { serving, number, pid, channel, scoreboard, slots, last_lines } = self;
+        write!(f, "{} {number} {pid} {channel} {scoreboard} {slots}", u8::from(*serving))?;
+        last_lines.map_or(Ok(()), |file| write!(f, " {file}"))
     }
 }
 
@@ -239,13 +244,14 @@ fn set_everything_inheritable(supervisor: &Supervisor, yes: bool) -> io::Result<
     for worker in supervisor.serving.iter().chain(&supervisor.retiring) {
         set_inheritable(&worker.channel, yes)?;
         set_inheritable(worker.scoreboard.file(), yes)?;
+        worker.last_lines.as_ref().map(|file| set_inheritable(file, yes)).transpose()?;
     }
     Ok(())
 }
 
 impl Supervisor {
     /// Continues after an upgrade.
-    pub(super) fn resume(config: Config, state: UpgradeState) -> Result<Self, StartError> {
+    pub(super) fn resume(config: Config, logs: Logs, state: UpgradeState) -> Result<Self, StartError> {
         let take = |fd: &RawFd| sys::take_inherited(*fd);
         let of_thread = |thread: &Vec<RawFd>| thread.iter().map(take).collect::<io::Result<Vec<OwnedFd>>>();
         let sockets = state.sockets.iter().map(of_thread).collect::<io::Result<_>>()?;
@@ -257,7 +263,7 @@ impl Supervisor {
         // A socket file that somebody has removed need not be removed at exit.
         let files = paths.filter_map(|path| SocketFile::at(Path::new(path)).ok()).collect();
         let mut supervisor =
-            Self::new(state.name, config, state.urls, sockets, (files, OwnFiles { control, pid_file }))?;
+            Self::new(state.name, (config, logs), state.urls, sockets, (files, OwnFiles { control, pid_file }))?;
         supervisor.last_number = state.last_number;
         supervisor.crashes = state.crashes;
         supervisor.was_ready = true;
@@ -274,7 +280,8 @@ impl Supervisor {
             let Some(pid) = Pid::from_raw(inherited.pid) else { continue };
             let scoreboard = Scoreboard::open(take(&inherited.scoreboard)?, inherited.slots)?;
             let (executable, channel) = (Rc::clone(&supervisor.executable), take(&inherited.channel)?);
-            let mut worker = WorkerHandle::new(inherited.number, pid, &executable, channel, scoreboard);
+            let shared = (scoreboard, inherited.last_lines.as_ref().map(take).transpose()?);
+            let mut worker = WorkerHandle::new(inherited.number, pid, &executable, channel, shared);
             worker.ready = Some(worker.started);
             if inherited.serving {
                 supervisor.serving = Some(worker);

@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal};
 use crate::channel::{Command, Lines};
 use crate::executable::Executable;
 use crate::handoff::{HandoffSpec, StatusHandoff, TITLE_LENGTH, VARIABLE, set_inheritable, title};
+use crate::log::{LastLines, Logs};
 use crate::metrics::Metrics;
 use crate::procfs;
 use crate::sys::scoreboard::{self, Scoreboard, Slot};
@@ -30,6 +31,8 @@ pub(crate) struct WorkerHandle {
     pub(crate) executable: Rc<Executable>,
     pub(crate) channel: OwnedFd,
     pub(crate) scoreboard: Scoreboard,
+    /// What it has logged and not written yet. None if it was started by a version that did not look after that.
+    pub(crate) last_lines: Option<OwnedFd>,
     pub(crate) started: Instant,
     pub(crate) ready: Option<Instant>,
     /// When it is killed.
@@ -51,7 +54,7 @@ impl WorkerHandle {
         additive_migrations_only: bool,
         metrics: Option<&Metrics>,
     ) -> io::Result<Self> {
-        let scoreboard = Scoreboard::new(slots)?;
+        let (scoreboard, last_lines) = (Scoreboard::new(slots)?, LastLines::file()?);
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let theirs = OwnedFd::from(theirs);
@@ -65,6 +68,7 @@ impl WorkerHandle {
             additive_migrations_only,
             build: executable.build(),
             metrics: metrics.map(|metrics| set_inheritable(metrics.file(), true)).transpose()?,
+            last_lines: set_inheritable(&last_lines, true)?,
             listeners: set_all_inheritable(sockets, true)?,
         };
         let name = title(number, "starting");
@@ -77,10 +81,11 @@ impl WorkerHandle {
         }
         let spawned = command.spawn();
         set_inheritable(scoreboard.file(), false)?;
+        set_inheritable(&last_lines, false)?;
         metrics.map(|metrics| set_inheritable(metrics.file(), false)).transpose()?;
         set_all_inheritable(sockets, false)?;
         let pid = Pid::from_child(&spawned?);
-        Ok(Self::new(number, pid, executable, ours.into(), scoreboard))
+        Ok(Self::new(number, pid, executable, ours.into(), (scoreboard, Some(last_lines))))
     }
 
     /// A worker that runs.
@@ -89,7 +94,7 @@ impl WorkerHandle {
         pid: Pid,
         executable: &Rc<Executable>,
         channel: OwnedFd,
-        scoreboard: Scoreboard,
+        (scoreboard, last_lines): (Scoreboard, Option<OwnedFd>),
     ) -> Self {
         Self {
             number,
@@ -97,6 +102,7 @@ impl WorkerHandle {
             executable: Rc::clone(executable),
             channel,
             scoreboard,
+            last_lines,
             started: Instant::now(),
             ready: None,
             deadline: None,
@@ -119,6 +125,14 @@ impl WorkerHandle {
     pub(crate) fn read_messages(&mut self) -> Vec<String> {
         self.messages.read(&self.channel);
         self.messages.by_ref().collect()
+    }
+
+    /// Has what it left behind written; it has exited. Processes that it forked may still run, and write for themselves.
+    pub(crate) fn write_last_lines(&self, logs: &Logs) {
+        let open = |file: &OwnedFd| LastLines::open(file.try_clone()?);
+        let Ok(Some(lines)) = self.last_lines.as_ref().map_or(Ok(None), open) else { return };
+        let own = self.pid.as_raw_nonzero().get().cast_unsigned();
+        logs.write_last_lines(&lines.all(), |process| process == own || !procfs::is_running(process));
     }
 
     /// The slots of its threads, or with `prefork` of its processes.

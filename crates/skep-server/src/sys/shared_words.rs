@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, ProtFlags};
@@ -66,11 +66,51 @@ impl Drop for SharedWords {
     }
 }
 
+/// Stores bytes from the beginning of words on. What follows them in the last word is lost.
+pub(crate) fn store_bytes(words: &[AtomicU64], bytes: &[u8]) {
+    for (word, piece) in words.iter().zip(bytes.chunks(8)) {
+        let mut value = [0; 8];
+        value[..piece.len()].copy_from_slice(piece);
+        word.store(u64::from_le_bytes(value), Ordering::Relaxed);
+    }
+}
+
+/// Stores bytes behind the first `at` ones, which stay as they are. Nobody else may store at the same time.
+pub(crate) fn store_bytes_at(words: &[AtomicU64], at: usize, bytes: &[u8]) {
+    let (word, before) = (at / 8, at % 8);
+    if before == 0 {
+        return store_bytes(&words[word..], bytes);
+    }
+    let (first, rest) = bytes.split_at(bytes.len().min(8 - before));
+    let mut value = words[word].load(Ordering::Relaxed).to_le_bytes();
+    value[before..before + first.len()].copy_from_slice(first);
+    words[word].store(u64::from_le_bytes(value), Ordering::Relaxed);
+    store_bytes(&words[word + 1..], rest);
+}
+
+/// Loads bytes from the beginning of words on. `None` if there are not as many.
+pub(crate) fn load_bytes(words: &[AtomicU64], length: usize) -> Option<Vec<u8>> {
+    let words = words.get(..length.div_ceil(8))?;
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect();
+    bytes.truncate(length);
+    Some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
-
     use super::*;
+
+    #[test]
+    fn bytes_are_stored_behind_others() {
+        let words: Vec<AtomicU64> = (0..3).map(|_| AtomicU64::new(u64::MAX)).collect();
+        let mut all = Vec::new();
+        for piece in ["a", "", "bcdefghijk", "lmnop", "q"] {
+            store_bytes_at(&words, all.len(), piece.as_bytes());
+            all.extend_from_slice(piece.as_bytes());
+            assert_eq!(load_bytes(&words, all.len()).unwrap(), all);
+        }
+        assert_eq!(load_bytes(&words, 25), None);
+    }
 
     #[test]
     fn what_one_mapping_adds_another_one_reads() {

@@ -23,9 +23,11 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_log_that_is_not_read_costs_no_request_and_no_error", a_log_that_is_not_read),
     ("a_fifo_that_is_not_read_stops_neither_start_nor_request", a_fifo_that_is_not_read),
     ("forked_processes_rotate_one_file", forked_processes_rotate_one_file),
+    ("a_killed_worker_loses_no_line", a_killed_worker_loses_no_line),
+    ("no_response_is_without_its_line_though_workers_are_killed", no_response_is_without_its_line),
 ];
 
-pub(crate) type Services = (Careful, Mine);
+pub(crate) type Services = (Careful, Mine, Last, Numbered);
 
 /// Says what it does at the level `debug`, and fails if it is asked to.
 #[derive(Service, Log)]
@@ -54,6 +56,38 @@ impl Handle for Mine {
         let user = cx.header(&http::header::FROM).unwrap_or("nobody").to_owned();
         cx.set_user(user);
         self.log().debug("beginning");
+        Ok(Response::text("done"))
+    }
+}
+
+/// Logs this many lines, and is killed at once, as if by the kernel that is out of memory.
+#[derive(Service, Log)]
+#[service(GET "/log/last/{lines}")]
+#[log(category = "logs.last")]
+pub(crate) struct Last {
+    lines: u32,
+}
+
+impl Handle for Last {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        for number in 0..self.lines {
+            self.log().info("line").field("number", number);
+        }
+        super::server::kill(std::process::id().cast_signed(), Signal::KILL);
+        std::future::pending().await
+    }
+}
+
+#[derive(Service, Log)]
+#[service(GET "/log/numbered/{number}")]
+#[log(category = "logs.numbered")]
+pub(crate) struct Numbered {
+    number: u32,
+}
+
+impl Handle for Numbered {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        self.log().info("line").field("number", self.number);
         Ok(Response::text("done"))
     }
 }
@@ -324,4 +358,96 @@ fn forked_processes_rotate_one_file() {
     assert_eq!(beginnings, 120, "none is lost, whichever process rotates");
     assert!(lines.iter().all(|line| line.starts_with("20")), "none is torn: {lines:?}");
     assert!(files.len() > 5, "{files:?}");
+}
+
+/// All lines of files whose names begin like this, the oldest first.
+fn lines_of(folder: &std::path::Path, name: &str) -> Vec<String> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> =
+        files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(name)).collect();
+    // Old files have the time behind their names.
+    files.sort_by_key(|path| (path.extension().is_some_and(|extension| extension == "log"), path.clone()));
+    files
+        .iter()
+        .flat_map(|path| fs::read_to_string(path).unwrap().lines().map(ToOwned::to_owned).collect::<Vec<_>>())
+        .collect()
+}
+
+fn numbers(lines: &[String]) -> Vec<u32> {
+    lines.iter().filter_map(|line| line.split("number=").nth(1)?.split(' ').next()?.parse().ok()).collect()
+}
+
+fn a_killed_worker_loses_no_line() {
+    for model in [&["--workers", "2"][..], &["--mpm", "prefork", "--workers", "1"]] {
+        let folder = folder();
+        let outputs = format!(
+            "log.outputs=stderr except=logs.last; file:{}/all.log only=logs.last rotate=64KiB",
+            folder.display()
+        );
+        let access = format!("log.access_outputs=file:{}/access.log", folder.display());
+        let logs = ["--set", &outputs, "--set", "log.access=true", "--set", &access];
+        let mut server = Server::start_in(folder.clone(), &[model, &logs].concat());
+        for (round, lines) in [1, 3000].into_iter().enumerate() {
+            assert!(get(&server, &format!("/log/numbered/{round}"), "").ends_with("done"));
+            assert_eq!(get(&server, &format!("/log/last/{lines}"), ""), "", "it is killed");
+            server.wait_until("the last lines are written", |server| {
+                server.errors().matches("crashed: signal 9").count() == round + 1
+            });
+        }
+        let errors = server.errors();
+        let expected: Vec<u32> = (0..1).chain(0..3000).collect();
+        assert_eq!(numbers(&lines_of(&folder, "all.log")), expected, "{model:?}: {errors}");
+        let access = lines_of(&folder, "access.log");
+        assert!(access.iter().filter(|line| line.contains("/log/numbered/")).count() == 2, "{model:?}: {access:?}");
+        let marked = errors.lines().filter(|line| line.contains("the last lines of a process that has ended"));
+        assert!(marked.clone().any(|line| line.contains("all.log")), "{model:?}: {errors}");
+        assert!(errors.find("the last lines").unwrap() < errors.find("crashed: signal 9").unwrap(), "{errors}");
+        server.control("stop");
+        assert_eq!(server.wait().code(), Some(0));
+    }
+}
+
+fn no_response_is_without_its_line() {
+    let folder = folder();
+    let outputs = format!("log.outputs=stderr level=warn; file:{}/all.log rotate=16KiB", folder.display());
+    let mut server = Server::start_in(folder.clone(), &["--workers", "2", "--set", &outputs]);
+    let number = std::sync::atomic::AtomicU32::new(0);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let address = server.address.clone();
+    let client = || {
+        let mut answered = Vec::new();
+        while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+            let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let ask = || -> std::io::Result<String> {
+                let mut stream = TcpStream::connect(&*address)?;
+                write!(stream, "GET /log/numbered/{number} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+                let mut response = String::new();
+                stream.read_to_string(&mut response)?;
+                Ok(response)
+            };
+            answered.extend(ask().ok().filter(|response| response.ends_with("done")).map(|_| number));
+        }
+        answered
+    };
+    let mut answered = std::thread::scope(|scope| {
+        let clients = [scope.spawn(client), scope.spawn(client)];
+        for _ in 0..4 {
+            std::thread::sleep(Duration::from_millis(300));
+            super::server::kill(server.worker(), Signal::KILL);
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        clients.map(|client| client.join().unwrap()).concat()
+    });
+    server.wait_until("all of them are reaped", |server| server.errors().matches("crashed: signal 9").count() == 4);
+    server.control("stop");
+    assert_eq!(server.wait().code(), Some(0));
+    let lines = lines_of(&folder, "all.log");
+    assert!(lines.iter().all(|line| line.starts_with("20")), "torn: {lines:?}");
+    let mut logged = numbers(&lines);
+    let count = logged.len();
+    logged.sort_unstable();
+    logged.dedup();
+    assert_eq!(logged.len(), count, "none is written twice");
+    answered.retain(|number| logged.binary_search(number).is_err());
+    assert_eq!(answered, [0; 0], "they have no line: {}", server.errors());
 }

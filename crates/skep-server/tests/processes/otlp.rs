@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::logs::v1::{LogRecord, SeverityNumber};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
@@ -23,6 +25,7 @@ use super::server::{Server, command, descendants, folder, kill, title};
 
 pub(crate) const TESTS: &[Test] = &[
     ("an_otlp_receiver_decodes_spans_and_metrics", an_otlp_receiver_decodes_spans_and_metrics),
+    ("an_otlp_receiver_decodes_log_lines_and_none_is_lost_to_its_failures", an_otlp_receiver_decodes_log_lines),
     ("no_span_is_lost_to_otlp_failures_forks_and_shutdown", no_span_is_lost_to_otlp_failures_forks_and_shutdown),
     ("an_upgrade_has_one_exporter_at_a_time", an_upgrade_has_one_exporter_at_a_time),
     ("a_dead_otlp_receiver_costs_no_request_and_drops_are_counted", a_dead_otlp_receiver_costs_no_request),
@@ -37,6 +40,7 @@ struct Taken {
     heads: Vec<String>,
     traces: Vec<ExportTraceServiceRequest>,
     metrics: Vec<ExportMetricsServiceRequest>,
+    logs: Vec<ExportLogsServiceRequest>,
 }
 
 struct Receiver {
@@ -83,6 +87,17 @@ impl Receiver {
         resources.flat_map(|resource| &resource.scope_spans).flat_map(|scope| &scope.spans).cloned().collect()
     }
 
+    /// Log lines, with their categories.
+    fn lines(&self) -> Vec<(String, LogRecord)> {
+        let taken = self.taken();
+        let scopes = taken.logs.iter().flat_map(|request| &request.resource_logs).flat_map(|logs| &logs.scope_logs);
+        let lines = scopes.flat_map(|scope| {
+            let category = scope.scope.as_ref().unwrap().name.clone();
+            scope.log_records.iter().map(move |line| (category.clone(), line.clone()))
+        });
+        lines.collect()
+    }
+
     /// Requests with this name.
     fn count(&self, name: &str) -> usize {
         self.spans().iter().filter(|span| span.name == name).count()
@@ -112,6 +127,8 @@ fn receive<S: Read + Write>(
         let mut taken = taken.lock().unwrap();
         if head.starts_with("POST /v1/traces ") {
             taken.traces.push(ExportTraceServiceRequest::decode(&body[..]).unwrap());
+        } else if head.starts_with("POST /v1/logs ") {
+            taken.logs.push(ExportLogsServiceRequest::decode(&body[..]).unwrap());
         } else {
             assert!(head.starts_with("POST /v1/metrics "), "{head}");
             taken.metrics.push(ExportMetricsServiceRequest::decode(&body[..]).unwrap());
@@ -205,6 +222,45 @@ fn an_otlp_receiver_decodes_spans_and_metrics() {
     assert_eq!(value(&resource.attributes, "deployment.environment.name").as_deref(), Some("test"));
 }
 
+fn an_otlp_receiver_decodes_log_lines() {
+    let receiver = Receiver::start();
+    receiver.is_down.store(true, Ordering::Relaxed);
+    // Most of the lines wait in their process: the queue is short.
+    let settings = ["--set", "log.outputs=stderr; otlp", "--set", "limits.log_records=16"];
+    let mut server = start(&receiver, &settings);
+    get_with_trace(&server, "/log/true", "01");
+    for number in 0..50 {
+        server.get(&format!("/log/numbered/{number}")).unwrap();
+    }
+    server.wait_until("it failed", |server| server.errors().contains("otlp.endpoint takes nothing"));
+    receiver.is_down.store(false, Ordering::Relaxed);
+    let numbered = || -> Vec<String> {
+        let lines = receiver.lines().into_iter().filter(|(category, _)| category == "logs.numbered");
+        lines.filter_map(|(_, line)| value(&line.attributes, "number")).collect()
+    };
+    server.wait_until("they arrive", |_| numbered().len() >= 50);
+    assert_eq!(numbered(), (0..50).map(|number| number.to_string()).collect::<Vec<_>>(), "once each, in order");
+    let lines = receiver.lines();
+    let is_failure = |line: &LogRecord| line.severity_number == i32::from(SeverityNumber::Error);
+    let (_, failed) = lines.iter().find(|(_, line)| is_failure(line) && !line.trace_id.is_empty()).unwrap();
+    assert_eq!(failed.trace_id, 0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes());
+    assert_eq!(failed.severity_text, "ERROR");
+    server.wait_until("its span arrives", |_| receiver.count("GET /log/{failing}") == 1);
+    let spans = receiver.spans();
+    let span = spans.iter().find(|span| span.name == "GET /log/{failing}").unwrap();
+    assert_eq!(failed.span_id, span.span_id);
+    let (_, line) = lines.iter().find(|(category, _)| category == "logs.numbered").unwrap();
+    assert_eq!(line.severity_number, i32::from(SeverityNumber::Info));
+    assert!(line.time_unix_nano > 0 && value(&line.attributes, "process.pid").is_some(), "{line:?}");
+    let Some(Value::StringValue(body)) = line.body.as_ref().and_then(|body| body.value.as_ref()) else { panic!() };
+    assert_eq!(body, "line");
+    // The last ones are sent at shutdown.
+    server.get("/log/numbered/50").unwrap();
+    server.control("stop");
+    assert_eq!(server.wait().code(), Some(0));
+    assert_eq!(numbered().last().map(String::as_str), Some("50"));
+}
+
 fn no_span_is_lost_to_otlp_failures_forks_and_shutdown() {
     let receiver = Receiver::start();
     receiver.is_down.store(true, Ordering::Relaxed);
@@ -212,8 +268,9 @@ fn no_span_is_lost_to_otlp_failures_forks_and_shutdown() {
     for _ in 0..20 {
         server.get("/").unwrap();
     }
-    server
-        .wait_until("it failed", |server| server.errors().contains("otlp.endpoint takes nothing, and spans wait: 503"));
+    server.wait_until("it failed", |server| {
+        server.errors().contains("otlp.endpoint takes nothing, and spans and log records wait: 503")
+    });
     receiver.is_down.store(false, Ordering::Relaxed);
     server.wait_until("they arrive", |_| receiver.count("GET /") == 20);
     let log = server.errors();
@@ -307,7 +364,7 @@ fn otlp_over_tls() {
     server.get("/").unwrap();
     server.wait_until("it is not trusted", |server| {
         let log = server.errors();
-        log.contains("otlp.endpoint takes nothing, and spans wait") && log.contains("UnknownIssuer")
+        log.contains("otlp.endpoint takes nothing, and spans and log records wait") && log.contains("UnknownIssuer")
     });
     assert_eq!(receiver.count("GET /"), 0);
     let mut command = command(&folder, &["--listen", "127.0.0.1:0", "--set", &setting]);

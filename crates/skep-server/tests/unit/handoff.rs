@@ -13,6 +13,7 @@ fn a_handoff_is_parsed_as_it_was_written() {
         additive_migrations_only: true,
         build: 77,
         metrics: Some(12),
+        last_lines: 13,
         listeners: vec![vec![8, 9], vec![10, 11]],
     };
     assert_eq!(HandoffSpec::parse(&spec.to_string()), Some(spec.clone()));

@@ -45,7 +45,7 @@ fn names(names: &[&str]) -> Vec<String> {
 }
 
 fn start() -> (Arc<Metrics>, recorder::Recorder) {
-    let metrics = Arc::new(Metrics::new(0).unwrap());
+    let metrics = Arc::new(Metrics::new(Queues::default()).unwrap());
     let services = metrics.register(&names(&["none", "Article"]), &names(&[""; 9]));
     let recorder = metrics.recorder(0, services, Duration::from_millis(50), None);
     (metrics, recorder)
@@ -76,7 +76,7 @@ fn requests_are_counted_by_service_and_outcome_over_all_threads_and_workers() {
 
 #[test]
 fn memory_of_another_layout_is_known_by_its_first_word_and_its_size() {
-    let metrics = Metrics::new(0).unwrap();
+    let metrics = Metrics::new(Queues::default()).unwrap();
     metrics.memory.words()[MAGIC].fetch_add(1, Ordering::Relaxed);
     assert!(Metrics::open(metrics.file().try_clone().unwrap()).unwrap().is_none());
     let short = SharedWords::new(c"skep-test", 1).unwrap();
@@ -86,7 +86,7 @@ fn memory_of_another_layout_is_known_by_its_first_word_and_its_size() {
 
 #[test]
 fn nothing_is_lost_when_threads_share_a_block() {
-    let metrics = Arc::new(Metrics::new(0).unwrap());
+    let metrics = Arc::new(Metrics::new(Queues::default()).unwrap());
     let services = metrics.register(&names(&["none"]), &names(&[""; 9]));
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -157,7 +157,7 @@ fn a_running_request_is_shown_until_it_ends() {
 
 #[test]
 fn names_beyond_the_room_count_as_no_service() {
-    let metrics = Arc::new(Metrics::new(0).unwrap());
+    let metrics = Arc::new(Metrics::new(Queues::default()).unwrap());
     let many: Vec<String> = (0..300).map(|number| format!("Service{number}")).collect();
     let services = metrics.register(&many, &many);
     assert_eq!((services[255], services[256], services[299]), (255, 0, 0));
@@ -166,7 +166,7 @@ fn names_beyond_the_room_count_as_no_service() {
 
 /// A recorder that traces one of `one_in`, with room for `room` spans.
 fn tracing(room: usize, one_in: u64) -> (Arc<Metrics>, recorder::Recorder) {
-    let metrics = Arc::new(Metrics::new(room).unwrap());
+    let metrics = Arc::new(Metrics::new(Queues { spans: room, ..Queues::default() }).unwrap());
     let routes = names(&["", "GET /writings/{page}"]);
     let services = metrics.register(&names(&["none", "Article"]), &routes);
     let tracing = Tracing { one_in, routes: routes.into() };
@@ -176,6 +176,11 @@ fn tracing(room: usize, one_in: u64) -> (Arc<Metrics>, recorder::Recorder) {
 
 fn traced(trace: &Trace) -> Traced<'_> {
     Traced { trace, id: 7, start: Instant::now(), tls: false, version: "1.1" }
+}
+
+fn next_spans(metrics: &Metrics, most: usize) -> (Vec<SpanRecord>, u64) {
+    let (texts, next) = metrics.spans().next(most, None);
+    (texts.into_iter().map(|text| serde_json::from_slice(&text.unwrap()).unwrap()).collect(), next)
 }
 
 #[test]
@@ -192,7 +197,7 @@ fn a_traced_request_is_a_span_with_its_steps() {
     let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).into_iter().collect();
     let trace = recorder.trace(&headers, 7).unwrap();
     recorder.record(&Finished { traced: Some(traced(&trace)), ..finished(&account, 500, 3) });
-    let (spans, next) = metrics.next_spans(100, None);
+    let (spans, next) = next_spans(&metrics, 100);
     assert!(spans.iter().all(|span| span.trace == trace.id() && span.start <= span.end));
     let SpanWork::Request(RequestSpan { method, service, route, status, cause, .. }) = &spans[0].work else { panic!() };
     assert_eq!((&**method, &**service, &**route, *status), ("GET", "Article", "/writings/{page}", 500));
@@ -217,7 +222,7 @@ fn requests_without_a_trace_are_sampled_and_the_flag_of_others_counts() {
     let (metrics, recorder) = tracing(10, 0);
     let never = recorder.trace(&HeaderMap::new(), 0).unwrap();
     recorder.record(&Finished { traced: Some(traced(&never)), ..finished(&account(1, None), 200, 3) });
-    assert!(!metrics.has_spans());
+    assert!(!metrics.spans().has_some());
     let (_, untraced) = start();
     assert_eq!(untraced.trace(&HeaderMap::new(), 1), None, "there is no exporter");
 }
@@ -228,24 +233,24 @@ fn a_full_queue_drops_and_counts_and_a_span_leaves_it_when_it_was_sent() {
     let trace = Trace::begin(1, true);
     let record = || recorder.record(&Finished { traced: Some(traced(&trace)), ..finished(&account(1, None), 200, 3) });
     (0..6).for_each(|_| record());
-    assert_eq!((metrics.dropped_spans(), metrics.figures().spans), (2, 4));
-    let (spans, next) = metrics.next_spans(3, None);
+    assert_eq!(metrics.figures().spans, [4, 2]);
+    let (spans, next) = next_spans(&metrics, 3);
     assert_eq!((spans.len(), next), (3, 3));
     // The next sender, perhaps in another process, finds the same ones.
     let other = Metrics::open(metrics.file().try_clone().unwrap()).unwrap().unwrap();
-    assert_eq!(other.next_spans(3, None), (spans, 3));
-    other.finish_spans(3);
+    assert_eq!(next_spans(&other, 3), (spans, 3));
+    other.spans().finish(3);
     (0..3).for_each(|_| record());
-    assert_eq!((metrics.dropped_spans(), metrics.next_spans(9, None).0.len()), (2, 4));
+    assert_eq!((metrics.spans().counts(), next_spans(&metrics, 9).0.len()), ([7, 2], 4));
 }
 
 #[test]
 fn a_span_that_a_killed_thread_left_unfinished_is_dropped() {
     let (metrics, recorder) = tracing(4, 1);
-    metrics.spans_head().fetch_add(1, Ordering::Relaxed);
+    metrics.spans().leave_unfinished();
     let trace = Trace::begin(1, true);
     recorder.record(&Finished { traced: Some(traced(&trace)), ..finished(&account(1, None), 200, 3) });
-    assert_eq!(metrics.next_spans(9, None), (Vec::<SpanRecord>::new(), 0), "it may be written yet");
-    let (spans, next) = metrics.next_spans(9, Some(0));
-    assert_eq!((spans.len(), next, metrics.dropped_spans()), (1, 2, 1));
+    assert_eq!(metrics.spans().next(9, None), (Vec::new(), 0), "it may be written yet");
+    let (spans, next) = metrics.spans().next(9, Some(0));
+    assert_eq!((spans.iter().map(Option::is_some).collect::<Vec<_>>(), next), (vec![false, true], 2));
 }

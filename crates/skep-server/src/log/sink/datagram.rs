@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 
-use super::Stopped;
+use super::{Progress, Stopped};
 
 /// Where datagrams go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Socket {
     }
 
     /// Sends each line without its end. One that is too long for a datagram is left out.
-    pub(super) fn send(&self, lines: &[u8], end: u8) -> Result<(), Stopped> {
+    pub(super) fn send(&self, lines: &[u8], end: u8, progress: Progress<'_>) -> Result<(), Stopped> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let mut written = 0;
         for line in lines.split_inclusive(|byte| *byte == end) {
@@ -42,6 +42,7 @@ impl Socket {
                 return Err(Stopped { written, error });
             }
             written += line.len();
+            progress.wrote(written);
         }
         Ok(())
     }

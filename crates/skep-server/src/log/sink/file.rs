@@ -8,6 +8,7 @@
 
 mod archive;
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsFd;
@@ -18,9 +19,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
+use skep_units::format_duration;
 
-use super::Stopped;
 use super::stream::{self, write_all};
+use super::{Progress, Stopped};
 use archive::Archive;
 
 /// When a file is rotated, and what becomes of the old ones.
@@ -73,10 +75,10 @@ impl LogFile {
     }
 
     /// Appends whole lines. Waits at most `patience` for the reader of a FIFO.
-    pub(super) fn write(&self, lines: &[u8], patience: Duration) -> Result<(), Stopped> {
+    pub(super) fn write(&self, lines: &[u8], patience: Duration, progress: Progress<'_>) -> Result<(), Stopped> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..ATTEMPTS {
-            match self.try_write(&mut open, lines, patience) {
+            match self.try_write(&mut open, lines, patience, progress) {
                 Ok(true) => return Ok(()),
                 Ok(false) => *open = None,
                 Err(stopped) => return Err(stopped),
@@ -86,15 +88,22 @@ impl LogFile {
     }
 
     /// False if the file is no longer the one of the path.
-    fn try_write(&self, open: &mut Option<Open>, lines: &[u8], patience: Duration) -> Result<bool, Stopped> {
+    fn try_write(
+        &self,
+        open: &mut Option<Open>,
+        lines: &[u8],
+        patience: Duration,
+        progress: Progress<'_>,
+    ) -> Result<bool, Stopped> {
         let file = self.opened(open).map_err(stopped)?;
-        let is_file = file.metadata().map_err(stopped)?.is_file();
+        let metadata = file.metadata().map_err(stopped)?;
+        let is_file = metadata.is_file();
         let _lock = is_file.then(|| Locked::new(file));
         if !is_at(file, &self.path) {
             return Ok(false);
         }
         if !is_file {
-            return stream::write(file.as_fd(), lines, patience).map(|()| true);
+            return stream::write(file.as_fd(), lines, patience, progress).map(|()| true);
         }
         let size = remove_incomplete_line(file).map_err(stopped)?;
         if size > 0 && self.rotation.is_due(size + lines.len() as u64, modified(file), SystemTime::now()) {
@@ -102,7 +111,26 @@ impl LogFile {
             archive.rotate(self.in_background.load(Ordering::Relaxed)).map_err(stopped)?;
             return Ok(false);
         }
-        append(file, lines, size).map(|()| true)
+        progress.begins(metadata.ino(), size);
+        append(file, lines, size)?;
+        progress.wrote(lines.len());
+        Ok(true)
+    }
+
+    /// How much of these lines a process has appended that was killed meanwhile: to the file with this inode, from this size on. It may have
+    /// been rotated since; if it is compressed, nothing is known.
+    pub(in crate::log) fn has_taken(&self, (inode, size): (u64, u64), lines: &[u8]) -> usize {
+        let archive = Archive { path: &self.path, rotation: &self.rotation };
+        let files = std::iter::once(self.path.clone()).chain(archive.files().unwrap_or_default());
+        let open = |path: PathBuf| OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok();
+        let is_it = |file: &File| file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.ino() == inode);
+        let Some(file) = files.filter_map(open).find(is_it) else { return 0 };
+        let (mut there, mut read) = (vec![0; lines.len()], 0);
+        while let Ok(more @ 1..) = file.read_at(&mut there[read..], size + read as u64) {
+            read += more;
+        }
+        let same = there[..read].iter().zip(lines).take_while(|(there, line)| there == line).count();
+        whole(&lines[..same])
     }
 
     fn opened<'o>(&self, open: &'o mut Option<Open>) -> io::Result<&'o File> {
@@ -134,6 +162,16 @@ fn open_file(path: &Path) -> io::Result<File> {
 
 fn stopped(error: io::Error) -> Stopped {
     Stopped { written: 0, error }
+}
+
+/// The options of an output, each after a space.
+impl fmt::Display for Rotation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.size.map_or(Ok(()), |size| write!(f, " rotate={size}B"))?;
+        self.every.map_or(Ok(()), |every| write!(f, " every={}", format_duration(every)))?;
+        self.keep.map_or(Ok(()), |keep| write!(f, " keep={keep}"))?;
+        f.write_str(if self.compress { " compress=yes" } else { "" })
+    }
 }
 
 impl Rotation {
@@ -181,10 +219,15 @@ fn remove_incomplete_line(file: &File) -> io::Result<u64> {
 /// Appends lines; if they do not all fit, those that fit.
 fn append(file: &File, lines: &[u8], size: u64) -> Result<(), Stopped> {
     let Err((written, error)) = write_all(file.as_fd(), lines) else { return Ok(()) };
-    let whole = lines[..written].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let whole = whole(&lines[..written]);
     // If this fails, the next writer does it.
     let _ = file.set_len(size + whole as u64);
     Err(Stopped { written: whole, error })
+}
+
+/// The bytes of the lines that are whole.
+fn whole(lines: &[u8]) -> usize {
+    lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
 }
 
 /// The lock of an open file.

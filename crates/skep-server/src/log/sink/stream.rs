@@ -8,13 +8,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::Stopped;
+use super::{Progress, Stopped};
 
 /// A pipe takes this much at once, without mixing it with what others write (`PIPE_BUF`).
 const PIECE: usize = 4096;
 
 /// Writes whole lines. A pipe gets pieces, each only when it has room: a reader that stands still stops nobody.
-pub(super) fn write(fd: BorrowedFd<'_>, lines: &[u8], patience: Duration) -> Result<(), Stopped> {
+pub(super) fn write(
+    fd: BorrowedFd<'_>,
+    lines: &[u8],
+    patience: Duration,
+    progress: Progress<'_>,
+) -> Result<(), Stopped> {
     let status = rustix::fs::fstat(fd);
     if status.is_ok_and(|status| FileType::from_raw_mode(status.st_mode) == FileType::RegularFile) {
         return write_all(fd, lines).map_err(|(written, error)| Stopped { written, error });
@@ -28,6 +33,7 @@ pub(super) fn write(fd: BorrowedFd<'_>, lines: &[u8], patience: Duration) -> Res
             return Err(Stopped { written: written + part, error });
         }
         written += piece.len();
+        progress.wrote(written);
     }
     Ok(())
 }

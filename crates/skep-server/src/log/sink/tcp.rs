@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, connect, recv, send, socket_with};
 
-use super::Stopped;
 use super::stream::await_room;
+use super::{Progress, Stopped};
 
 /// A connection that is opened when it is needed, and again when it is closed.
 #[derive(Debug)]
@@ -39,7 +39,13 @@ impl Connection {
     }
 
     /// Sends each line without its end. One that was begun counts as written: its rest is sent by the next call, also by one without lines.
-    pub(super) fn send(&self, lines: &[u8], end: u8, patience: Duration) -> Result<(), Stopped> {
+    pub(super) fn send(
+        &self,
+        lines: &[u8],
+        end: u8,
+        patience: Duration,
+        progress: Progress<'_>,
+    ) -> Result<(), Stopped> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let process = std::process::id();
         if state.process != process {
@@ -59,6 +65,7 @@ impl Connection {
                 written += line.len();
             }
             result.map_err(|error| Stopped { written, error })?;
+            progress.wrote(written);
         }
         Ok(())
     }
@@ -149,7 +156,7 @@ mod tests {
     fn lines_arrive_after_their_lengths_and_a_new_server_gets_the_next_ones() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let connection = Connection::new(listener.local_addr().unwrap().to_string());
-        connection.send("a\nlänger\n".as_bytes(), b'\n', PATIENCE).unwrap();
+        connection.send("a\nlänger\n".as_bytes(), b'\n', PATIENCE, Progress::NONE).unwrap();
         let (mut first, _) = listener.accept().unwrap();
         let mut text = [0; 12];
         first.read_exact(&mut text).unwrap();
@@ -158,7 +165,7 @@ mod tests {
         while !connection.state.lock().unwrap().socket.as_ref().is_some_and(is_closed) {
             std::thread::yield_now();
         }
-        connection.send(b"next\n", b'\n', PATIENCE).unwrap();
+        connection.send(b"next\n", b'\n', PATIENCE, Progress::NONE).unwrap();
         let (second, _) = listener.accept().unwrap();
         drop(connection);
         assert_eq!(read(second), b"4 next");
@@ -170,13 +177,13 @@ mod tests {
         let connection = Connection::new(listener.local_addr().unwrap().to_string());
         let line = [&[b'x'; 4095][..], b"\n"].concat();
         let lines = line.repeat(4096);
-        let stopped = connection.send(&lines, b'\n', Duration::ZERO);
+        let stopped = connection.send(&lines, b'\n', Duration::ZERO, Progress::NONE);
         let (stream, _) = listener.accept().unwrap();
         let mut written = stopped.map_or_else(|stopped| stopped.written, |()| lines.len());
         assert!(written < lines.len() && written.is_multiple_of(line.len()), "{written}");
         let reader = std::thread::spawn(|| read(stream));
         while written < lines.len() {
-            match connection.send(&lines[written..], b'\n', PATIENCE) {
+            match connection.send(&lines[written..], b'\n', PATIENCE, Progress::NONE) {
                 Ok(()) => written = lines.len(),
                 Err(stopped) => written += stopped.written,
             }
@@ -190,10 +197,10 @@ mod tests {
     fn where_nobody_listens_nothing_is_written_and_nothing_waits() {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let connection = Connection::new(address.to_string());
-        let stopped = connection.send(b"a\n", b'\n', PATIENCE).unwrap_err();
+        let stopped = connection.send(b"a\n", b'\n', PATIENCE, Progress::NONE).unwrap_err();
         assert_eq!((stopped.written, stopped.error.kind()), (0, io::ErrorKind::ConnectionRefused));
         let listener = TcpListener::bind(address).unwrap();
-        connection.send(b"a\n", b'\n', PATIENCE).unwrap();
+        connection.send(b"a\n", b'\n', PATIENCE, Progress::NONE).unwrap();
         let (stream, _) = listener.accept().unwrap();
         drop(connection);
         assert_eq!(read(stream), b"1 a");

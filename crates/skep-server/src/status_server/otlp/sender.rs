@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
-use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use prost::Message;
 use ureq::Agent;
 use ureq::http::header::RETRY_AFTER;
@@ -44,15 +43,9 @@ impl Sender {
         Self { agent, endpoint: endpoint.to_owned(), headers: headers.to_vec(), timeout }
     }
 
-    pub(super) fn send_traces(&self, request: &ExportTraceServiceRequest, time: Option<Duration>) -> Outcome {
-        self.post("/v1/traces", request.encode_to_vec(), time.map_or(self.timeout, |time| time.min(self.timeout)))
-    }
-
-    pub(super) fn send_metrics(&self, request: &ExportMetricsServiceRequest) -> Outcome {
-        self.post("/v1/metrics", request.encode_to_vec(), self.timeout)
-    }
-
-    fn post(&self, path: &str, body: Vec<u8>, timeout: Duration) -> Outcome {
+    /// Sends the message of a signal to its path. `time`: how long that may take at most.
+    pub(super) fn send(&self, path: &str, message: &impl Message, time: Option<Duration>) -> Outcome {
+        let (body, timeout) = (message.encode_to_vec(), time.map_or(self.timeout, |time| time.min(self.timeout)));
         let mut request = self.agent.post(format!("{}{path}", self.endpoint));
         for (name, value) in &self.headers {
             request = request.header(name, value);
@@ -66,7 +59,7 @@ impl Sender {
         let status = response.status();
         if status.is_success() {
             let body = response.body_mut().with_config().limit(LONGEST_RESPONSE).read_to_vec().unwrap_or_default();
-            // Both signals respond alike; with an empty message, all is taken.
+            // All signals respond alike; with an empty message, all is taken.
             let partial = ExportTraceServiceResponse::decode(&body[..]).unwrap_or_default().partial_success;
             let rejected = partial.map_or(0, |partial| partial.rejected_spans);
             return Outcome::Taken { rejected: u64::try_from(rejected).unwrap_or(0) };

@@ -4,7 +4,7 @@ use super::*;
 
 fn buffer(writer: &Arc<Writer>, fails: bool, limit: usize) -> Arc<LogBuffer> {
     let sink = Arc::new(Sink::Test(Mutex::new((fails, Vec::new()))));
-    writer.buffer(Destination { name: "test".into(), sink, end: b'\n' }, limit)
+    writer.buffer(Destination { name: "test".into(), description: String::new(), sink, end: b'\n' }, limit)
 }
 
 fn set_failing(buffer: &LogBuffer, fails: bool) {
@@ -49,7 +49,7 @@ fn warnings_do_not_wait_for_a_sink_that_fails() {
 #[test]
 fn a_thread_begins_with_the_first_line_and_ends_with_the_last() {
     let writer = Arc::new(Writer::default());
-    writer.use_thread();
+    writer.use_thread(None);
     let buffer = buffer(&writer, false, 100);
     assert!(lock(&writer.thread).is_none());
     buffer.push(false, |lines| lines.extend(b"one line\n"));
@@ -63,7 +63,7 @@ fn a_thread_begins_with_the_first_line_and_ends_with_the_last() {
 #[test]
 fn warnings_wait_for_a_writer_that_is_slow() {
     let writer = Arc::new(Writer::default());
-    writer.use_thread();
+    writer.use_thread(None);
     let buffer = buffer(&writer, false, 16);
     for _ in 0..1000 {
         buffer.push(true, |lines| lines.extend(b"a warning\n"));

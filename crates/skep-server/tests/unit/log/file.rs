@@ -8,7 +8,8 @@ use flate2::read::GzDecoder;
 
 use super::*;
 use crate::log::buffer::{Destination, Writer};
-use crate::log::sink::Sink;
+use crate::log::output::Place;
+use crate::log::{EventOutput, LastLines, Logs, Settings};
 
 /// For readers that are not waited for.
 const NOW: Duration = Duration::ZERO;
@@ -43,7 +44,7 @@ fn a_file_is_rotated_before_it_exceeds_its_size() {
     let rotation = Rotation { size: Some(20), keep: Some(2), ..Rotation::default() };
     let log = LogFile::new(folder.log(), rotation.clone());
     for number in 0..9 {
-        log.write(format!("line {number}, 10\n").as_bytes(), NOW).unwrap();
+        log.write(format!("line {number}, 10\n").as_bytes(), NOW, Progress::NONE).unwrap();
     }
     assert_eq!(fs::read_to_string(folder.log()).unwrap(), "line 8, 10\n");
     let path = folder.log();
@@ -58,7 +59,7 @@ fn rotated_files_are_compressed_and_kept_in_order() {
     let rotation = Rotation { size: Some(1), compress: true, ..Rotation::default() };
     let log = LogFile::new(folder.log(), rotation.clone());
     for number in 0..4 {
-        log.write(format!("{number}\n").as_bytes(), NOW).unwrap();
+        log.write(format!("{number}\n").as_bytes(), NOW, Progress::NONE).unwrap();
     }
     let path = folder.log();
     let archive = Folder::archive(&path, &rotation);
@@ -99,12 +100,12 @@ fn a_clock_that_was_set_back_replaces_no_old_file() {
 fn a_file_that_was_renamed_is_opened_again() {
     let folder = Folder::new("renamed");
     let log = LogFile::new(folder.log(), Rotation::default());
-    log.write(b"one\n", NOW).unwrap();
+    log.write(b"one\n", NOW, Progress::NONE).unwrap();
     fs::rename(folder.log(), folder.0.join("elsewhere")).unwrap();
-    log.write(b"two\n", NOW).unwrap();
+    log.write(b"two\n", NOW, Progress::NONE).unwrap();
     assert_eq!(fs::read_to_string(folder.log()).unwrap(), "two\n");
     fs::remove_file(folder.log()).unwrap();
-    log.write(b"three\n", NOW).unwrap();
+    log.write(b"three\n", NOW, Progress::NONE).unwrap();
     assert_eq!(fs::read_to_string(folder.log()).unwrap(), "three\n");
 }
 
@@ -118,7 +119,7 @@ fn what_a_killed_process_left_unfinished_is_removed() {
         (format!("whole\n{}", "x".repeat(10_000)), "whole\nnext\n".into()),
     ] {
         fs::write(folder.log(), left).unwrap();
-        log.write(b"next\n", NOW).unwrap();
+        log.write(b"next\n", NOW, Progress::NONE).unwrap();
         assert_eq!(fs::read_to_string(folder.log()).unwrap(), expected);
     }
 }
@@ -127,7 +128,7 @@ fn what_a_killed_process_left_unfinished_is_removed() {
 fn a_full_disk_takes_whole_lines_or_nothing() {
     // /dev/full fails as a full disk does.
     let log = LogFile::new("/dev/full".into(), Rotation::default());
-    let stopped = log.write(b"one\ntwo\n", NOW).unwrap_err();
+    let stopped = log.write(b"one\ntwo\n", NOW, Progress::NONE).unwrap_err();
     assert_eq!((stopped.written, stopped.error.raw_os_error()), (0, Some(libc::ENOSPC)));
 }
 
@@ -135,31 +136,47 @@ fn a_full_disk_takes_whole_lines_or_nothing() {
 fn a_folder_that_is_missing_is_an_error_until_it_is_there() {
     let folder = Folder::new("missing");
     let log = LogFile::new(folder.0.join("later/blog.log"), Rotation::default());
-    assert_eq!(log.write(b"one\n", NOW).unwrap_err().error.kind(), io::ErrorKind::NotFound);
+    assert_eq!(log.write(b"one\n", NOW, Progress::NONE).unwrap_err().error.kind(), io::ErrorKind::NotFound);
     fs::create_dir(folder.0.join("later")).unwrap();
-    log.write(b"one\n", NOW).unwrap();
+    log.write(b"one\n", NOW, Progress::NONE).unwrap();
 }
 
-/// A process of `lines_of_several_processes_are_whole`: writes numbered lines as a server does, as fast as it can.
+/// A process of `lines_of_several_processes_are_whole`: writes numbered lines as a server does, as fast as it can. The last process is
+/// killed in the middle.
 #[test]
 fn a_process_that_writes() {
     let Ok(task) = std::env::var("SKEP_TEST_LOG") else { return };
     let [path, process, count] = task.split(' ').collect::<Vec<_>>()[..] else { panic!("{task}") };
-    let rotation = Rotation { size: Some(rotation_size(count.parse().unwrap())), ..Rotation::default() };
+    let (process, count): (usize, u64) = (process.parse().unwrap(), count.parse().unwrap());
+    let (place, lines) = (place(path, count), last_lines(Path::new(path), true));
     let writer = Arc::<Writer>::default();
-    writer.use_thread();
-    let sink = Arc::new(Sink::File(LogFile::new(path.into(), rotation)));
-    let buffer = writer.buffer(Destination { name: "test".into(), sink, end: b'\n' }, 64 << 10);
-    for number in 0..count.parse::<u64>().unwrap() {
+    writer.use_thread(Some(lines.areas(process)));
+    let (description, sink) = (place.describe(), Arc::new(place.open()));
+    let buffer = writer.buffer(Destination { name: "test".into(), description, sink, end: b'\n' }, 64 << 10);
+    for number in 0..count {
+        if process == KILLED && number == count / 2 {
+            rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
+        }
         let filler = "x".repeat(usize::try_from(number % 100).unwrap());
         buffer.push(true, |out| out.extend_from_slice(format!("{process} {number} {filler}.\n").as_bytes()));
     }
     writer.finish();
 }
 
+const KILLED: usize = 3;
+
 /// Some ten files.
-fn rotation_size(lines: u64) -> u64 {
-    lines * 60 * 4 / 10
+fn place(path: &str, lines: u64) -> Place {
+    Place::of_description(&format!("file:{path} rotate={}B", lines * 60 * 4 / 10)).unwrap()
+}
+
+/// The memory of all processes, in a file beside the log.
+fn last_lines(log: &Path, is_new: bool) -> Arc<LastLines> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(log.with_extension("last"));
+    let output = EventOutput::parse("stderr").unwrap();
+    let settings = Settings { outputs: vec![output], buffer: 64 << 10, ..Settings::default() };
+    let file = file.unwrap().into();
+    if is_new { LastLines::new(file, &settings, 4, 0).unwrap() } else { LastLines::open(file).unwrap().unwrap() }
 }
 
 /// `SKEP_TEST_LOG_LINES=250000` is the drill with a million lines.
@@ -167,27 +184,22 @@ fn rotation_size(lines: u64) -> u64 {
 fn lines_of_several_processes_are_whole_and_in_order_though_one_is_killed() {
     let folder = Folder::new("processes");
     let count: u64 = std::env::var("SKEP_TEST_LOG_LINES").map_or(5000, |count| count.parse().unwrap());
-    let start = |process: u64| {
+    let start = |process: usize| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "log::sink::file::tests::a_process_that_writes"]).stdout(std::process::Stdio::null());
         command.env("SKEP_TEST_LOG", format!("{} {process} {count}", folder.log().display())).spawn().unwrap()
     };
     let mut processes: Vec<_> = (0..4).map(start).collect();
-    // In the middle of its work, if there is enough of it.
-    while fs::metadata(folder.log()).map_or(0, |file| file.len()) < rotation_size(count) / 2 {
-        std::thread::yield_now();
-    }
-    processes[3].kill().unwrap();
-    let ended: Vec<bool> = processes.iter_mut().map(|process| process.wait().unwrap().success()).collect();
-    assert_eq!(ended[..3], [true; 3]);
-    // The next writer finds what the killed process may have left.
-    let rotation = Rotation { size: Some(rotation_size(count)), ..Rotation::default() };
-    LogFile::new(folder.log(), rotation.clone()).write(b"4 0 .\n", NOW).unwrap();
-    let path = folder.log();
+    assert!(!processes[KILLED].wait().unwrap().success());
+    // As its supervisor does, while the others go on.
+    let logs = Logs { writer: Arc::default(), access: Vec::new(), buffer: 0, sinks: Mutex::default() };
+    logs.write_last_lines(&last_lines(&folder.log(), false).areas(KILLED), |_| true);
+    assert!(processes[..KILLED].iter_mut().all(|process| process.wait().unwrap().success()));
+    let (path, rotation) = (folder.log(), Rotation::default());
     let mut files = Folder::archive(&path, &rotation).files().unwrap();
     assert!(files.len() > 2, "rotated");
     files.push(path.clone());
-    let mut next = [0_u64; 5];
+    let mut next = [0_u64; 4];
     for line in files.iter().map(|file| fs::read_to_string(file).unwrap()).collect::<String>().lines() {
         let [process, number, filler] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("torn: {line}") };
         let (process, number): (usize, u64) = (process.parse().unwrap(), number.parse().unwrap());
@@ -195,8 +207,25 @@ fn lines_of_several_processes_are_whole_and_in_order_though_one_is_killed() {
         assert_eq!(next[process], number, "lost, doubled or out of order: {line}");
         next[process] += 1;
     }
-    assert_eq!(next[..3], [count; 3]);
-    assert!(next[3] <= count);
+    assert_eq!(next, [count, count, count, count / 2]);
+}
+
+/// It was killed within the write, or before it, or after it; and the file may be an old one by now.
+#[test]
+fn lines_that_a_killed_process_has_written_are_known() {
+    let folder = Folder::new("taken");
+    let log = LogFile::new(folder.log(), Rotation { size: Some(30), ..Rotation::default() });
+    log.write(b"before\n", NOW, Progress::NONE).unwrap();
+    let inode = folder.log().metadata().unwrap().ino();
+    let (begun, lines) = ((inode, 7), b"one\ntwo\nthree\n");
+    assert_eq!(log.has_taken(begun, lines), 0);
+    fs::write(folder.log(), "before\none\ntwo\nthr").unwrap();
+    assert_eq!(log.has_taken(begun, lines), 8);
+    log.write(b"another one, so\n", NOW, Progress::NONE).unwrap();
+    assert_ne!(folder.log().metadata().unwrap().ino(), inode, "rotated");
+    assert_eq!(log.has_taken(begun, lines), 8);
+    assert_eq!(log.has_taken((inode, 0), lines), 0, "other lines");
+    assert_eq!(log.has_taken((0, 7), lines), 0);
 }
 
 #[test]
@@ -205,31 +234,31 @@ fn a_fifo_is_written_while_it_is_read_and_never_waited_for() {
     let path = folder.log();
     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     let log = LogFile::new(path.clone(), Rotation { size: Some(1), ..Rotation::default() });
-    let stopped = log.write(b"one\n", NOW).unwrap_err();
+    let stopped = log.write(b"one\n", NOW, Progress::NONE).unwrap_err();
     assert!(stopped.written == 0 && !stopped.is_slow());
     assert_eq!(stopped.error.to_string(), "it is a FIFO that no process reads");
     let reader = || OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();
     let mut first = reader();
-    log.write(b"one\n", NOW).unwrap();
+    log.write(b"one\n", NOW, Progress::NONE).unwrap();
     let mut bytes = [0; 100];
     let read = first.read(&mut bytes).unwrap();
     assert_eq!(&bytes[..read], b"one\n");
     // It stands still: what it has not taken is for later, whole lines first.
     let lines = b"a line of 16 it.\n".repeat(8192);
-    let stopped = log.write(&lines, NOW).unwrap_err();
+    let stopped = log.write(&lines, NOW, Progress::NONE).unwrap_err();
     assert!(stopped.is_slow() && stopped.written > 0 && stopped.written.is_multiple_of(17), "{stopped:?}");
     drop(first);
-    assert_eq!(log.write(b"two\n", NOW).unwrap_err().error.kind(), io::ErrorKind::BrokenPipe);
+    assert_eq!(log.write(b"two\n", NOW, Progress::NONE).unwrap_err().error.kind(), io::ErrorKind::BrokenPipe);
     // The next one finds what the first one has left.
     let mut second = reader();
-    assert!(log.write(b"two\n", NOW).unwrap_err().is_slow());
+    assert!(log.write(b"two\n", NOW, Progress::NONE).unwrap_err().is_slow());
     let mut left = Vec::new();
     assert_eq!(second.read_to_end(&mut left).unwrap_err().kind(), io::ErrorKind::WouldBlock);
     assert_eq!(left.len(), stopped.written);
-    log.write(b"two\n", NOW).unwrap();
+    log.write(b"two\n", NOW, Progress::NONE).unwrap();
     let read = second.read(&mut bytes).unwrap();
     assert_eq!(&bytes[..read], b"two\n");
     fs::remove_file(&path).unwrap();
-    log.write(b"three\n", NOW).unwrap();
+    log.write(b"three\n", NOW, Progress::NONE).unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"three\n", "it was replaced");
 }

@@ -21,7 +21,8 @@ fn written_by(descriptions: &[&str], repeats: u32, log: impl FnOnce()) -> Vec<St
     let sinks: Vec<_> = descriptions.iter().map(|_| Arc::new(Sink::Test(std::sync::Mutex::default()))).collect();
     let outputs = descriptions.iter().zip(&sinks).map(|(description, sink)| {
         let EventOutput { layout, filter, .. } = EventOutput::parse(description).unwrap();
-        let to = Destination { name: "test".into(), sink: Arc::clone(sink), end: layout.end() };
+        let to =
+            Destination { name: "test".into(), description: String::new(), sink: Arc::clone(sink), end: layout.end() };
         Output { filter, layout, buffer: writer.buffer(to, 1 << 20) }
     });
     let mask = Mask::new(&["password".into(), "token".into()]);
@@ -41,7 +42,7 @@ fn sent(description: &str, log: impl FnOnce()) -> Vec<String> {
     receiver.set_nonblocking(true).unwrap();
     let EventOutput { layout, filter, .. } = EventOutput::parse(description).unwrap();
     let sink = Sink::Datagrams(Socket::new(Address::Unix(path.clone())));
-    let to = Destination { name: "test".into(), sink: Arc::new(sink), end: layout.end() };
+    let to = Destination { name: "test".into(), description: String::new(), sink: Arc::new(sink), end: layout.end() };
     let output = Output { filter, layout, buffer: Arc::new(Writer::default()).buffer(to, 1 << 20) };
     let mask = Mask::new(&[]);
     tracing::subscriber::with_default(Events::new(vec![output], mask, 0, false, 200), log);

@@ -25,6 +25,25 @@ fn an_output_is_a_place_with_options() {
 }
 
 #[test]
+fn a_place_is_described_to_another_process() {
+    for text in [
+        "stdout",
+        "stderr",
+        "\"file:/var/log/a \\\"b\\\" \\\\.log\" rotate=1000B every=90m keep=7 compress=yes",
+        "file:blog.log",
+        "syslog",
+        "syslog:udp:logs:514",
+        "syslog:tcp:[::1]:601",
+        "journald:/tmp/j",
+        "otlp",
+    ] {
+        let place = Place::of_description(text).unwrap();
+        assert_eq!(Place::of_description(&place.describe()), Ok(place), "{text}");
+    }
+    assert_eq!(Place::Ring(7).describe(), "", "it is in the memory of its process");
+}
+
+#[test]
 fn words_may_be_quoted() {
     let words = Words::split("stderr pattern=\"%d \\\"%m\\\"\"  level=info", &OPTIONS).unwrap();
     assert_eq!((words.kind.as_str(), words.get("pattern")), ("stderr", Some("%d \"%m\"")));

@@ -4,7 +4,15 @@ use super::*;
 
 #[test]
 fn upgrade_state_is_parsed_as_it_was_written() {
-    let worker = InheritedWorker { serving: true, number: 7, pid: 123, channel: 10, scoreboard: 11, slots: 2 };
+    let worker = InheritedWorker {
+        serving: true,
+        number: 7,
+        pid: 123,
+        channel: 10,
+        scoreboard: 11,
+        slots: 2,
+        last_lines: Some(14),
+    };
     let state = UpgradeState {
         process: 5,
         last_number: 7,
@@ -13,7 +21,7 @@ fn upgrade_state_is_parsed_as_it_was_written() {
         control: Some(9),
         sockets: vec![vec![3, 4], vec![5, 6]],
         status: InheritedStatus { metrics: Some(12), socket: Some(13), process: Some(77) },
-        workers: vec![worker, InheritedWorker { serving: false, number: 6, pid: 99, ..worker }],
+        workers: vec![worker, InheritedWorker { serving: false, number: 6, pid: 99, last_lines: None, ..worker }],
         urls: vec!["http://localhost:80 (on every address)".into(), "unix:/a b".into()],
         level_changes: vec!["warn".parse().unwrap(), "blog::search debug".parse().unwrap()],
         raises: vec![Raise::parse(&["user", "Anna", "Lena", "debug"]).unwrap()],
