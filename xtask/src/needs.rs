@@ -131,6 +131,13 @@ pub(crate) const NEEDS: &[Need] = &[
         from: From::Debian(&["redis-server", "redis-tools"]),
     },
     Need {
+        name: "PostgreSQL",
+        why: "the same verbs as for SQLite are tried on real servers",
+        steps: &["external"],
+        found: || command::on_path("postgres") || Path::new("/usr/lib/postgresql").is_dir(),
+        from: From::Debian(&["postgresql"]),
+    },
+    Need {
         name: "promtool",
         why: "Prometheus's own reading of metrics judges ours",
         steps: &["external"],

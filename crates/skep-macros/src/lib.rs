@@ -78,7 +78,7 @@ pub fn assets(input: TokenStream) -> TokenStream {
 /// Embeds the SQL files of a folder, given relative to the crate's `Cargo.toml`, as `skep::sql::Migrations`.
 ///
 /// The files are named `0001_name.sql`: four digits, an underscore, then lower-case letters, digits and underscores.
-/// Another name or a duplicate number does not compile.
+/// Another name or a duplicate number does not compile. A folder `postgres` inside has the files for PostgreSQL, named in the same way.
 ///
 /// ```ignore
 /// const MIGRATIONS: skep::sql::Migrations = skep::sql::migrations!("migrations");

@@ -7,13 +7,26 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, LitStr};
 
+/// The folder with the migrations for PostgreSQL, inside the one for SQLite.
+const POSTGRES: &str = "postgres";
+
 pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let folder: LitStr = syn::parse2(input)?;
     let root = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-    let names = names(&root.join(folder.value())).map_err(|text| Error::new(folder.span(), text))?;
-    let numbered = numbered(names).map_err(|text| Error::new(folder.span(), text))?;
+    let sqlite = of_folder(&root, &folder.value()).map_err(|text| Error::new(folder.span(), text))?;
+    let below = format!("{}/{POSTGRES}", folder.value());
+    if !root.join(&below).is_dir() {
+        return Ok(sqlite);
+    }
+    let postgres = of_folder(&root, &below).map_err(|text| Error::new(folder.span(), text))?;
+    Ok(quote!(#sqlite.with_postgres(const { &#postgres })))
+}
+
+/// An expression with the migrations of a folder, which is given relative to the root.
+fn of_folder(root: &Path, folder: &str) -> Result<TokenStream, String> {
+    let numbered = numbered(names(&root.join(folder))?)?;
     let migrations = numbered.iter().map(|(number, name)| {
-        let path = format!("/{}/{name}", folder.value());
+        let path = format!("/{folder}/{name}");
         // `include_str!` makes Cargo rebuild when a file changes.
         quote! {
             ::skep::sql::Migration::new(
@@ -21,20 +34,20 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
             )
         }
     });
-    let below = format!("/{}", folder.value());
+    let below = format!("/{folder}");
     Ok(quote! {
         ::skep::sql::Migrations::new(const { &[#(#migrations),*] })
             .from_folder(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), #below))
     })
 }
 
-/// The sorted names of the files in a folder, without hidden files.
+/// The sorted names of the files in a folder, without hidden files and the folder for PostgreSQL.
 fn names(folder: &Path) -> Result<Vec<String>, String> {
     let unreadable = |error| format!("the folder {} cannot be read: {error}", folder.display());
     let mut names = Vec::new();
     for file in fs::read_dir(folder).map_err(unreadable)? {
         let name = file.map_err(unreadable)?.file_name().to_string_lossy().into_owned();
-        if !name.starts_with('.') {
+        if !name.starts_with('.') && name != POSTGRES {
             names.push(name);
         }
     }

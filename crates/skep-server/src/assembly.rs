@@ -46,6 +46,11 @@ pub(crate) fn app_setup(
     setup.settings = settings;
     setup.allow_breaking_migration = config.swap.allow_breaking_migration;
     setup.data.clone_from(&config.data);
+    setup.database.clone_from(&config.database);
+    setup.sql = skep::sql::Options::new()
+        .connections(config.database_connections)
+        .transactions(config.database_transactions)
+        .statement_timeout(config.database_timeout);
     setup.base_url.clone_from(&config.base_url);
     setup.secure_cookies = config.cookies.secure;
     setup.development = config.development;

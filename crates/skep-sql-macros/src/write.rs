@@ -25,7 +25,7 @@ pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
     let (tracked, warnings) = (tracked(&whole.files), warnings(whole, span));
     let statements = statements(&whole.statements, span)?;
     // Not around the call: what an argument borrows would end with the block.
-    let before = |statements: TokenStream| quote!({ #tracked #warnings #statements });
+    let before = |statements: TokenStream| quote!({ #tracked #warnings ::skep::__note_checked! {} #statements });
     if input.pieces.iter().all(|piece| matches!(piece, Piece::Always(_))) {
         let statement = before(quote!(&#statements));
         let parameters = Arguments::new(input, whole).always();

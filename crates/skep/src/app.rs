@@ -44,8 +44,6 @@ use crate::settings::{Declared, Row};
 use crate::site::{Site, StatusFn, observed};
 
 use self::around::Surroundings;
-#[cfg(not(target_family = "wasm"))]
-use self::database::DATABASE;
 pub(crate) use self::database::keys_of;
 use self::database::{open_database, outbox};
 use self::mounted::LeftOut;
@@ -200,7 +198,8 @@ impl App {
     }
 
     /// Gives the application a SQLite database, `database.sqlite` in the folder for data, with these
-    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::SharedCx::db), [`Site::db`].
+    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::SharedCx::db), [`Site::db`]. If the setting `database` has an
+    /// address, it is PostgreSQL instead, with those [for PostgreSQL](crate::sql::Migrations::with_postgres).
     #[must_use]
     pub fn database(mut self, migrations: sql::Migrations) -> Self {
         if self.database.replace((migrations, open_database)).is_some() {
@@ -360,8 +359,11 @@ impl App {
     pub fn check(mut self, setup: &Setup) -> Result<Vec<String>, StartError> {
         #[cfg(not(target_family = "wasm"))]
         if let Some((migrations, _)) = self.database.as_ref().filter(|_| !setup.temporary_database) {
-            sql::Database::check(setup.data.join(DATABASE), migrations)
-                .map_err(|error| StartError::new(error.to_string()))?;
+            database::check(migrations, setup)?;
+            if setup.database.is_some() {
+                // The empty database below is SQLite, and has none of them.
+                self.ignored_tables.clear();
+            }
         }
         let checks = std::mem::take(&mut self.checks);
         let nowhere = Setup {

@@ -92,6 +92,11 @@ impl Hosted {
         carefully: bool,
     ) -> Result<Database, String> {
         let setup = self.setup();
+        if setup.database.is_some() {
+            return Err(
+                "the setting `database` is for native applications: the database of a component is SQLite".to_owned()
+            );
+        }
         let how = (carefully, setup.temporary_database);
         let (path, offload) = (setup.data.join(DATABASE), Arc::clone(&setup.offload));
         let database = Database::open_for_guests(&path, migrations, setup.sql.clone(), offload, how);

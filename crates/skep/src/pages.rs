@@ -16,6 +16,7 @@
 #[doc = include_str!("../../../docs/guides/cors.md")]
 #[doc = include_str!("../../../docs/guides/sessions.md")]
 #[doc = include_str!("../../../docs/guides/database.md")]
+#[doc = include_str!("../../../docs/guides/postgresql.md")]
 #[doc = include_str!("../../../docs/guides/logging.md")]
 #[doc = include_str!("../../../docs/reference/configuration.md")]
 struct Pages;

@@ -25,7 +25,10 @@ use crate::websocket;
 pub struct Setup {
     /// The data directory.
     pub data: PathBuf,
-    /// Use a new, temporary database instead of the one in [`data`](Self::data).
+    /// The address of a database of PostgreSQL, `postgres://USER:PASSWORD@HOST/NAME`, instead of the SQLite file in [`data`](Self::data).
+    /// Needs the feature `postgres`.
+    pub database: Option<Secret<String>>,
+    /// Use a new, temporary database instead of the one in [`data`](Self::data), or beside the one of PostgreSQL.
     pub temporary_database: bool,
     /// The file with the keys that encrypt cookies and tokens, one per line. Default: `secret` in [`data`](Self::data), or
     /// temporary keys with a [`temporary_database`](Self::temporary_database). Outside of [`development`](Self::development), a file
@@ -173,6 +176,7 @@ impl Default for Setup {
     fn default() -> Self {
         Self {
             data: PathBuf::from("data"),
+            database: None,
             temporary_database: false,
             secret: None,
             secret_keys: None,

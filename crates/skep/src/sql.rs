@@ -1,4 +1,4 @@
-//! SQLite, built in.
+//! SQLite, built in; and PostgreSQL, with the feature `postgres`.
 //!
 //! A [`Database`] is one for the process: opened when the application starts, which runs the embedded
 //! [`Migrations`]. A [`Local`] is one for each thread: its verbs are what handlers call.
@@ -76,12 +76,15 @@ mod hosted;
 #[cfg(not(target_family = "wasm"))]
 mod local;
 mod migrations;
+mod noted;
 #[cfg(not(target_family = "wasm"))]
 mod open;
 #[cfg(not(target_family = "wasm"))]
 mod options;
 #[cfg(not(target_family = "wasm"))]
 mod pool;
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+mod postgres;
 mod query;
 #[cfg(target_family = "wasm")]
 mod remote;
@@ -91,9 +94,13 @@ mod stream;
 #[cfg(not(target_family = "wasm"))]
 mod transaction;
 mod value;
+#[cfg(not(target_family = "wasm"))]
+mod verb;
 mod verbs;
 
 pub(crate) use dependencies::{ANY_TABLE, ReadTables};
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+pub(crate) use noted::refuse_checked;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
@@ -108,6 +115,8 @@ pub use checked::{Any, BindTo, Blob, ByName, Checked, Holds, Integer, NotNull, N
 pub use checked::{column, list, parameter, rows_by_name, rows_of_one};
 pub use error::{Error, Result};
 pub use migrations::{Migration, Migrations};
+#[doc(hidden)]
+pub use noted::CheckedAt;
 pub use query::{Parameter, Parameters, Query, Values, query, values};
 #[cfg(target_family = "wasm")]
 pub use remote::{Blocking, Database, Local, Transaction};

@@ -45,9 +45,12 @@ pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
     tokens::find(&tokens::all(source), &["unsafe"]).map(|line| source.complaint(line, text)).collect()
 }
 
-/// `skep` opens no socket and starts no thread or process; its tests may, and the client for tests of applications.
+/// The driver of PostgreSQL: its connections belong to the thread of a handler. With the feature `postgres` only.
+const POSTGRES: &str = "crates/skep/src/sql/postgres/";
+
+/// `skep` opens no socket and starts no thread or process; its tests may, the client for tests of applications, and the driver of PostgreSQL.
 pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
-    let is_exempt = source.is_test() || source.path == TEST_CLIENT;
+    let is_exempt = source.is_test() || source.path == TEST_CLIENT || source.path.starts_with(POSTGRES);
     if !source.is_rust() || !source.path.starts_with("crates/skep/") || is_exempt {
         return Vec::new();
     }

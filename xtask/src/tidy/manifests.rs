@@ -61,7 +61,13 @@ fn wrong(source: &Source, package: &str, dependency: &Dependency<'_>) -> Option<
     if name.starts_with("wasmtime") && package != "skep-isolate" {
         return Some(format!("{package} names {name}; wasmtime takes minutes to build and lives in skep-isolate only"));
     }
-    if package == "skep" && !dependency.for_tests && NOT_IN_SKEP.iter().any(|prefix| name.starts_with(prefix)) {
+    // What the driver of PostgreSQL has, with a feature that is off.
+    let is_postgres = ["tokio-postgres", "tokio-rustls"].contains(&name);
+    if package == "skep"
+        && !dependency.for_tests
+        && !is_postgres
+        && NOT_IN_SKEP.iter().any(|prefix| name.starts_with(prefix))
+    {
         return Some(format!("skep names {name}; it opens no socket and drives no future: that is skep-server's part"));
     }
     None

@@ -9,12 +9,14 @@ use crate::form::once;
 use crate::keys::{AppKeys, Missing};
 use crate::mail::{Mailer, Outbox};
 use crate::sealed;
+#[cfg(not(target_family = "wasm"))]
+use crate::secret::Secret;
 use crate::setup::{Setup, StartError};
 use crate::sql;
 
 /// The file of the database in the data directory.
 #[cfg(not(target_family = "wasm"))]
-pub(super) const DATABASE: &str = "database.sqlite";
+const DATABASE: &str = "database.sqlite";
 
 impl App {
     /// Sends mail by a [`Mailer`] of the application's own, which has an example. The server's (`mail.smtp`) comes first, and tests collect
@@ -81,23 +83,70 @@ pub(super) fn open_database(
     has_once: bool,
 ) -> Result<sql::Database, StartError> {
     let offload = Arc::clone(&setup.offload);
-    let database = if setup.temporary_database {
-        sql::Database::temporary(migrations, offload)
+    let database = if let Some(address) = &setup.database {
+        open_postgres(address, migrations, setup)?
+    } else if setup.temporary_database {
+        sql::Database::temporary(migrations, offload).map_err(wrong)?
     } else {
         let path = setup.data.join(DATABASE);
         if setup.careful {
-            sql::Database::check_careful(&path, migrations).map_err(|error| StartError::new(error.to_string()))?;
+            sql::Database::check_careful(&path, migrations).map_err(wrong)?;
         }
-        sql::Database::open(path, migrations, setup.sql.clone(), offload)
+        sql::Database::open(path, migrations, setup.sql.clone(), offload).map_err(wrong)?
     };
-    let database = database.map_err(|error| StartError::new(error.to_string()))?;
     if has_once {
         // The framework's own table: it is no migration of the application's.
-        let made = database.write(|db| once::SCHEMA.iter().try_for_each(|statement| db.execute(*statement).map(drop)));
+        let made = database.make_tables(once::SCHEMA, once::POSTGRES_SCHEMA);
         made.map_err(|error| StartError::new(format!("the table of one-shot forms: {error}")))?;
     }
     Ok(database)
 }
+
+#[cfg(not(target_family = "wasm"))]
+fn wrong(error: sql::OpenError) -> StartError {
+    StartError::new(error.to_string())
+}
+
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+fn open_postgres(
+    address: &Secret<String>,
+    migrations: &sql::Migrations,
+    setup: &Setup,
+) -> Result<sql::Database, StartError> {
+    sql::refuse_checked().map_err(StartError::new)?;
+    let (options, offload) = (setup.sql.clone(), Arc::clone(&setup.offload));
+    let database = if setup.temporary_database {
+        sql::Database::temporary_postgres(address.reveal(), migrations, options, offload)
+    } else {
+        sql::Database::open_postgres(address.reveal(), migrations, options, offload, setup.careful)
+    };
+    database.map_err(wrong)
+}
+
+#[cfg(not(any(feature = "postgres", target_family = "wasm")))]
+fn open_postgres(_: &Secret<String>, _: &sql::Migrations, _: &Setup) -> Result<sql::Database, StartError> {
+    Err(StartError::new(NO_POSTGRES))
+}
+
+/// Finds what is wrong with the database before it is opened. Nothing is changed.
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn check(migrations: &sql::Migrations, setup: &Setup) -> Result<(), StartError> {
+    match &setup.database {
+        #[cfg(feature = "postgres")]
+        Some(address) => {
+            sql::refuse_checked().map_err(StartError::new)?;
+            let offload = Arc::clone(&setup.offload);
+            sql::Database::check_postgres(address.reveal(), migrations, offload).map_err(wrong)
+        }
+        #[cfg(not(feature = "postgres"))]
+        Some(_) => Err(StartError::new(NO_POSTGRES)),
+        None => sql::Database::check(setup.data.join(DATABASE), migrations).map_err(wrong),
+    }
+}
+
+#[cfg(not(any(feature = "postgres", target_family = "wasm")))]
+const NO_POSTGRES: &str =
+    "the setting `database` needs the cargo feature `postgres` of skep-server, or of skep: without it there is SQLite";
 
 /// The host opens it, and has the settings for that.
 #[cfg(target_family = "wasm")]
@@ -148,7 +197,7 @@ pub(super) fn check_tables(database: Option<&sql::Database>, tables: &[&'static 
     let Some(database) = database else {
         return Err(StartError::new("App::ignore_writes names tables of a database, and there is no App::database"));
     };
-    let known = database.write(|db| db.all::<String>("select name from sqlite_schema where type = 'table'"));
+    let known = database.tables();
     let known = known.map_err(|error| StartError::new(error.to_string()))?;
     let Some(unknown) = tables.iter().find(|table| !known.iter().any(|name| name == *table)) else { return Ok(()) };
     let near = skep_units::nearest(unknown, known.iter().map(String::as_str));

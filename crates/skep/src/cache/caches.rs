@@ -327,7 +327,7 @@ impl Caches {
     /// The tags of what is made of these tables.
     pub(crate) fn tags_of_tables(&self, tables: &[&'static str]) -> Vec<u64> {
         let mut read = tables.iter().copied().filter(|table| !self.ignored_tables.contains(table)).peekable();
-        let any = read.peek().map(|_| ANY_TABLE);
+        let any = read.peek().filter(|_| !tables.contains(&ANY_TABLE)).map(|_| ANY_TABLE);
         let id = |table| EntryPolicy::new(Duration::MAX).tag(&table_tag(table)).tags().to_vec();
         read.chain(any).flat_map(id).collect()
     }

@@ -1,16 +1,19 @@
 //! The same verbs for code that may block: start-up hooks, imports, tools.
 
 use super::changes::Changes;
-use super::connection::{Connection, Verb};
+use super::connection::Connection;
 use super::dependencies::{self, OnCommit};
 use super::error::Result;
+#[cfg(feature = "postgres")]
+use super::postgres;
 use super::query::Query;
 use super::row::Row;
+use super::verb::{Make, Verbs};
 use super::verbs::verbs;
 
 /// The writer, for code that may block. See [`Database::write`](super::Database::write).
 pub struct Blocking<'c> {
-    connection: &'c Connection,
+    engine: Engine<'c>,
     on_commit: Option<&'c OnCommit>,
     /// In the open transaction.
     written: Vec<&'static str>,
@@ -18,21 +21,70 @@ pub struct Blocking<'c> {
     pub(super) depth: u32,
 }
 
-impl<'c> Blocking<'c> {
-    pub(super) fn new(connection: &'c Connection, on_commit: Option<&'c OnCommit>) -> Self {
-        Self { connection, on_commit, written: Vec::new(), depth: 0 }
+/// Which database it is, and the one connection to it.
+#[derive(Clone, Copy)]
+enum Engine<'c> {
+    Sqlite(&'c Connection),
+    #[cfg(feature = "postgres")]
+    Postgres(&'c postgres::Remote),
+}
+
+impl Engine<'_> {
+    fn begin(self) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => connection.control("begin immediate"),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(remote) => remote.control("begin"),
+        }
     }
 
-    verbs!([] self: &mut Self, Connection);
+    /// Commits or rolls back.
+    fn end(self, text: &'static str) -> Result<()> {
+        match self {
+            Self::Sqlite(connection) => connection.control(text),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(remote) => remote.control(text),
+        }
+    }
 
-    fn ask<T, R>(&mut self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+    fn in_transaction(self) -> bool {
+        match self {
+            Self::Sqlite(connection) => connection.in_transaction(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(remote) => remote.in_transaction(),
+        }
+    }
+}
+
+impl<'c> Blocking<'c> {
+    pub(super) fn new(connection: &'c Connection, on_commit: Option<&'c OnCommit>) -> Self {
+        Self { engine: Engine::Sqlite(connection), on_commit, written: Vec::new(), depth: 0 }
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(super) fn postgres(remote: &'c postgres::Remote, on_commit: Option<&'c OnCommit>) -> Self {
+        Self { engine: Engine::Postgres(remote), on_commit, written: Vec::new(), depth: 0 }
+    }
+
+    verbs!([] self: &mut Self, Verbs);
+
+    fn ask<T, R: Send + 'static>(&mut self, query: Query<'_, T>, verb: Make<R>) -> Result<R> {
         let (text, tables) = (query.text(), dependencies::written(&query));
-        let values = query.into_values()?;
-        let (result, has_changed) = self.connection.noting_changes(|connection| verb(connection, text, &values));
+        let (result, has_changed) = match self.engine {
+            Engine::Sqlite(connection) => {
+                let (values, verb) = (query.into_values()?, verb().sqlite);
+                connection.noting_changes(|connection| verb(connection, text, &values))
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(remote) => {
+                let (value, has_changed) = remote.ask(postgres::job(query)?, verb().postgres)?;
+                (Ok(value), has_changed)
+            }
+        };
         if has_changed {
             dependencies::add(&mut self.written, tables);
         }
-        if !self.connection.in_transaction() {
+        if !self.engine.in_transaction() {
             self.announce();
         }
         result
@@ -49,11 +101,11 @@ impl<'c> Blocking<'c> {
     /// Runs `work` in a transaction: kept if it gives `Ok`, undone if it gives an error or panics. One in another is an
     /// error.
     pub fn transaction<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
-        self.connection.control("begin immediate")?;
+        self.engine.begin()?;
         self.written.clear();
-        let undo = Undo(self.connection);
+        let undo = Undo(self.engine);
         let value = work(self)?;
-        undo.0.control("commit")?;
+        undo.0.end("commit")?;
         self.announce();
         Ok(value)
     }
@@ -61,13 +113,13 @@ impl<'c> Blocking<'c> {
 
 opaque_debug!(Blocking<'_>);
 
-struct Undo<'c>(&'c Connection);
+struct Undo<'c>(Engine<'c>);
 
 impl Drop for Undo<'_> {
     fn drop(&mut self) {
         if self.0.in_transaction() {
             // Should even this fail, the lease that lent the connection closes it.
-            let _ = self.0.control("rollback");
+            let _ = self.0.end("rollback");
         }
     }
 }

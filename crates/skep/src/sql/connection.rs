@@ -292,9 +292,9 @@ impl<T: Row> Rows<'_, T> {
     fn next(&mut self) -> Result<Option<T>> {
         let Some(row) = self.raw.next().map_err(sqlite)? else { return Ok(None) };
         if self.plan.is_none() {
-            self.plan = Some(T::plan(&Columns::new(Head(row.as_ref())))?);
+            self.plan = Some(T::plan(&Columns::new(Head::Sqlite(row.as_ref())))?);
         }
-        self.plan.as_ref().map(|plan| T::read(&Cells::new(Line(row)), plan)).transpose()
+        self.plan.as_ref().map(|plan| T::read(&Cells::new(Line::Sqlite(row)), plan)).transpose()
     }
 
     /// The same, and adds how many bytes its values have.
@@ -307,9 +307,9 @@ impl<T: Row> Rows<'_, T> {
             };
         }
         if self.plan.is_none() {
-            self.plan = Some(T::plan(&Columns::new(Head(row.as_ref())))?);
+            self.plan = Some(T::plan(&Columns::new(Head::Sqlite(row.as_ref())))?);
         }
-        self.plan.as_ref().map(|plan| T::read(&Cells::new(Line(row)), plan)).transpose()
+        self.plan.as_ref().map(|plan| T::read(&Cells::new(Line::Sqlite(row)), plan)).transpose()
     }
 
     pub(super) fn step(&mut self) -> Result<bool> {

@@ -18,6 +18,8 @@ use super::migrations::{Migrations, Step, Steps};
 use super::open::{OpenError, check, check_careful, open};
 use super::options::Options;
 use super::pool::{Lease, Pool};
+#[cfg(feature = "postgres")]
+use super::postgres;
 use crate::offload::{Offload, offload};
 
 /// The database of an application: one for the process, cheap to clone, shared by its threads.
@@ -36,7 +38,15 @@ use crate::offload::{Offload, offload};
 /// ```
 #[derive(Clone)]
 pub struct Database {
-    shared: Arc<Shared>,
+    engine: Engine,
+}
+
+/// Which database it is.
+#[derive(Clone)]
+enum Engine {
+    Sqlite(Arc<Shared>),
+    #[cfg(feature = "postgres")]
+    Postgres(Arc<postgres::Shared>),
 }
 
 pub(super) struct Shared {
@@ -137,50 +147,161 @@ impl Database {
         let on_commit = OnceLock::new();
         let shared =
             Shared { path, file, is_damaged, options, offload, writer, readers, streams, on_commit, _folder: folder };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self { engine: Engine::Sqlite(Arc::new(shared)) })
+    }
+
+    /// Opens a database of PostgreSQL by its address, `postgres://USER:PASSWORD@HOST/NAME`, and runs the migrations it lacks: those for
+    /// PostgreSQL ([`Migrations::with_postgres`]). With `carefully`, a pending one that does more than add is an error, because another version
+    /// of the program uses the database meanwhile.
+    ///
+    /// This may wait: for the network, and for other processes that do the same.
+    #[cfg(feature = "postgres")]
+    pub fn open_postgres(
+        address: &str,
+        migrations: &Migrations,
+        options: Options,
+        offload: Arc<dyn Offload>,
+        carefully: bool,
+    ) -> Result<Self, OpenError> {
+        Self::postgres(address, migrations, options, offload, (carefully, false))
+    }
+
+    /// A database for tests: a new one beside the one that the address names, dropped with the last handle to it. Its user must be allowed to
+    /// make some.
+    #[cfg(feature = "postgres")]
+    pub fn temporary_postgres(
+        address: &str,
+        migrations: &Migrations,
+        options: Options,
+        offload: Arc<dyn Offload>,
+    ) -> Result<Self, OpenError> {
+        Self::postgres(address, migrations, options, offload, (false, true))
+    }
+
+    #[cfg(feature = "postgres")]
+    fn postgres(
+        address: &str,
+        migrations: &Migrations,
+        options: Options,
+        offload: Arc<dyn Offload>,
+        how: (bool, bool),
+    ) -> Result<Self, OpenError> {
+        let shared = postgres::Shared::open(address, migrations.postgres_steps(), options, offload, how)?;
+        Ok(Self { engine: Engine::Postgres(shared) })
+    }
+
+    /// Says what [`open_postgres`](Self::open_postgres) would find wrong with the migrations that ran. Nothing is run or changed.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn check_postgres(
+        address: &str,
+        migrations: &Migrations,
+        offload: Arc<dyn Offload>,
+    ) -> Result<(), OpenError> {
+        postgres::Shared::check(address, migrations.postgres_steps(), offload)
     }
 
     /// The database for one thread's handlers. Made once for each thread: what it learns and prepares stays with it.
     #[must_use]
     pub fn local(&self) -> Local {
-        Local::new(Arc::clone(&self.shared))
+        match &self.engine {
+            Engine::Sqlite(shared) => Local::new(Arc::clone(shared)),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(shared) => Local::postgres(shared.pool()),
+        }
     }
 
     /// Lends the writer to `work`, which may read too. For code that may block (start-up, imports, tools): it waits for
     /// the writer and for the disk. On a reactor thread it would stall every request, or wait forever for a transaction
     /// that a handler of the same thread holds.
     pub fn write<R>(&self, work: impl FnOnce(&mut Blocking<'_>) -> Result<R>) -> Result<R> {
-        let mut lease = block_on(self.shared.lease_writer())?;
-        work(&mut Blocking::new(lease.connection()?, self.shared.on_commit.get()))
+        match &self.engine {
+            Engine::Sqlite(shared) => {
+                let mut lease = block_on(shared.lease_writer())?;
+                work(&mut Blocking::new(lease.connection()?, shared.on_commit.get()))
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(shared) => {
+                let remote = postgres::Remote::open(shared)?;
+                work(&mut Blocking::postgres(&remote, shared.on_commit.get()))
+            }
+        }
     }
 
     /// Has each commit of this process call `then`, of what was written by handlers, jobs and start-up work.
     pub(crate) fn on_commit(&self, then: OnCommit) {
-        _ = self.shared.on_commit.set(then);
+        _ = match &self.engine {
+            Engine::Sqlite(shared) => shared.on_commit.set(then),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(shared) => shared.on_commit.set(then),
+        };
     }
 
+    /// That of a component, which is always SQLite.
     pub(super) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
+        match &self.engine {
+            Engine::Sqlite(shared) => shared,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => unreachable!("the database of a component is SQLite: `Database::open_for_guests`"),
+        }
     }
 
-    /// Closes connections that nobody uses; they are opened again when they are needed.
+    /// The names of all tables.
+    pub(crate) fn tables(&self) -> Result<Vec<String>> {
+        let statement = match &self.engine {
+            Engine::Sqlite(_) => "select name from sqlite_schema where type = 'table'",
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => "select tablename from pg_tables where schemaname = any (current_schemas(false))",
+        };
+        self.write(|db| db.all(statement))
+    }
+
+    /// Makes tables of the framework's own, if they are not there.
+    pub(crate) fn make_tables(&self, sqlite: &[&str], postgres: &[&str]) -> Result<()> {
+        let statements = match &self.engine {
+            Engine::Sqlite(_) => sqlite,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => postgres,
+        };
+        _ = postgres;
+        self.write(|db| {
+            db.transaction(|db| statements.iter().try_for_each(|statement| db.execute(*statement).map(drop)))
+        })
+    }
+
+    /// Closes connections that nobody uses; they are opened again when they are needed. Those to PostgreSQL belong to threads.
     pub(crate) fn close_idle(&self) {
-        self.shared.writer.close_idle();
-        self.shared.readers.close_idle();
+        match &self.engine {
+            Engine::Sqlite(shared) => {
+                shared.writer.close_idle();
+                shared.readers.close_idle();
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => {}
+        }
     }
 
     /// Why what is written would be lost or cannot be read: the file is gone, or damaged.
     pub(crate) fn check_file(&self) -> Result<()> {
-        self.shared.check_file()?;
-        let is_damaged = self.shared.is_damaged.load(Ordering::Relaxed);
-        let damaged = || Kind::Damaged { path: self.shared.path.clone() }.into();
-        if is_damaged { Err(damaged()) } else { Ok(()) }
+        match &self.engine {
+            Engine::Sqlite(shared) => {
+                shared.check_file()?;
+                let is_damaged = shared.is_damaged.load(Ordering::Relaxed);
+                let damaged = || Kind::Damaged { path: shared.path.clone() }.into();
+                if is_damaged { Err(damaged()) } else { Ok(()) }
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => Ok(()),
+        }
     }
 
-    /// Where the file is.
+    /// Where the file is; of PostgreSQL the address, without user and password.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.shared.path
+        match &self.engine {
+            Engine::Sqlite(shared) => &shared.path,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(shared) => &shared.place,
+        }
     }
 }
 
@@ -267,7 +388,11 @@ impl Commit {
     }
 }
 
-opaque_debug!(Database, path: shared.path);
+impl std::fmt::Debug for Database {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Database").field("path", &self.path()).finish_non_exhaustive()
+    }
+}
 
 struct TemporaryFolder(PathBuf);
 

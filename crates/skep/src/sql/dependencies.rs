@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::query::Query;
 
-/// Stands for all tables: what a statement from a text may have written.
+/// Stands for all tables: what a statement from a text may have written, or read from PostgreSQL.
 pub(crate) const ANY_TABLE: &str = "*";
 
 /// Is called with the tables that a transaction has written, once they are committed. It may block.
@@ -22,6 +22,12 @@ impl ReadTables {
         let Some(checked) = query.checked() else { return };
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         add(&mut tables, names(checked.reads()));
+    }
+
+    /// A statement from a text, which may read any table. On SQLite those are not noted, since `sql!` is there for pages.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) fn note_any(&self) {
+        add(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner), [ANY_TABLE]);
     }
 
     /// Each once.

@@ -33,6 +33,27 @@ mod codes {
     pub(super) const IOERR_SHMSIZE: i32 = 4874;
 }
 
+/// PostgreSQL's codes (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+mod states {
+    /// The class "connection exception".
+    pub(super) const CONNECTION: &str = "08";
+    pub(super) const UNIQUE: &str = "23505";
+    pub(super) const FOREIGN_KEY: &str = "23503";
+    pub(super) const RESTRICT: &str = "23001";
+    pub(super) const NOT_NULL: &str = "23502";
+    pub(super) const CHECK: &str = "23514";
+    pub(super) const READ_ONLY: &str = "25006";
+    pub(super) const DISK_FULL: &str = "53100";
+    pub(super) const CANCELLED: &str = "57014";
+    /// Serialization failure, deadlock, too many connections, lock not available.
+    pub(super) const BUSY: [&str; 4] = ["40001", "40P01", "53300", "55P03"];
+    /// The server or the backend is ended, or is starting.
+    pub(super) const SHUTDOWN: [&str; 3] = ["57P01", "57P02", "57P03"];
+    /// "cached plan must not change result type", and a statement that is not prepared.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) const STALE: [&str; 2] = ["0A000", "26000"];
+}
+
 /// What the verbs of this module give back.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -64,22 +85,59 @@ struct Inner {
     expect(dead_code, reason = "the host finds out some of these, and says so in words")
 )]
 pub(super) enum Kind {
-    Sqlite { code: i32, message: String },
+    Sqlite {
+        code: i32,
+        message: String,
+    },
+    /// With the code that PostgreSQL's documentation lists in appendix A.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    Postgres {
+        code: Box<str>,
+        message: String,
+    },
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    CheckedForSqlite,
     Parameter(Refused),
-    ParameterCount { given: usize, wanted: usize },
-    Column { name: String, reason: Unfit },
-    NoColumn { row: &'static str, field: &'static str, column: &'static str, columns: Vec<String> },
-    TwoColumns { row: &'static str, field: &'static str, column: &'static str },
-    ColumnCount { wanted: usize, columns: Vec<String> },
+    ParameterCount {
+        given: usize,
+        wanted: usize,
+    },
+    Column {
+        name: String,
+        reason: Unfit,
+    },
+    NoColumn {
+        row: &'static str,
+        field: &'static str,
+        column: &'static str,
+        columns: Vec<String>,
+    },
+    TwoColumns {
+        row: &'static str,
+        field: &'static str,
+        column: &'static str,
+    },
+    ColumnCount {
+        wanted: usize,
+        columns: Vec<String>,
+    },
     ManyRows,
     SeveralStatements,
     ControlsTransaction,
     Abandoned,
-    Damaged { path: std::path::PathBuf },
-    FileIsGone { path: std::path::PathBuf },
+    Damaged {
+        path: std::path::PathBuf,
+    },
+    FileIsGone {
+        path: std::path::PathBuf,
+    },
     OwnTransaction,
-    QueueFull { limit: usize },
-    TooManyStreams { limit: usize },
+    QueueFull {
+        limit: usize,
+    },
+    TooManyStreams {
+        limit: usize,
+    },
     StreamWrites,
     Lost(Lost),
     Other(Box<dyn StdError + Send + Sync>),
@@ -95,45 +153,63 @@ impl Error {
     #[must_use]
     pub fn is_unique_violation(&self) -> bool {
         [codes::CONSTRAINT_UNIQUE, codes::CONSTRAINT_PRIMARYKEY, codes::CONSTRAINT_ROWID].contains(&self.code())
+            || self.state() == states::UNIQUE
     }
 
     /// A row refers to one that is not there, or one that is referred to was to be deleted.
     #[must_use]
     pub fn is_foreign_key_violation(&self) -> bool {
-        self.code() == codes::CONSTRAINT_FOREIGNKEY
+        self.code() == codes::CONSTRAINT_FOREIGNKEY || [states::FOREIGN_KEY, states::RESTRICT].contains(&self.state())
     }
 
     /// A `not null` column was given NULL.
     #[must_use]
     pub fn is_not_null_violation(&self) -> bool {
-        self.code() == codes::CONSTRAINT_NOTNULL
+        self.code() == codes::CONSTRAINT_NOTNULL || self.state() == states::NOT_NULL
     }
 
     /// A `check` did not hold.
     #[must_use]
     pub fn is_check_violation(&self) -> bool {
-        self.code() == codes::CONSTRAINT_CHECK
+        self.code() == codes::CONSTRAINT_CHECK || self.state() == states::CHECK
     }
 
-    /// Another process held the lock for longer than `busy_timeout`, or too many handlers wait already. Nothing was
-    /// done, and the same may succeed later.
+    /// Another process held the lock for longer than `busy_timeout`, or too many handlers wait already. On PostgreSQL also: a transaction
+    /// got in the way of another one (a deadlock, a serialization failure), or the server has no connection left. Nothing was done, and the
+    /// same may succeed later.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         matches!(self.primary(), codes::BUSY | codes::LOCKED)
             || matches!(self.inner.kind, Kind::QueueFull { .. } | Kind::TooManyStreams { .. })
+            || states::BUSY.contains(&self.state())
+    }
+
+    /// PostgreSQL cannot be reached, or ended the connection. A statement that was under way may have been carried out or not.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        let state = self.state();
+        state.starts_with(states::CONNECTION) || states::SHUTDOWN.contains(&state)
+    }
+
+    /// PostgreSQL has ended the statement: it took longer than the setting `database_timeout` allows. Nothing of it was done.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        self.state() == states::CANCELLED
     }
 
     /// The disk, or the size that the database may reach, is full. Nothing was written.
     #[must_use]
     pub fn is_full(&self) -> bool {
         // The index of the write-ahead log is a mapped file, and growing that fails in its own way.
-        self.primary() == codes::FULL || self.code() == codes::IOERR_SHMSIZE
+        self.primary() == codes::FULL || self.code() == codes::IOERR_SHMSIZE || self.state() == states::DISK_FULL
     }
 
     /// The database can be read but not written.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.primary() == codes::READONLY || matches!(self.inner.kind, Kind::FileIsGone { .. })
+        self.primary() == codes::READONLY
+            || matches!(self.inner.kind, Kind::FileIsGone { .. })
+            || self.state() == states::READ_ONLY
     }
 
     /// The statement that failed, if one did.
@@ -150,6 +226,8 @@ impl Error {
             Some("Nothing can be saved at the moment: there is no room left. Please try again later.")
         } else if self.is_read_only() {
             Some("Nothing can be changed at the moment. Please try again later.")
+        } else if self.is_unreachable() || self.is_timeout() {
+            Some("The database does not answer at the moment. Please try again later.")
         } else {
             None
         }
@@ -165,18 +243,39 @@ impl Error {
         Self { inner: Box::new(Inner { statement: Some(statement.into()), ..*self.inner }) }
     }
 
+    /// PostgreSQL's code, or nothing.
+    fn state(&self) -> &str {
+        match &self.inner.kind {
+            #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+            Kind::Postgres { code, .. } => code,
+            _ => "",
+        }
+    }
+
+    /// PostgreSQL itself said it, or the connection to it.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) fn is_of_postgres(&self) -> bool {
+        !self.state().is_empty()
+    }
+
+    /// What was prepared before does not fit the tables any more, or is not there. Nothing was done.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) fn is_stale(&self) -> bool {
+        states::STALE.contains(&self.state())
+    }
+
     /// SQLite's extended result code, or 0.
     pub(super) fn code(&self) -> i32 {
         if let Kind::Sqlite { code, .. } = self.inner.kind { code } else { 0 }
     }
 
-    /// SQLite's primary result code, or 0.
     /// The file is damaged, or is none any more.
     #[cfg(not(target_family = "wasm"))]
     pub(super) fn is_damage(&self) -> bool {
         [codes::CORRUPT, codes::NOTADB].contains(&self.primary())
     }
 
+    /// SQLite's primary result code, or 0.
     pub(super) fn primary(&self) -> i32 {
         self.code() & 0xff
     }
@@ -218,6 +317,12 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite { message, .. } => f.write_str(message),
+            #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+            Self::Postgres { message, .. } => f.write_str(message),
+            #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+            Self::CheckedForSqlite => {
+                f.write_str("`sql!` has checked this statement for SQLite, and the database is PostgreSQL: use `query` here")
+            }
             Self::Parameter(Refused { index, reason }) => write!(f, "parameter {index}: {reason}"),
             Self::ParameterCount { given, wanted } => {
                 write!(f, "the statement has {wanted} parameters, {given} were given")

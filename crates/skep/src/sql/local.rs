@@ -13,16 +13,19 @@ use rusqlite::ffi;
 
 use super::changes::Changes;
 use super::checked::Checked;
-use super::connection::{Connection, LONGEST_KEPT, Role, Verb};
+use super::connection::{Connection, LONGEST_KEPT, Role, Verb as SqliteVerb};
 use super::database::Shared;
 use super::dependencies::{self, ReadTables};
 use super::error::{Error, Kind, Result};
 use super::history::{Executor, History};
+#[cfg(feature = "postgres")]
+use super::postgres;
 use super::query::Query;
 use super::row::Row;
 use super::stream::RowStream;
 use super::transaction::Transaction;
 use super::value::Value;
+use super::verb::{Make, Verb, Verbs};
 use super::verbs::row_verbs;
 use crate::account::Timer;
 
@@ -47,13 +50,22 @@ const REMEMBERED: usize = 1024;
 /// ```
 #[derive(Clone)]
 pub struct Local {
-    inner: Rc<Inner>,
+    engine: Engine,
     /// True while a transaction of the request is open that this handle belongs to.
     in_transaction: Option<Arc<AtomicBool>>,
     /// Of the page that this handle is for.
     reads: Option<ReadTables>,
 }
 
+/// Which database it is.
+#[derive(Clone)]
+enum Engine {
+    Sqlite(Rc<Inner>),
+    #[cfg(feature = "postgres")]
+    Postgres(Arc<postgres::Pool>),
+}
+
+/// SQLite, as one thread sees it.
 struct Inner {
     shared: Arc<Shared>,
     connection: OnceCell<Connection>,
@@ -69,12 +81,26 @@ pub(super) struct Statement {
 impl Local {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         let inner = Inner { shared, connection: OnceCell::new(), statements: RefCell::default() };
-        Self { inner: Rc::new(inner), in_transaction: None, reads: None }
+        Self { engine: Engine::Sqlite(Rc::new(inner)), in_transaction: None, reads: None }
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(super) fn postgres(pool: Arc<postgres::Pool>) -> Self {
+        Self { engine: Engine::Postgres(pool), in_transaction: None, reads: None }
+    }
+
+    /// For what is done with SQLite only.
+    fn inner(&self) -> &Inner {
+        match &self.engine {
+            Engine::Sqlite(inner) => inner,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => unreachable!("each method asks first which database it is"),
+        }
     }
 
     /// A handle for one request, which notices a write that would wait for the request's own transaction.
     pub(crate) fn for_request(&self) -> Self {
-        Self { inner: Rc::clone(&self.inner), in_transaction: Some(Arc::default()), reads: None }
+        Self { engine: self.engine.clone(), in_transaction: Some(Arc::default()), reads: None }
     }
 
     /// The same handle, which notes the tables that its statements read.
@@ -83,12 +109,15 @@ impl Local {
     }
 
     fn note_reads<T>(&self, query: &Query<'_, T>) {
-        if let Some(reads) = &self.reads {
-            reads.note(query);
+        let Some(reads) = &self.reads else { return };
+        match &self.engine {
+            Engine::Sqlite(_) => reads.note(query),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => reads.note_any(),
         }
     }
 
-    row_verbs!([async] self: &Self, Connection.await);
+    row_verbs!([async] self: &Self, Verbs.await);
 
     /// Runs a statement that gives no rows, always on the writer.
     ///
@@ -98,9 +127,15 @@ impl Local {
         let query = query.into();
         self.note_reads(&query);
         let (timer, statement, tables) = (Timer::start(), query.text(), dependencies::written(&query));
-        let (text, values) = owned(query)?;
-        self.check_outside_transaction().map_err(|error| error.of(&text))?;
-        let result = self.inner.shared.write(tables, move |connection| connection.execute(&text, &values)).await;
+        let result = match &self.engine {
+            Engine::Sqlite(inner) => {
+                let (text, values) = owned(query)?;
+                self.check_outside_transaction().map_err(|error| error.of(&text))?;
+                inner.shared.write(tables, move |connection| connection.execute(&text, &values)).await
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(pool) => pool.ask(postgres::job(query)?, postgres::execute(), tables).await,
+        };
         timer.note_statement(statement);
         result
     }
@@ -113,7 +148,11 @@ impl Local {
     pub async fn stream<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<RowStream<T>> {
         let query = query.into();
         self.note_reads(&query);
-        RowStream::open(&self.inner.shared, query).await
+        match &self.engine {
+            Engine::Sqlite(inner) => RowStream::open(&inner.shared, query).await,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(pool) => RowStream::open_postgres(pool, query).await,
+        }
     }
 
     /// Begins a transaction: waits for the writer, and for the lock if another process has it.
@@ -125,8 +164,7 @@ impl Local {
     /// While another transaction of the same request is open.
     pub async fn transaction(&self) -> Result<Transaction> {
         self.check_outside_transaction()?;
-        let is_open = self.in_transaction.clone().unwrap_or_default();
-        let transaction = Transaction::not_begun(Arc::clone(&self.inner.shared), is_open).noting(self.reads.clone());
+        let transaction = self.own_transaction().noting(self.reads.clone());
         transaction.ensure_begun().await?;
         Ok(transaction)
     }
@@ -134,7 +172,13 @@ impl Local {
     /// The transaction of the request that this handle is for, which has not begun.
     pub(crate) fn own_transaction(&self) -> Transaction {
         let is_open = self.in_transaction.clone().unwrap_or_default();
-        Transaction::not_begun(Arc::clone(&self.inner.shared), is_open)
+        match &self.engine {
+            Engine::Sqlite(inner) => Transaction::not_begun(Arc::clone(&inner.shared), is_open),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(pool) => {
+                Transaction::postgres(postgres::Transaction::not_begun(Arc::clone(pool)), is_open)
+            }
+        }
     }
 
     /// There is one writer: what is written beside the request's own transaction would wait for it without end, and with it
@@ -145,16 +189,23 @@ impl Local {
     }
 
     /// Runs a statement that gives rows, and notes how long that took.
-    async fn ask<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+    async fn ask<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Make<R>) -> Result<R> {
         self.note_reads(&query);
-        let (timer, text) = (Timer::start(), query.text());
-        let result = self.ask_unnoted(query, verb).await;
+        let (timer, text, verb): (_, _, Verb<R>) = (Timer::start(), query.text(), verb());
+        let result = match &self.engine {
+            Engine::Sqlite(_) => self.ask_sqlite(query, verb.sqlite).await,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(pool) => {
+                let tables = dependencies::written(&query);
+                pool.ask(postgres::job(query)?, verb.postgres, tables).await
+            }
+        };
         timer.note_statement(text);
         result
     }
 
     /// Runs a statement that gives rows wherever it belongs.
-    async fn ask_unnoted<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+    async fn ask_sqlite<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: SqliteVerb<R>) -> Result<R> {
         let (text, checked) = (query.text(), query.checked());
         let written = dependencies::written(&query);
         let values = query.into_values()?;
@@ -174,7 +225,7 @@ impl Local {
             Some(_) => self.on_writer(text, values, written, verb).await,
             None => {
                 let asked = text.to_owned();
-                let ask: Verb<bool> = |connection, text, _| connection.reads_only(text);
+                let ask: SqliteVerb<bool> = |connection, text, _| connection.reads_only(text);
                 if self.on_reader(None, &asked, Vec::new(), ask).await? {
                     self.on_reader(None, text, values, verb).await
                 } else {
@@ -186,7 +237,7 @@ impl Local {
 
     /// What is known of the statement; a new one is prepared.
     pub(super) fn known(&self, text: &str, checked: Option<&Checked>) -> Result<Option<Rc<Statement>>> {
-        if let Some(statement) = self.inner.statements.borrow().get(text) {
+        if let Some(statement) = self.inner().statements.borrow().get(text) {
             return Ok(Some(Rc::clone(statement)));
         }
         let reads_only = match checked {
@@ -197,7 +248,7 @@ impl Local {
         if text.len() > LONGEST_KEPT {
             return Ok(Some(statement));
         }
-        let mut statements = self.inner.statements.borrow_mut();
+        let mut statements = self.inner().statements.borrow_mut();
         if statements.len() >= REMEMBERED {
             statements.clear();
         }
@@ -211,9 +262,9 @@ impl Local {
         statement: &Statement,
         text: &str,
         values: &[Value<'_>],
-        verb: Verb<R>,
+        verb: SqliteVerb<R>,
     ) -> Option<Result<R>> {
-        let budget = self.inner.shared.options.inline_budget;
+        let budget = self.inner().shared.options.inline_budget;
         let mut history = statement.history.get();
         if history.place() == Executor::Pool || budget.is_zero() {
             return None;
@@ -221,7 +272,7 @@ impl Local {
         let connection = self.connection().ok()?;
         let started = Instant::now();
         let result = connection.within(budget, started, |connection| verb(connection, text, values));
-        let result = self.inner.shared.note(result);
+        let result = self.inner().shared.note(result);
         match &result {
             Err(error) if error.is_interrupted() => history.was_stopped(),
             Err(error) if may_pass(error) => return None,
@@ -238,10 +289,10 @@ impl Local {
         statement: Option<&Statement>,
         text: &str,
         values: Vec<Value<'_>>,
-        verb: Verb<R>,
+        verb: SqliteVerb<R>,
     ) -> Result<R> {
         let (text, values) = (text.to_owned(), into_owned(values));
-        let (result, took) = self.inner.shared.read(move |connection| verb(connection, &text, &values)).await?;
+        let (result, took) = self.inner().shared.read(move |connection| verb(connection, &text, &values)).await?;
         if let Some(statement) = statement {
             self.ran_on_pool(statement, took);
         }
@@ -250,7 +301,7 @@ impl Local {
 
     pub(super) fn ran_on_pool(&self, statement: &Statement, took: Duration) {
         let mut history = statement.history.get();
-        history.ran_on_pool(took, self.inner.shared.options.inline_budget);
+        history.ran_on_pool(took, self.inner().shared.options.inline_budget);
         statement.history.set(history);
     }
 
@@ -259,24 +310,24 @@ impl Local {
         text: &str,
         values: Vec<Value<'_>>,
         written: Vec<&'static str>,
-        verb: Verb<R>,
+        verb: SqliteVerb<R>,
     ) -> Result<R> {
         self.check_outside_transaction().map_err(|error| error.of(text))?;
         let (text, values) = (text.to_owned(), into_owned(values));
-        self.inner.shared.write(written, move |connection| verb(connection, &text, &values)).await
+        self.inner().shared.write(written, move |connection| verb(connection, &text, &values)).await
     }
 
     /// The connection of this thread, opened by the first read.
     fn connection(&self) -> Result<&Connection> {
-        if let Some(connection) = self.inner.connection.get() {
+        if let Some(connection) = self.inner().connection.get() {
             return Ok(connection);
         }
-        let connection = self.inner.shared.connect(Role::Inline)?;
-        Ok(self.inner.connection.get_or_init(|| connection))
+        let connection = self.inner().shared.connect(Role::Inline)?;
+        Ok(self.inner().connection.get_or_init(|| connection))
     }
 }
 
-opaque_debug!(Local, path: inner.shared.path);
+opaque_debug!(Local);
 
 /// True for errors of a connection that must not wait, which one that may wait does not have.
 fn may_pass(error: &Error) -> bool {

@@ -9,7 +9,7 @@
 mod run;
 
 #[cfg(not(target_family = "wasm"))]
-pub(super) use run::migrate;
+pub(super) use run::{Applied, code_at, migrate};
 
 /// The migrations of a program, in their order. Made by [`migrations!`](super::migrations).
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,8 @@ pub struct Migrations {
     list: &'static [Migration],
     /// Where they were when the program was compiled.
     folder: Option<&'static str>,
+    /// The same schema for PostgreSQL.
+    postgres: Option<&'static Migrations>,
 }
 
 /// One step of the schema: a file of SQL statements.
@@ -53,7 +55,7 @@ impl Migrations {
     /// These migrations, numbers ascending.
     #[must_use]
     pub const fn new(list: &'static [Migration]) -> Self {
-        Self { list, folder: None }
+        Self { list, folder: None, postgres: None }
     }
 
     /// The same, taken from this folder. While developing (`debug_assertions`), a file that was added there after the
@@ -62,6 +64,23 @@ impl Migrations {
     pub const fn from_folder(mut self, folder: &'static str) -> Self {
         self.folder = Some(folder);
         self
+    }
+
+    /// The same, and those for PostgreSQL. [`migrations!`](super::migrations) takes them from the folder `postgres` inside the other one.
+    #[must_use]
+    pub const fn with_postgres(mut self, postgres: &'static Self) -> Self {
+        self.postgres = Some(postgres);
+        self
+    }
+
+    /// Those for PostgreSQL.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) fn postgres_steps(&self) -> Result<Steps<'static>, super::open::Problem> {
+        match self.postgres {
+            Some(postgres) => Ok(postgres.steps()),
+            None if self.list.is_empty() => Ok(self.steps()),
+            None => Err(super::open::Problem::NotForPostgres),
+        }
     }
 
     #[cfg(not(target_family = "wasm"))]

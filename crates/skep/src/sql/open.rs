@@ -34,24 +34,62 @@ pub(super) enum Problem {
     Missing,
     IsDirectory,
     NotADatabase,
-    NoWal { mode: String },
-    ReadOnly { pending: String },
-    Newer { file: String },
-    Changed { file: String },
-    Late { file: String, last: u32 },
-    Disordered { file: String, before: String },
-    NotCompiledIn { file: String },
-    Migration { file: String, line: usize, statement: String, reason: String },
-    Breaking { file: String, line: usize, statement: String },
-    ForeignKey { file: String, table: String, parent: String },
-    Sqlite(Error),
+    NoWal {
+        mode: String,
+    },
+    ReadOnly {
+        pending: String,
+    },
+    Newer {
+        file: String,
+    },
+    Changed {
+        file: String,
+    },
+    Late {
+        file: String,
+        last: u32,
+    },
+    Disordered {
+        file: String,
+        before: String,
+    },
+    NotCompiledIn {
+        file: String,
+    },
+    Migration {
+        file: String,
+        line: usize,
+        statement: String,
+        reason: String,
+    },
+    Breaking {
+        file: String,
+        line: usize,
+        statement: String,
+    },
+    ForeignKey {
+        file: String,
+        table: String,
+        parent: String,
+    },
+    Database(Error),
+    #[cfg(feature = "postgres")]
+    Address(String),
+    #[cfg(feature = "postgres")]
+    NotForPostgres,
 }
 
 impl OpenError {
+    #[cfg(feature = "postgres")]
+    pub(super) fn new(place: &Path, problem: Problem, waited: Duration) -> Self {
+        Self { path: place.to_owned(), problem, waited }
+    }
+
     /// Another process held the lock for longer than `busy_timeout`.
     #[must_use]
     pub fn is_locked(&self) -> bool {
-        matches!(&self.problem, Problem::Sqlite(error) if error.is_busy())
+        matches!(&self.problem, Problem::Database(error) if error.is_busy())
     }
 
     /// The file is no SQLite database.
@@ -95,7 +133,7 @@ pub(super) fn check(path: &Path, migrations: &Steps<'_>) -> Result<(), OpenError
 
 /// Looks for pending migrations that do more than add.
 pub(super) fn check_careful(path: &Path, migrations: &Steps<'_>) -> Result<(), OpenError> {
-    timed(path, || if path.exists() { migrations.only_add(&existing(path)?) } else { Ok(()) })
+    timed(path, || if path.exists() { migrations.only_add_to(&existing(path)?) } else { Ok(()) })
 }
 
 fn timed<T>(path: &Path, work: impl FnOnce() -> Result<T, Problem>) -> Result<T, OpenError> {
@@ -177,7 +215,7 @@ fn use_wal(raw: &rusqlite::Connection, timeout: Duration) -> Result<(), Problem>
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        if error.primary() == ffi::SQLITE_NOTADB { Self::NotADatabase } else { Self::Sqlite(error) }
+        if error.primary() == ffi::SQLITE_NOTADB { Self::NotADatabase } else { Self::Database(error) }
     }
 }
 
@@ -185,7 +223,7 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot open the database {}: ", self.path.display())?;
         match &self.problem {
-            Problem::Sqlite(error) if error.is_busy() => write!(
+            Problem::Database(error) if error.is_busy() => write!(
                 f,
                 "another process has locked it for {:.1} s; end that process, or allow a longer busy timeout",
                 self.waited.as_secs_f64()
@@ -243,13 +281,19 @@ impl fmt::Display for Problem {
                 f,
                 "migration {file} was undone: it leaves rows of `{table}` that refer to missing rows of `{parent}`"
             ),
-            Self::Sqlite(error) if error.is_read_only() || error.primary() == ffi::SQLITE_CANTOPEN => {
+            Self::Database(error) if error.is_read_only() || error.primary() == ffi::SQLITE_CANTOPEN => {
                 write!(f, "{error}; the file must be readable, and its directory writable for the -wal and -shm files")
             }
-            Self::Sqlite(error) if error.primary() == ffi::SQLITE_CORRUPT => {
+            Self::Database(error) if error.primary() == ffi::SQLITE_CORRUPT => {
                 write!(f, "the file is damaged ({error}); put a backup in its place, nothing in it was changed")
             }
-            Self::Sqlite(error) => error.fmt(f),
+            Self::Database(error) => error.fmt(f),
+            #[cfg(feature = "postgres")]
+            Self::Address(problem) => f.write_str(problem),
+            #[cfg(feature = "postgres")]
+            Self::NotForPostgres => f.write_str(
+                "the application has migrations for SQLite only; put those for PostgreSQL into the folder `postgres` beside them",
+            ),
         }
     }
 }
@@ -258,7 +302,7 @@ impl std::error::Error for OpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.problem {
             Problem::Directory(error) => Some(error),
-            Problem::Sqlite(error) => Some(error),
+            Problem::Database(error) => Some(error),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How a database is opened. Every setting has a default that suits a site on one machine.
+/// How a database is opened. Every setting has a default that suits a site on one machine. Most are SQLite's; those of PostgreSQL say so.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,6 +23,12 @@ pub struct Options {
     pub(super) streams: usize,
     pub(super) stream_bytes: u64,
     pub(super) durable: bool,
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "they are PostgreSQL's"))]
+    pub(super) connections: usize,
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "they are PostgreSQL's"))]
+    pub(super) transactions: usize,
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "they are PostgreSQL's"))]
+    pub(super) statement_timeout: Duration,
     /// Statements come from somebody who is not trusted: `guests.rs`.
     pub(super) guests: bool,
 }
@@ -43,6 +49,9 @@ impl Options {
             streams: 8,
             stream_bytes: 1 << 30,
             durable: true,
+            connections: 4,
+            transactions: 4,
+            statement_timeout: Duration::from_secs(30),
             guests: false,
         }
     }
@@ -119,6 +128,28 @@ impl Options {
     #[must_use]
     pub fn stream_bytes(mut self, bytes: u64) -> Self {
         self.stream_bytes = bytes;
+        self
+    }
+
+    /// PostgreSQL: how many connections each thread has that all its requests share (4, at least 1). They are opened as they are needed.
+    #[must_use]
+    pub fn connections(mut self, connections: usize) -> Self {
+        self.connections = connections.max(1);
+        self
+    }
+
+    /// PostgreSQL: how many transactions and streams each thread may have open at once (4, at least 1), each on a connection of its own. More
+    /// of them wait.
+    #[must_use]
+    pub fn transactions(mut self, transactions: usize) -> Self {
+        self.transactions = transactions.max(1);
+        self
+    }
+
+    /// PostgreSQL: how long a statement of a handler may take (30 s). Then PostgreSQL ends it, and the request is a 503. Zero is no limit.
+    #[must_use]
+    pub fn statement_timeout(mut self, timeout: Duration) -> Self {
+        self.statement_timeout = timeout.min(Duration::from_hours(24 * 24));
         self
     }
 

@@ -46,6 +46,15 @@ impl<T: Row> RowStream<T> {
         Ok(Self { rows: VecDeque::new(), rest: Rest::open(shared, query).await? })
     }
 
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) async fn open_postgres(
+        pool: &std::sync::Arc<super::postgres::Pool>,
+        query: super::query::Query<'_, T>,
+    ) -> Result<Self> {
+        let cursor = super::postgres::Cursor::open(pool, super::postgres::job(query)?).await?;
+        Ok(Self { rows: VecDeque::new(), rest: Rest::of_cursor(cursor) })
+    }
+
     #[cfg(target_family = "wasm")]
     pub(super) fn new(rows: Vec<T>) -> Self {
         Self { rows: VecDeque::new(), rest: Rest::new(rows) }

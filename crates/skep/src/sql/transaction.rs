@@ -10,8 +10,11 @@ use super::dependencies::{self, ReadTables};
 use super::error::{Kind, Result};
 use super::local::owned;
 use super::pool::Lease;
+#[cfg(feature = "postgres")]
+use super::postgres;
 use super::query::Query;
 use super::row::Row;
+use super::verb::{Make, Verbs};
 use super::verbs::verbs;
 use crate::account::Timer;
 use crate::offload::offload;
@@ -33,9 +36,7 @@ use crate::offload::offload;
 /// ```
 #[must_use = "a transaction that is dropped is rolled back"]
 pub struct Transaction {
-    shared: Arc<Shared>,
-    /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
-    lease: Mutex<Option<Lease>>,
+    engine: Engine,
     has_begun: AtomicBool,
     /// True while a transaction of the request is open, this one or another: the request's handles see it.
     is_open: Arc<AtomicBool>,
@@ -44,6 +45,20 @@ pub struct Transaction {
     depth: AtomicU32,
     /// Of the page that it is for.
     reads: Option<ReadTables>,
+}
+
+/// Which database it is of.
+enum Engine {
+    Sqlite(Writer),
+    #[cfg(feature = "postgres")]
+    Postgres(postgres::Transaction),
+}
+
+/// The writer of this process.
+struct Writer {
+    shared: Arc<Shared>,
+    /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
+    lease: Mutex<Option<Lease>>,
 }
 
 impl Transaction {
@@ -55,8 +70,17 @@ impl Transaction {
 
     /// The transaction of a request that has none yet.
     pub(super) fn not_begun(shared: Arc<Shared>, is_open: Arc<AtomicBool>) -> Self {
-        let (lease, has_begun, written) = (Mutex::default(), AtomicBool::new(false), Mutex::default());
-        Self { shared, lease, has_begun, is_open, written, depth: AtomicU32::new(0), reads: None }
+        Self::of(Engine::Sqlite(Writer { shared, lease: Mutex::default() }), is_open)
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(super) fn postgres(transaction: postgres::Transaction, is_open: Arc<AtomicBool>) -> Self {
+        Self::of(Engine::Postgres(transaction), is_open)
+    }
+
+    fn of(engine: Engine, is_open: Arc<AtomicBool>) -> Self {
+        let (has_begun, written) = (AtomicBool::new(false), Mutex::default());
+        Self { engine, has_begun, is_open, written, depth: AtomicU32::new(0), reads: None }
     }
 
     /// Notes what its statements read.
@@ -73,20 +97,33 @@ impl Transaction {
         if self.is_open.load(Ordering::Relaxed) {
             return Err(Kind::OwnTransaction.into());
         }
-        let lease = self.shared.lease_writer().await?;
-        self.keep(Some(lease));
+        match &self.engine {
+            Engine::Sqlite(writer) => {
+                writer.keep(Some(writer.shared.lease_writer().await?));
+                self.set_begun();
+                // Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
+                let begun = writer.run(|connection| connection.control("begin immediate")).await;
+                begun.inspect_err(|_| self.undo())
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(transaction) => {
+                transaction.begin().await?;
+                self.set_begun();
+                Ok(())
+            }
+        }
+    }
+
+    fn set_begun(&self) {
         self.has_begun.store(true, Ordering::Relaxed);
         self.is_open.store(true, Ordering::Relaxed);
-        // Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
-        let begun = self.run(|connection| connection.control("begin immediate")).await;
-        begun.inspect_err(|_| self.undo())
     }
 
     pub(crate) fn is_open(&self) -> bool {
         self.has_begun.load(Ordering::Relaxed)
     }
 
-    verbs!([async] self: &Self, Connection.await);
+    verbs!([async] self: &Self, Verbs.await);
 
     /// Makes all of it happen. If the future is dropped before it ends, either may be the case.
     pub async fn commit(self) -> Result<()> {
@@ -95,27 +132,25 @@ impl Transaction {
 
     /// Undoes all of it and waits until it is undone. Dropping does the same without waiting.
     pub async fn rollback(self) -> Result<()> {
-        self.run(|connection| connection.control("rollback")).await
+        match &self.engine {
+            Engine::Sqlite(writer) => writer.run(|connection| connection.control("rollback")).await,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(transaction) => transaction.rollback().await,
+        }
     }
 
     /// Commits; the handle stays, for the request that it belongs to.
     pub(crate) async fn keep_changes(&self) -> Result<()> {
         let timer = Timer::start();
-        let mut lease = self.take().ok_or(Kind::Abandoned)?;
-        let commit = self.shared.commit(std::mem::take(&mut *self.written()));
-        let job = move || {
-            let committed = lease.connection().and_then(|connection| connection.control("commit"));
-            // First of all, so that others need not wait for caches.
-            drop(lease);
-            if committed.is_ok() {
-                commit.announce();
-            }
-            committed
+        let tables = std::mem::take(&mut *self.written());
+        let committed = match &self.engine {
+            Engine::Sqlite(writer) => writer.commit(tables).await,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(transaction) => transaction.commit(tables).await,
         };
-        let committed = offload(&*self.shared.offload, job).await.map_err(|lost| Kind::Lost(lost).into()).flatten();
         timer.note_statement("commit");
         self.undo();
-        self.shared.note(committed)
+        committed
     }
 
     /// Undoes what is not committed, without waiting, and gives the writer back.
@@ -125,15 +160,15 @@ impl Transaction {
         }
         self.is_open.store(false, Ordering::Relaxed);
         self.written().clear();
-        if let Some(lease) = self.take().filter(Lease::in_transaction) {
-            self.shared.offload.run(Box::new(move || drop(lease)));
-        }
+        self.abandon();
     }
 
     /// Undoes all of it without waiting. Later statements of it and its commit are errors that say so.
     pub(super) fn abandon(&self) {
-        if let Some(lease) = self.take() {
-            self.shared.offload.run(Box::new(move || drop(lease)));
+        match &self.engine {
+            Engine::Sqlite(writer) => writer.abandon(),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(transaction) => transaction.abandon(),
         }
     }
 
@@ -146,37 +181,89 @@ impl Transaction {
         self.depth.store(depth, Ordering::Relaxed);
     }
 
+    fn written(&self) -> MutexGuard<'_, Vec<&'static str>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn ask<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Make<R>) -> Result<R> {
+        match (&self.reads, &self.engine) {
+            (Some(reads), Engine::Sqlite(_)) => reads.note(&query),
+            #[cfg(feature = "postgres")]
+            (Some(reads), Engine::Postgres(_)) => reads.note_any(),
+            (None, _) => {}
+        }
+        let (timer, statement, tables) = (Timer::start(), query.text(), dependencies::written(&query));
+        let result = match &self.engine {
+            Engine::Sqlite(writer) => writer.ask(query, verb().sqlite).await,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(transaction) => {
+                let asked = transaction.ask(postgres::job(query)?, verb().postgres).await;
+                asked.map(|(value, has_changed)| (Ok(value), has_changed))
+            }
+        };
+        timer.note_statement(statement);
+        let (result, has_changed) = result?;
+        if has_changed {
+            dependencies::add(&mut self.written(), tables);
+        }
+        result
+    }
+
+    /// Runs `work`, unless the transaction is over. For that of a component, which is always SQLite's.
+    pub(super) async fn within<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
+    ) -> Result<R> {
+        match &self.engine {
+            Engine::Sqlite(writer) => writer.within(work).await,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => unreachable!("the database of a component is SQLite: `Database::open_for_guests`"),
+        }
+    }
+}
+
+impl Writer {
+    /// What came of a statement, and whether it changed any row.
+    async fn ask<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<(Result<R>, bool)> {
+        let (text, values) = owned(query)?;
+        let work = move |connection: &Connection| Ok(connection.noting_changes(|it| verb(it, &text, &values)));
+        let (result, has_changed) = self.within(work).await?;
+        Ok((self.shared.note(result), has_changed))
+    }
+
+    async fn commit(&self, tables: Vec<&'static str>) -> Result<()> {
+        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        let commit = self.shared.commit(tables);
+        let job = move || {
+            let committed = lease.connection().and_then(|connection| connection.control("commit"));
+            // First of all, so that others need not wait for caches.
+            drop(lease);
+            if committed.is_ok() {
+                commit.announce();
+            }
+            committed
+        };
+        let committed = offload(&*self.shared.offload, job).await.map_err(|lost| Kind::Lost(lost).into()).flatten();
+        self.shared.note(committed)
+    }
+
+    fn abandon(&self) {
+        if let Some(lease) = self.take().filter(Lease::in_transaction) {
+            self.shared.offload.run(Box::new(move || drop(lease)));
+        }
+    }
+
     // Nothing that is done under this lock can panic half-way.
     fn take(&self) -> Option<Lease> {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn written(&self) -> MutexGuard<'_, Vec<&'static str>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn keep(&self, lease: Option<Lease>) {
         *self.lease.lock().unwrap_or_else(PoisonError::into_inner) = lease;
     }
 
-    async fn ask<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
-        if let Some(reads) = &self.reads {
-            reads.note(&query);
-        }
-        let (timer, statement, tables) = (Timer::start(), query.text(), dependencies::written(&query));
-        let (text, values) = owned(query)?;
-        let verb = move |connection: &Connection| Ok(connection.noting_changes(|it| verb(it, &text, &values)));
-        let result = self.within(verb).await;
-        timer.note_statement(statement);
-        let (result, has_changed) = result?;
-        if has_changed {
-            dependencies::add(&mut self.written(), tables);
-        }
-        self.shared.note(result)
-    }
-
     /// Runs `work`, unless the transaction is over.
-    pub(super) async fn within<R: Send + 'static>(
+    async fn within<R: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
     ) -> Result<R> {
@@ -213,4 +300,4 @@ impl Drop for Transaction {
     }
 }
 
-opaque_debug!(Transaction, path: shared.path);
+opaque_debug!(Transaction);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use skep::offload::Inline;
 use skep::sql::{Database, Migrations};
+use skep::{App, Secret, Setup};
 
 use crate::support::{Folder, SCHEMA, impatient, run};
 
@@ -145,4 +146,17 @@ fn a_temporary_database_is_gone_with_its_last_handle() {
     assert!(path.exists());
     drop(local);
     assert!(!path.parent().unwrap().exists());
+}
+
+#[test]
+fn statements_that_are_checked_for_sqlite_keep_an_application_from_postgresql() {
+    let setup = || {
+        let mut setup = Setup::default();
+        setup.database = Some(Secret::new("postgres://nowhere.invalid/shop".to_owned()));
+        setup
+    };
+    let app = || App::new().database(Migrations::NONE);
+    let error = app().open(setup()).unwrap_err().to_string();
+    assert!(error.contains("`sql!` in ") && error.contains("tests/sql/"), "{error}");
+    assert!(app().check(&setup()).unwrap_err().to_string().contains("`sql!` in "));
 }

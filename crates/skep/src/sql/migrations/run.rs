@@ -12,7 +12,7 @@ use crate::sql::open::Problem;
 
 impl Step<'_> {
     /// FNV-1a of the text without carriage returns, which some checkouts add: it must find a slip, not an attack.
-    fn checksum(&self) -> String {
+    pub(in crate::sql) fn checksum(&self) -> String {
         let bytes = self.text.bytes().filter(|&byte| byte != b'\r');
         let hash =
             bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
@@ -24,7 +24,9 @@ impl<'t> Steps<'t> {
     /// The first file of the folder that is not among them.
     pub(in crate::sql) fn newcomer(&self) -> Option<String> {
         let files = std::fs::read_dir(self.folder?).ok()?;
-        let names = files.filter_map(|file| file.ok()?.file_name().into_string().ok());
+        // Of folders there is one, with the migrations for PostgreSQL.
+        let is_file = |file: &std::fs::DirEntry| file.file_type().is_ok_and(|kind| !kind.is_dir());
+        let names = files.filter_map(|file| file.ok().filter(is_file)?.file_name().into_string().ok());
         let is_new = |name: &String| !name.starts_with('.') && self.list.iter().all(|known| known.file != *name);
         names.filter(is_new).min()
     }
@@ -34,9 +36,21 @@ impl<'t> Steps<'t> {
         self.next(&applied(connection)?).map(drop)
     }
 
-    /// What pending ones do more than add, if there is such a thing.
-    pub(in crate::sql) fn only_add(&self, connection: &Connection) -> Result<(), Problem> {
-        let applied = applied(connection)?;
+    /// Numbers ascend.
+    pub(in crate::sql) fn check_order(&self) -> Result<(), Problem> {
+        match self.list.windows(2).find(|pair| pair[0].number >= pair[1].number) {
+            Some(pair) => Err(Problem::Disordered { file: pair[1].file.to_owned(), before: pair[0].file.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// What pending ones do more than add, if there is such a thing, in this database.
+    pub(in crate::sql) fn only_add_to(&self, connection: &Connection) -> Result<(), Problem> {
+        self.only_add(&applied(connection)?)
+    }
+
+    /// The same, where these have run.
+    pub(in crate::sql) fn only_add(&self, applied: &[Applied]) -> Result<(), Problem> {
         let pending = self.list.iter().filter(|migration| applied.iter().all(|done| done.number != migration.number));
         let mut others = pending.filter_map(|migration| Some((migration.file, first_other(migration.text)?)));
         match others.next() {
@@ -48,7 +62,7 @@ impl<'t> Steps<'t> {
     }
 
     /// The one to run next, or what is wrong with those that ran.
-    fn next(&self, applied: &[Applied]) -> Result<Option<Step<'t>>, Problem> {
+    pub(in crate::sql) fn next(&self, applied: &[Applied]) -> Result<Option<Step<'t>>, Problem> {
         for done in applied {
             let Some(known) = self.list.iter().find(|known| known.number == done.number) else {
                 return Err(Problem::Newer { file: done.name.clone() });
@@ -67,10 +81,10 @@ impl<'t> Steps<'t> {
 }
 
 /// A line of `skep_migrations`.
-struct Applied {
-    number: u32,
-    name: String,
-    checksum: String,
+pub(in crate::sql) struct Applied {
+    pub(in crate::sql) number: u32,
+    pub(in crate::sql) name: String,
+    pub(in crate::sql) checksum: String,
 }
 
 /// Runs what has not run yet.
@@ -80,9 +94,7 @@ pub(in crate::sql) fn migrate(
     read_only: bool,
     guests: bool,
 ) -> Result<(), Problem> {
-    if let Some(pair) = migrations.list.windows(2).find(|pair| pair[0].number >= pair[1].number) {
-        return Err(Problem::Disordered { file: pair[1].file.to_owned(), before: pair[0].file.to_owned() });
-    }
+    migrations.check_order()?;
     // Foreign keys are looked at when all statements of a migration have run: a table can be replaced only so.
     connection.execute_batch("pragma foreign_keys = off").map_err(sqlite)?;
     // Looking first takes no lock, so an ordinary start waits for nobody.
@@ -194,7 +206,7 @@ fn failure(migration: Step<'_>, begin: usize, error: rusqlite::Error) -> Problem
 }
 
 /// The number and the text of the line in which the code at `offset` stands, or the next after blanks and comments.
-fn code_at(text: &str, offset: usize) -> (usize, &str) {
+pub(in crate::sql) fn code_at(text: &str, offset: usize) -> (usize, &str) {
     let offset = text.len() - code(text.get(offset..).unwrap_or_default()).len();
     let begin = text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[begin..].lines().next().unwrap_or_default();

@@ -1,36 +1,60 @@
-//! A row that SQLite holds in this process.
+//! A row that a database has given this process.
 
 use rusqlite::types::ValueRef;
 
 use super::text;
+#[cfg(feature = "postgres")]
+use crate::sql::postgres::Cell;
 use crate::sql::value::{Unfit, Value};
 
 /// The names of the columns.
 #[derive(Clone, Copy)]
-pub(in crate::sql) struct Head<'a>(pub(in crate::sql) &'a rusqlite::Statement<'a>);
+pub(in crate::sql) enum Head<'a> {
+    Sqlite(&'a rusqlite::Statement<'a>),
+    #[cfg(feature = "postgres")]
+    Postgres(&'a [tokio_postgres::Column]),
+}
 
 impl<'a> Head<'a> {
     pub(super) fn count(self) -> usize {
-        self.0.column_count()
+        match self {
+            Self::Sqlite(statement) => statement.column_count(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(columns) => columns.len(),
+        }
     }
 
     pub(super) fn name(self, nth: usize) -> Option<&'a str> {
-        self.0.column_name(nth).ok()
+        match self {
+            Self::Sqlite(statement) => statement.column_name(nth).ok(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(columns) => columns.get(nth).map(tokio_postgres::Column::name),
+        }
     }
 
     pub(super) fn names(self) -> impl Iterator<Item = &'a str> {
-        self.0.column_names()
+        (0..self.count()).filter_map(move |nth| self.name(nth))
     }
 }
 
 /// The values of one row.
 #[derive(Clone, Copy)]
-pub(in crate::sql) struct Line<'a>(pub(in crate::sql) &'a rusqlite::Row<'a>);
+pub(in crate::sql) enum Line<'a> {
+    Sqlite(&'a rusqlite::Row<'a>),
+    #[cfg(feature = "postgres")]
+    Postgres(&'a tokio_postgres::Row),
+}
 
 impl<'a> Line<'a> {
     #[inline]
     pub(in crate::sql) fn value(self, position: usize) -> Result<Value<'a>, Unfit> {
-        let cell = self.0.get_ref(position).map_err(|_| Unfit::because("there is no such column"))?;
+        let no_column = || Unfit::because("there is no such column");
+        let row = match self {
+            Self::Sqlite(row) => row,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(row) => return row.try_get::<_, Cell<'a>>(position).map_err(|_| no_column())?.0,
+        };
+        let cell = row.get_ref(position).map_err(|_| no_column())?;
         Ok(match cell {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => Value::Integer(number),
@@ -41,6 +65,10 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn name(self, position: usize) -> Option<&'a str> {
-        self.0.as_ref().column_name(position).ok()
+        match self {
+            Self::Sqlite(row) => row.as_ref().column_name(position).ok(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(row) => row.columns().get(position).map(tokio_postgres::Column::name),
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The result of a query in a temporary table, and batches of it.
+//! The result of a query in a temporary table, and batches of it; or those of PostgreSQL's cursor.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,6 +10,8 @@ use super::super::connection::{Connection, Role, StopOnDrop};
 use super::super::database::Shared;
 use super::super::error::{Kind, Result};
 use super::super::local::owned;
+#[cfg(feature = "postgres")]
+use super::super::postgres;
 use super::super::query::Query;
 use super::super::row::Row;
 use super::super::value::Value;
@@ -23,16 +25,39 @@ const BATCH_ROWS: usize = 1024;
 
 /// What is not read yet.
 pub(super) struct Rest<T> {
-    shared: Arc<Shared>,
     next: Next<T>,
 }
 
-type Batch<T> = Pin<Box<dyn Future<Output = Result<(Table, Vec<T>)>> + Send>>;
+type Batch<T> = Pin<Box<dyn Future<Output = Result<(Source, Vec<T>)>> + Send>>;
 
 enum Next<T> {
-    Table(Table),
+    Source(Source),
     Batch(Batch<T>),
     End,
+}
+
+/// Where the rows are.
+enum Source {
+    Sqlite(Arc<Shared>, Table),
+    #[cfg(feature = "postgres")]
+    Postgres(postgres::Cursor),
+}
+
+impl Source {
+    /// The next rows; none at the end.
+    async fn batch<T: Row>(self) -> Result<(Self, Vec<T>)> {
+        match self {
+            Self::Sqlite(shared, table) => {
+                let (table, rows) = batch(&shared, table).await?;
+                Ok((Self::Sqlite(shared, table), rows))
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(cursor) => {
+                let (cursor, rows) = cursor.next().await?;
+                Ok((Self::Postgres(cursor), rows))
+            }
+        }
+    }
 }
 
 /// The result of the query, on a connection of its own.
@@ -78,13 +103,18 @@ impl<T: Row> Rest<T> {
             Ok(Table { connection, select, last: 0, _place: place })
         };
         let table = shared.note(offload(&*shared.offload, work).await.map_err(Kind::Lost)?)?;
-        Ok(Self { shared: Arc::clone(shared), next: Next::Table(table) })
+        Ok(Self { next: Next::Source(Source::Sqlite(Arc::clone(shared), table)) })
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(super) fn of_cursor(cursor: postgres::Cursor) -> Self {
+        Self { next: Next::Source(Source::Postgres(cursor)) }
     }
 
     /// The next rows; none at the end.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Vec<T>>> {
         let mut batch = match std::mem::replace(&mut self.next, Next::End) {
-            Next::Table(table) => Box::pin(batch(Arc::clone(&self.shared), table)) as Batch<T>,
+            Next::Source(source) => Box::pin(source.batch()) as Batch<T>,
             Next::Batch(batch) => batch,
             Next::End => return Poll::Ready(Ok(Vec::new())),
         };
@@ -92,15 +122,15 @@ impl<T: Row> Rest<T> {
             self.next = Next::Batch(batch);
             return Poll::Pending;
         };
-        let (table, rows) = result?;
+        let (source, rows) = result?;
         if !rows.is_empty() {
-            self.next = Next::Table(table);
+            self.next = Next::Source(source);
         }
         Poll::Ready(Ok(rows))
     }
 }
 
-async fn batch<T: Row>(shared: Arc<Shared>, mut table: Table) -> Result<(Table, Vec<T>)> {
+async fn batch<T: Row>(shared: &Shared, mut table: Table) -> Result<(Table, Vec<T>)> {
     let work = move || {
         let last = Value::Integer(table.last);
         let rows: Vec<T> = table.connection.batch(&table.select, &[last], BATCH_ROWS, BATCH_BYTES)?;
@@ -113,8 +143,8 @@ async fn batch<T: Row>(shared: Arc<Shared>, mut table: Table) -> Result<(Table, 
 impl<T> Drop for Rest<T> {
     fn drop(&mut self) {
         // Its file is removed where that may take time.
-        if let Next::Table(table) = std::mem::replace(&mut self.next, Next::End) {
-            self.shared.offload.run(Box::new(move || drop(table)));
+        if let Next::Source(Source::Sqlite(shared, table)) = std::mem::replace(&mut self.next, Next::End) {
+            shared.offload.run(Box::new(move || drop(table)));
         }
     }
 }

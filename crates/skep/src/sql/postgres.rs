@@ -1,0 +1,153 @@
+//! PostgreSQL, where the setting `database` names one, with the same verbs as for SQLite.
+//!
+//! Each thread has connections of its own, on its own event loop: [`pool`] says which statement goes where. Nothing is known here of
+//! processes and of settings.
+//!
+//! Start reading at [`pool::Pool::ask`], and for the start at [`Shared::open`].
+
+mod address;
+mod blocking;
+mod columns;
+mod connection;
+mod failure;
+mod flight;
+mod migrate;
+mod pool;
+mod stream;
+mod text;
+mod tls;
+mod transaction;
+mod value;
+mod verb;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use tokio_postgres::Config;
+
+pub(super) use self::blocking::Remote;
+pub(super) use self::connection::Job;
+pub(super) use self::pool::Pool;
+pub(super) use self::stream::Cursor;
+pub(super) use self::transaction::Transaction;
+pub(super) use self::value::Cell;
+pub(super) use self::verb::{Verb, all, execute, first, one};
+use super::dependencies::OnCommit;
+use super::error::{Error, Kind, Result};
+use super::migrations::Steps;
+use super::open::{OpenError, Problem};
+use super::options::Options;
+use super::query::Query;
+use super::value::Value;
+use crate::offload::{Offload, offload_to_end};
+
+/// The database, for all threads of the process.
+pub(super) struct Shared {
+    config: Config,
+    tls: tls::Tls,
+    /// The address without user and password.
+    pub(super) place: PathBuf,
+    pub(super) options: Options,
+    offload: Arc<dyn Offload>,
+    pub(super) on_commit: OnceLock<OnCommit>,
+    /// It is for a test, and removed with this. Where to connect for that.
+    temporary: Option<(Config, String)>,
+}
+
+impl Shared {
+    /// Finds out whether it can be reached, and runs the migrations that it lacks.
+    pub(super) fn open(
+        address: &str,
+        steps: Result<Steps<'static>, Problem>,
+        options: Options,
+        offload: Arc<dyn Offload>,
+        (carefully, temporary): (bool, bool),
+    ) -> Result<Arc<Self>, OpenError> {
+        let started = Instant::now();
+        let shared = Self::of(address, options, offload)?;
+        let place = shared.place.clone();
+        let open = || {
+            let steps = steps?;
+            let shared = if temporary { shared.into_temporary()? } else { shared };
+            let shared = Arc::new(shared);
+            let remote = Remote::open(&shared)?;
+            migrate::run(&remote, steps, carefully)?;
+            Ok(shared)
+        };
+        open().map_err(|problem| OpenError::new(&place, problem, started.elapsed()))
+    }
+
+    /// Says what [`open`](Self::open) would find wrong with the migrations that ran.
+    pub(super) fn check(
+        address: &str,
+        steps: Result<Steps<'static>, Problem>,
+        offload: Arc<dyn Offload>,
+    ) -> Result<(), OpenError> {
+        let started = Instant::now();
+        let shared = Arc::new(Self::of(address, Options::new(), offload)?);
+        let check = || migrate::check(&Remote::open(&shared)?, steps?);
+        check().map_err(|problem| OpenError::new(&shared.place, problem, started.elapsed()))
+    }
+
+    fn of(address: &str, options: Options, offload: Arc<dyn Offload>) -> Result<Self, OpenError> {
+        let wrong = |problem| OpenError::new(&PathBuf::from("PostgreSQL"), Problem::Address(problem), Duration::ZERO);
+        let address::Address { config, place, authorities } = address::parse(address).map_err(wrong)?;
+        let tls = tls::Tls::new(authorities.as_deref()).map_err(wrong)?;
+        Ok(Self { config, tls, place, options, offload, on_commit: OnceLock::new(), temporary: None })
+    }
+
+    /// A new database beside the one that the address names.
+    fn into_temporary(mut self) -> Result<Self> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("skep_test_{}_{number}", std::process::id());
+        let at = self.config.clone();
+        on(&self, &at, format!("drop database if exists {name} with (force)"))?;
+        on(&self, &at, format!("create database {name}"))?;
+        self.config.dbname(&name);
+        self.temporary = Some((at, name));
+        Ok(self)
+    }
+
+    pub(super) fn pool(self: &Arc<Self>) -> Arc<Pool> {
+        Pool::new(Arc::clone(self))
+    }
+
+    /// What was written is committed.
+    async fn announce(&self, tables: Vec<&'static str>) {
+        let Some(then) = self.on_commit.get().filter(|_| !tables.is_empty()).cloned() else { return };
+        // It may block. Should the queue for that be full, nobody else can be asked to do it either.
+        if let Err(lost) = offload_to_end(&*self.offload, move || then(&tables)).await {
+            tracing::error!(target: "skep::sql", "a write is committed, and no page that shows it is invalidated: {lost}");
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some((at, name)) = self.temporary.take() {
+            // A test that was ended leaves it to the next one with its number.
+            _ = on(self, &at, format!("drop database if exists {name} with (force)"));
+        }
+    }
+}
+
+/// Runs one statement on another database of the same server.
+fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
+    let (options, offload) = (shared.options.clone(), Arc::clone(&shared.offload));
+    let (tls, place, on_commit) = (shared.tls.clone(), shared.place.clone(), OnceLock::new());
+    let there = Arc::new(Shared { config: at.clone(), tls, place, options, offload, on_commit, temporary: None });
+    Remote::open(&there)?.run(move |connection| async move { connection.batch(&text).await })?
+}
+
+/// What is run of a query.
+pub(super) fn job<T>(query: Query<'_, T>) -> Result<Job> {
+    if query.checked().is_some() {
+        return Err(Error::from(Kind::CheckedForSqlite).of(query.text()));
+    }
+    let (text, is_own) = (query.text().into(), query.is_own());
+    let values = query.into_values()?.into_iter().map(Value::into_owned).collect();
+    Ok(Job { text, values, is_own })
+}

@@ -1,0 +1,68 @@
+//! The address of a database: `postgres://USER:PASSWORD@HOST/NAME?PARAMETER=VALUE`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
+
+/// How long sent bytes may stay unacknowledged, unless the address says otherwise: a machine that is gone does not say so.
+const GONE: Duration = Duration::from_secs(30);
+
+pub(super) struct Address {
+    pub(super) config: Config,
+    /// The same without user, password and parameters.
+    pub(super) place: PathBuf,
+    /// The file with the authorities of the server's certificate.
+    pub(super) authorities: Option<PathBuf>,
+}
+
+/// The error has no part of the address in it that may be secret.
+pub(super) fn parse(text: &str) -> Result<Address, String> {
+    if !["postgres://", "postgresql://"].iter().any(|start| text.starts_with(start)) {
+        return Err("expected an address such as `postgres://USER:PASSWORD@HOST/NAME`".to_owned());
+    }
+    let (base, parameters) = text.split_once('?').unwrap_or((text, ""));
+    let (mut kept, mut authorities) = (Vec::new(), None);
+    for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+        match parameter.split_once('=') {
+            Some(("sslrootcert", file)) => {
+                authorities = Some(PathBuf::from(percent_decode_str(file).decode_utf8_lossy().into_owned()));
+            }
+            // With TLS, the certificate is always verified.
+            Some(("sslmode", "verify-ca" | "verify-full")) => kept.push("sslmode=require"),
+            _ => kept.push(parameter),
+        }
+    }
+    let mut config: Config =
+        format!("{base}?{}", kept.join("&")).parse().map_err(|error: tokio_postgres::Error| said(&error))?;
+    if config.get_application_name().is_none() {
+        config.application_name("skep");
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(GONE);
+    }
+    let place = place(&config);
+    Ok(Address { config, place, authorities })
+}
+
+fn said(error: &tokio_postgres::Error) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    format!("{error}{}", cause.unwrap_or_default())
+}
+
+fn place(config: &Config) -> PathBuf {
+    let host = |host: &Host| match host {
+        Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
+        Host::Unix(path) => path.display().to_string(),
+    };
+    let hosts: Vec<String> = config.get_hosts().iter().map(host).collect();
+    let name = config.get_dbname().or(config.get_user()).unwrap_or_default();
+    PathBuf::from(format!("postgres://{}/{name}", hosts.join(",")))
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/sql/postgres/address.rs"]
+mod tests;

@@ -1,0 +1,55 @@
+//! What PostgreSQL and the way to it say, in words of ours.
+
+use std::error::Error as StdError;
+
+use tokio_postgres::Error as Raw;
+use tokio_postgres::error::{DbError, ErrorPosition};
+
+use super::super::error::{Error, Kind};
+
+/// The class "connection exception", which is also what we call it if there is no connection at all.
+const UNREACHABLE: &str = "08000";
+
+pub(super) fn failed(error: Raw) -> Error {
+    match error.as_db_error() {
+        Some(error) => Kind::Postgres { code: error.code().code().into(), message: message(error) }.into(),
+        None if is_ours(&error) => Error::other(error),
+        None => unreachable(chain(&error)),
+    }
+}
+
+/// There is no connection.
+pub(super) fn unreachable(reason: impl Into<String>) -> Error {
+    Kind::Postgres { code: UNREACHABLE.into(), message: format!("PostgreSQL cannot be reached: {}", reason.into()) }
+        .into()
+}
+
+/// Where in the text the error is, counted in characters from 1.
+pub(super) fn position(error: &Raw) -> Option<usize> {
+    match error.as_db_error()?.position()? {
+        ErrorPosition::Original(position) => usize::try_from(*position).ok(),
+        ErrorPosition::Internal { .. } => None,
+    }
+}
+
+/// A mistake in what was asked, and none of the connection.
+fn is_ours(error: &Raw) -> bool {
+    let text = error.to_string();
+    ["error serializing", "error deserializing", "invalid connection string", "invalid configuration"]
+        .iter()
+        .any(|start| text.starts_with(start))
+}
+
+/// Without the detail, which has values of rows.
+fn message(error: &DbError) -> String {
+    match error.hint() {
+        Some(hint) => format!("{} ({hint})", error.message()),
+        None => error.message().to_owned(),
+    }
+}
+
+/// An error of the way says little without its causes.
+fn chain(error: &(dyn StdError + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| (**error).source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

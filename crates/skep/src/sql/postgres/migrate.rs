@@ -1,0 +1,99 @@
+//! Runs migrations: each in a transaction of its own, and under a lock that all processes respect.
+
+use std::sync::Arc;
+
+use super::super::error::Result;
+use super::super::migrations::{Applied, Step, Steps, code_at};
+use super::super::open::Problem;
+use super::super::value::Value;
+use super::blocking::Remote;
+use super::connection::{Connection, Job};
+use super::text::{first_control, statement_starts};
+use super::verb;
+
+/// The advisory lock under which migrations run: "skep" and 1.
+const LOCK: i64 = 0x736b_6570_0000_0001;
+
+/// How long the locks of others are waited for.
+const PATIENCE: &str = "60s";
+
+/// Runs what has not run yet. With `carefully`, another version uses the database meanwhile.
+pub(super) fn run(remote: &Remote, steps: Steps<'static>, carefully: bool) -> Result<(), Problem> {
+    steps.check_order()?;
+    remote.run(move |connection| async move {
+        let done = applied(&connection).await?;
+        if carefully {
+            steps.only_add(&done)?;
+        }
+        let mut next = steps.next(&done)?;
+        if next.is_some() {
+            connection.batch(&format!("set lock_timeout = '{PATIENCE}'")).await?;
+        }
+        while next.is_some() {
+            one_under_lock(&connection, &steps).await?;
+            next = steps.next(&applied(&connection).await?)?;
+        }
+        Ok(())
+    })?
+}
+
+/// Looks at those that ran.
+pub(super) fn check(remote: &Remote, steps: Steps<'static>) -> Result<(), Problem> {
+    remote.run(move |connection| async move { steps.next(&applied(&connection).await?).map(drop) })?
+}
+
+/// Runs the next migration, unless another process did while we waited for the lock.
+async fn one_under_lock(connection: &Arc<Connection>, steps: &Steps<'static>) -> Result<(), Problem> {
+    connection.batch("begin").await?;
+    let outcome = next_in_transaction(connection, steps).await;
+    let end = if outcome.is_ok() { "commit" } else { "rollback" };
+    let ended = connection.batch(end).await;
+    outcome?;
+    Ok(ended?)
+}
+
+async fn next_in_transaction(connection: &Arc<Connection>, steps: &Steps<'static>) -> Result<(), Problem> {
+    connection.batch(&format!("select pg_advisory_xact_lock({LOCK})")).await?;
+    let Some(next) = steps.next(&applied(connection).await?)? else { return Ok(()) };
+    if let Some(offset) = first_control(next.text) {
+        return Err(failure(
+            next,
+            offset,
+            "a migration must not begin or end a transaction: it runs in one".to_owned(),
+        ));
+    }
+    if let Err((done, position, error)) = connection.script(next.text).await {
+        if error.is_busy() || error.is_full() || error.is_unreachable() {
+            return Err(error.into());
+        }
+        let start = || statement_starts(next.text).nth(done).unwrap_or(0);
+        return Err(failure(next, position.unwrap_or_else(start), error.reason()));
+    }
+    let table = "create table if not exists skep_migrations (
+        number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null)";
+    connection.batch(table).await?;
+    let text = |text: &str| Value::Text(text.to_owned().into());
+    let values = [Value::Integer(next.number.into()), text(next.file), text(&next.checksum())];
+    let text = "insert into skep_migrations values (?, ?, ?, now())".into();
+    connection.run(&Job { text, values: values.into(), is_own: true }, verb::execute()).await?;
+    Ok(())
+}
+
+fn failure(migration: Step<'_>, offset: usize, reason: String) -> Problem {
+    let (line, statement) = code_at(migration.text, offset);
+    Problem::Migration { file: migration.file.to_owned(), line, statement: statement.to_owned(), reason }
+}
+
+async fn applied(connection: &Arc<Connection>) -> Result<Vec<Applied>> {
+    let ask = |text: &str| Job { text: text.into(), values: Arc::default(), is_own: true };
+    // `to_regclass` would answer from a cache that does not hear of what others did while we waited for the lock.
+    let there = ask(
+        "select exists (select 1 from pg_tables where tablename = 'skep_migrations' and schemaname = any (current_schemas(false)))",
+    );
+    if connection.run(&there, verb::one::<bool>()).await?.value != Some(true) {
+        return Ok(Vec::new());
+    }
+    let all = ask("select number, name, checksum from skep_migrations order by number");
+    let rows = connection.run(&all, verb::all::<(u32, String, String)>()).await?.value;
+    Ok(rows.into_iter().map(|(number, name, checksum)| Applied { number, name, checksum }).collect())
+}

@@ -1,0 +1,50 @@
+//! The rows of a query in batches, from a cursor of PostgreSQL's. Its transaction has a connection for itself, and sees one moment.
+
+use std::sync::Arc;
+
+use super::super::error::Result;
+use super::super::row::Row;
+use super::connection::{FETCH, Job};
+use super::pool::{Lease, Pool};
+use super::verb;
+
+/// The most rows of a batch.
+const BATCH_ROWS: usize = 256;
+
+/// The rest of the rows.
+pub(in crate::sql) struct Cursor(Lease);
+
+impl Cursor {
+    /// Runs the query.
+    pub(in crate::sql) async fn open(pool: &Arc<Pool>, job: Job) -> Result<Self> {
+        let mut lease = pool.lease().await?;
+        lease.set_clean(false);
+        let connection = Arc::clone(lease.connection()?);
+        connection.batch("begin read only").await?;
+        let text = format!("declare skep_rows no scroll cursor for {}", job.text).into();
+        let declare = Job { text, is_own: true, ..job };
+        let (used, text) = (Arc::clone(&connection), Arc::clone(&declare.text));
+        let work = async move { (used.run(&declare, verb::execute()).await, lease) };
+        let ((declared, lease), _) = connection.to_end(&text, work).await;
+        declared?;
+        Ok(Self(lease))
+    }
+
+    /// The next rows; none at the end.
+    pub(in crate::sql) async fn next<T: Row>(self) -> Result<(Self, Vec<T>)> {
+        let Self(mut lease) = self;
+        let connection = Arc::clone(lease.connection()?);
+        let fetch: Arc<str> = format!("{FETCH}{BATCH_ROWS} from skep_rows").into();
+        let job = Job { text: Arc::clone(&fetch), values: Arc::default(), is_own: true };
+        let used = Arc::clone(&connection);
+        let work = async move {
+            let rows = used.run(&job, verb::all::<T>()).await;
+            if rows.as_ref().is_ok_and(|rows| rows.value.is_empty()) {
+                lease.set_clean(used.batch("commit").await.is_ok());
+            }
+            (rows, lease)
+        };
+        let ((rows, lease), _) = connection.to_end(&fetch, work).await;
+        Ok((Self(lease), rows?.value))
+    }
+}

@@ -1,0 +1,95 @@
+//! A transaction, which has a connection for itself.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::super::error::{Kind, Result};
+use super::connection::{Job, Outcome};
+use super::pool::{Lease, Pool};
+use super::verb::Verb;
+
+pub(in crate::sql) struct Transaction {
+    pool: Arc<Pool>,
+    /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
+    lease: Mutex<Option<Lease>>,
+    /// A statement failed: PostgreSQL refuses all others until a savepoint is gone back to.
+    has_failed: Arc<AtomicBool>,
+}
+
+impl Transaction {
+    pub(in crate::sql) fn not_begun(pool: Arc<Pool>) -> Self {
+        Self { pool, lease: Mutex::default(), has_failed: Arc::default() }
+    }
+
+    pub(in crate::sql) async fn begin(&self) -> Result<()> {
+        let mut lease = self.pool.lease().await?;
+        lease.set_clean(false);
+        self.has_failed.store(false, Ordering::Relaxed);
+        lease.connection()?.batch("begin").await?;
+        self.keep(lease);
+        Ok(())
+    }
+
+    /// Runs a statement, and says whether it may have changed something.
+    pub(in crate::sql) async fn ask<R: Send + 'static>(&self, job: Job, verb: Verb<R>) -> Result<(R, bool)> {
+        let lease = self.take().ok_or(Kind::Abandoned)?;
+        let (connection, text) = (Arc::clone(lease.connection()?), Arc::clone(&job.text));
+        let (used, has_failed) = (Arc::clone(&connection), Arc::clone(&self.has_failed));
+        let work = async move {
+            let result = used.run(&job, verb).await;
+            match &result {
+                Err(error) if error.is_of_postgres() => has_failed.store(true, Ordering::Relaxed),
+                Ok(_) if job.is_own && job.text.starts_with("rollback to") => {
+                    has_failed.store(false, Ordering::Relaxed);
+                }
+                _ => {}
+            }
+            (lease, result)
+        };
+        let ((lease, result), _) = connection.to_end(&text, work).await;
+        self.keep(lease);
+        result.map(|Outcome { value, has_changed }| (value, has_changed))
+    }
+
+    /// Commits, and announces what was written. PostgreSQL answers the commit of what failed with a rollback and no error.
+    pub(in crate::sql) async fn commit(&self, tables: Vec<&'static str>) -> Result<()> {
+        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        if self.has_failed.load(Ordering::Relaxed) {
+            return Err(Kind::Abandoned.into());
+        }
+        let connection = Arc::clone(lease.connection()?);
+        let (used, shared) = (Arc::clone(&connection), Arc::clone(&self.pool.shared));
+        let work = async move {
+            let committed = used.batch("commit").await;
+            lease.set_clean(committed.is_ok());
+            // First of all, so that others need not wait for caches.
+            drop(lease);
+            if committed.is_ok() {
+                shared.announce(tables).await;
+            }
+            committed
+        };
+        connection.to_end(&"commit".into(), work).await.0
+    }
+
+    pub(in crate::sql) async fn rollback(&self) -> Result<()> {
+        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        lease.connection()?.batch("rollback").await?;
+        lease.set_clean(true);
+        Ok(())
+    }
+
+    /// Undoes all of it without waiting.
+    pub(in crate::sql) fn abandon(&self) {
+        drop(self.take());
+    }
+
+    // Nothing that is done under this lock can panic half-way.
+    fn take(&self) -> Option<Lease> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn keep(&self, lease: Lease) {
+        *self.lease.lock().unwrap_or_else(PoisonError::into_inner) = Some(lease);
+    }
+}

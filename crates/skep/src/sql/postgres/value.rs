@@ -1,0 +1,130 @@
+//! Values on their way to PostgreSQL and back.
+//!
+//! Texts are sent as text, whatever the type of the parameter: so PostgreSQL itself reads dates, UUIDs, JSON and numbers in them.
+//! Columns come in PostgreSQL's binary format, which [`decode`] reads.
+
+use bytes::{BufMut, BytesMut};
+use tokio_postgres::types::{Format, FromSql, IsNull, Kind, ToSql, Type};
+
+use super::super::value::{Unfit, Value};
+use super::columns;
+
+type Boxed = Box<dyn std::error::Error + Sync + Send>;
+
+/// A parameter.
+#[derive(Debug)]
+pub(super) struct Bound<'a>(pub(super) &'a Value<'a>);
+
+impl Bound<'_> {
+    /// Why the value cannot be a parameter of this type; what a text means, PostgreSQL decides.
+    pub(super) fn check(&self, ty: &Type) -> Result<(), Unfit> {
+        match self.0 {
+            Value::Blob(_) if *ty != Type::BYTEA => Err(Unfit::expected(&format!("a value of type `{ty}`"), self.0)),
+            Value::Text(_) | Value::Integer(_) | Value::Real(_) if *ty == Type::BYTEA => {
+                Err(Unfit::expected("a blob", self.0))
+            }
+            Value::Text(text) if text.contains('\0') => Err(Unfit::because("PostgreSQL stores no text with a NUL")),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_binary(&self, ty: &Type) -> bool {
+        match self.0 {
+            Value::Null | Value::Blob(_) => true,
+            Value::Integer(_) => *ty == Type::INT8,
+            Value::Real(_) => *ty == Type::FLOAT8,
+            Value::Text(_) => false,
+        }
+    }
+}
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Boxed> {
+        match self.0 {
+            Value::Null => return Ok(IsNull::Yes),
+            Value::Integer(number) if *ty == Type::INT8 => out.put_i64(*number),
+            Value::Real(number) if *ty == Type::FLOAT8 => out.put_f64(*number),
+            Value::Integer(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            Value::Real(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Value::Blob(bytes) => out.extend_from_slice(bytes),
+        }
+        Ok(IsNull::No)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    fn encode_format(&self, ty: &Type) -> Format {
+        if self.is_binary(ty) { Format::Binary } else { Format::Text }
+    }
+
+    fn to_sql_checked(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Boxed> {
+        self.to_sql(ty, out)
+    }
+}
+
+/// A cell: the value, or why there is none.
+pub(in crate::sql) struct Cell<'a>(pub(in crate::sql) Result<Value<'a>, Unfit>);
+
+impl<'a> FromSql<'a> for Cell<'a> {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Boxed> {
+        Ok(Self(decode(ty, raw)))
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Boxed> {
+        Ok(Self(Ok(Value::Null)))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+fn decode<'a>(ty: &Type, raw: &'a [u8]) -> Result<Value<'a>, Unfit> {
+    let integer = |number: Option<i64>| number.map(Value::Integer).ok_or_else(|| Unfit::because("too few bytes"));
+    let written =
+        |text: Option<String>| text.map(|text| Value::Text(text.into())).ok_or_else(|| Unfit::because("too few bytes"));
+    match *ty {
+        Type::BOOL => integer(raw.first().map(|&byte| i64::from(byte))),
+        Type::INT2 => integer(raw.try_into().ok().map(|bytes| i16::from_be_bytes(bytes).into())),
+        Type::INT4 => integer(raw.try_into().ok().map(|bytes| i32::from_be_bytes(bytes).into())),
+        Type::INT8 => integer(raw.try_into().ok().map(i64::from_be_bytes)),
+        Type::OID => integer(raw.try_into().ok().map(|bytes| u32::from_be_bytes(bytes).into())),
+        Type::FLOAT4 => real(raw.try_into().ok().map(|bytes| f32::from_be_bytes(bytes).into())),
+        Type::FLOAT8 => real(raw.try_into().ok().map(f64::from_be_bytes)),
+        Type::BYTEA => Ok(Value::Blob(raw.into())),
+        Type::JSONB => text(raw.get(1..).unwrap_or_default()),
+        Type::UUID => written(columns::uuid(raw)),
+        Type::NUMERIC => columns::numeric(raw),
+        Type::DATE => written(columns::date(raw)),
+        Type::TIME => written(columns::time(raw)),
+        Type::TIMESTAMP => written(columns::timestamp(raw, "")),
+        Type::TIMESTAMPTZ => written(columns::timestamp(raw, "Z")),
+        Type::VOID => Ok(Value::Null),
+        Type::CHAR
+        | Type::TEXT
+        | Type::VARCHAR
+        | Type::BPCHAR
+        | Type::NAME
+        | Type::JSON
+        | Type::XML
+        | Type::UNKNOWN => text(raw),
+        _ => match ty.kind() {
+            Kind::Enum(_) => text(raw),
+            Kind::Domain(of) => decode(of, raw),
+            _ if ty.name() == "citext" => text(raw),
+            _ => Err(Unfit::because(format!("a value of type `{ty}` has to be written as `cast(... as text)`"))),
+        },
+    }
+}
+
+fn real(number: Option<f64>) -> Result<Value<'static>, Unfit> {
+    number.map(Value::Real).ok_or_else(|| Unfit::because("too few bytes"))
+}
+
+fn text(raw: &[u8]) -> Result<Value<'_>, Unfit> {
+    let text = std::str::from_utf8(raw).map_err(|_| Unfit::because("the text is not UTF-8"))?;
+    Ok(Value::Text(text.into()))
+}

@@ -1,0 +1,63 @@
+//! What a verb keeps of an answer, and what it makes of it.
+
+use tokio_postgres::Row as Raw;
+
+use super::super::changes::Changes;
+use super::super::error::{Kind, Result};
+use super::super::row::{Cells, Columns, Head, Line, Row};
+
+/// The answer to a statement.
+pub(super) struct Answer {
+    /// Those that the verb wants.
+    pub(super) rows: Vec<Raw>,
+    /// How many rows were changed or given; none for what does neither, such as `create table`.
+    pub(super) affected: Option<u64>,
+}
+
+impl Answer {
+    /// For a statement that is not known to only read.
+    pub(super) fn may_have_changed(&self) -> bool {
+        self.affected != Some(0)
+    }
+}
+
+/// A verb with its row type.
+pub(in crate::sql) struct Verb<R> {
+    /// How many rows it wants.
+    pub(super) rows: usize,
+    pub(super) finish: fn(Answer) -> Result<R>,
+}
+
+impl<R> Clone for Verb<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Verb<R> {}
+
+pub(in crate::sql) fn all<T: Row>() -> Verb<Vec<T>> {
+    Verb { rows: usize::MAX, finish: |answer| read(&answer.rows) }
+}
+
+pub(in crate::sql) fn first<T: Row>() -> Verb<Option<T>> {
+    Verb { rows: 1, finish: |answer| Ok(read(&answer.rows)?.pop()) }
+}
+
+pub(in crate::sql) fn one<T: Row>() -> Verb<Option<T>> {
+    let finish = |answer: Answer| match answer.rows.len() {
+        0 | 1 => Ok(read(&answer.rows)?.pop()),
+        _ => Err(Kind::ManyRows.into()),
+    };
+    Verb { rows: 2, finish }
+}
+
+pub(in crate::sql) fn execute() -> Verb<Changes> {
+    Verb { rows: 0, finish: |answer| Ok(Changes { rows: answer.affected.unwrap_or(0), last_insert_id: 0 }) }
+}
+
+fn read<T: Row>(rows: &[Raw]) -> Result<Vec<T>> {
+    let Some(first) = rows.first() else { return Ok(Vec::new()) };
+    let plan = T::plan(&Columns::new(Head::Postgres(first.columns())))?;
+    rows.iter().map(|row| T::read(&Cells::new(Line::Postgres(row)), &plan)).collect()
+}

@@ -1,0 +1,229 @@
+//! What goes wrong with a server, its connections and those who wait for them. Nobody gets the rows of another, nobody waits for ever.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use skep::sql::{Error, Local, Options, query};
+use tokio::time::{sleep, timeout};
+
+use crate::cluster::Cluster;
+use crate::{shared, with};
+
+/// What went wrong in a load, and how often the answer was right.
+#[derive(Default)]
+struct Tally {
+    right: Cell<u32>,
+    failed: Cell<u32>,
+    stop: Cell<bool>,
+}
+
+/// Tasks that ask for rows which are a function of what they ask for, until they are stopped.
+fn load(db: &Local, tasks: u64) -> (Rc<Tally>, Vec<tokio::task::JoinHandle<()>>) {
+    let tally = Rc::<Tally>::default();
+    let run = |task| {
+        let (db, tally) = (db.clone(), Rc::clone(&tally));
+        tokio::task::spawn_local(async move {
+            let mut random = fastrand(task);
+            while !tally.stop.get() {
+                let key = i64::try_from(random() % 1_000_000).unwrap();
+                let asked = query("select ?::bigint * 7, 'k' || ?::bigint", (key, key));
+                let answer = timeout(Duration::from_secs(20), db.one::<(i64, String)>(asked)).await;
+                match answer.expect("no statement hangs") {
+                    Ok(row) => {
+                        assert_eq!(row, Some((key * 7, format!("k{key}"))));
+                        tally.right.set(tally.right.get() + 1);
+                    }
+                    Err(error) => {
+                        assert!(is_of_the_server(&error), "{error}");
+                        tally.failed.set(tally.failed.get() + 1);
+                        sleep(Duration::from_millis(1)).await;
+                    }
+                }
+            }
+        })
+    };
+    let tasks = (0..tasks).map(run).collect();
+    (tally, tasks)
+}
+
+async fn end(tally: &Tally, tasks: Vec<tokio::task::JoinHandle<()>>) {
+    tally.stop.set(true);
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+fn is_of_the_server(error: &Error) -> bool {
+    let status = skep::Error::from(Error::other("x")).status();
+    assert_eq!(status, 500);
+    error.is_unreachable() || error.is_busy()
+}
+
+/// A linear congruential generator: the numbers need not be good.
+fn fastrand(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed.wrapping_add(1);
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    }
+}
+
+/// How many backends of this database are there that do not sleep in a pool.
+async fn backends(db: &Local, which: &str) -> i64 {
+    let text = format!(
+        "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and {which}"
+    );
+    db.one::<i64>(&text).await.unwrap().unwrap()
+}
+
+async fn becomes(what: &str, is_so: impl AsyncFn() -> bool) {
+    let start = Instant::now();
+    while !is_so().await {
+        assert!(start.elapsed() < Duration::from_secs(15), "{what}");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn interleaved_statements_get_their_own_rows_over_few_connections() {
+    with(shared(), Options::new(), async |db| {
+        let (tally, tasks) = load(&db, 64);
+        while tally.right.get() < 50_000 {
+            sleep(Duration::from_millis(20)).await;
+            assert!(backends(&db, "true").await < 4);
+        }
+        // Others are dropped on the way, among them some that PostgreSQL is asked to cancel.
+        for nth in 0..200 {
+            let asked = db.one::<i64>("select 1 from pg_sleep(0.05)");
+            _ = timeout(Duration::from_millis(nth % 7), asked).await;
+        }
+        end(&tally, tasks).await;
+        assert_eq!(tally.failed.get(), 0);
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn killed_backends_cost_the_statements_that_they_had() {
+    with(shared(), Options::new(), async |db| {
+        let killer = with_killer(&db).await;
+        let (tally, tasks) = load(&db, 32);
+        for _ in 0..20 {
+            sleep(Duration::from_millis(100)).await;
+            _ = killer
+                .execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
+                .await;
+        }
+        let before = tally.right.get();
+        becomes("statements succeed again", async || tally.right.get() > before + 1000).await;
+        end(&tally, tasks).await;
+        assert!(tally.failed.get() > 0 && tally.right.get() > 10 * tally.failed.get());
+    });
+}
+
+/// A connection of its own, which the killer does not kill.
+async fn with_killer(db: &Local) -> skep::sql::Transaction {
+    db.transaction().await.unwrap()
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_restarted_cluster_is_found_again() {
+    let mut cluster = Cluster::start();
+    let database = crate::database(&cluster, Options::new());
+    crate::on_runtime(async {
+        let db = database.local();
+        let (tally, tasks) = load(&db, 16);
+        becomes("statements succeed", async || tally.right.get() > 100).await;
+        cluster.stop();
+        let failed = tally.failed.get();
+        becomes("statements fail", async || tally.failed.get() > failed + 100).await;
+        let error = db.transaction().await.unwrap_err();
+        assert!(is_of_the_server(&error), "{error}");
+        assert_eq!(skep::Error::from(error).status(), 503);
+        cluster.start_again();
+        let right = tally.right.get();
+        becomes("statements succeed again", async || tally.right.get() > right + 100).await;
+        end(&tally, tasks).await;
+        db.transaction().await.unwrap().commit().await.unwrap();
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_server_without_free_connections_is_a_503() {
+    let cluster = Cluster::with(&["max_connections=5", "superuser_reserved_connections=0"]);
+    let database = crate::database(&cluster, Options::new().transactions(8));
+    crate::on_runtime(async {
+        let db = database.local();
+        let mut held = Vec::new();
+        let error = loop {
+            match db.transaction().await {
+                Ok(transaction) => held.push(transaction),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(held.len(), 5);
+        assert!(is_of_the_server(&error), "{error}");
+        assert_eq!(skep::Error::from(error).status(), 503);
+        assert!(is_of_the_server(&db.one::<i64>("select 1").await.unwrap_err()));
+        held.pop().unwrap().rollback().await.unwrap();
+        held.clear();
+        becomes("there is room again", async || db.transaction().await.is_ok()).await;
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_client_that_leaves_takes_its_read_along() {
+    with(shared(), Options::new().connections(1), async |db| {
+        let slow = db.one::<i64>("select 1 from pg_sleep(60)");
+        assert!(timeout(Duration::from_millis(200), slow).await.is_err());
+        // On the same connection, behind it.
+        let start = Instant::now();
+        assert_eq!(db.one::<i64>("select 2").await.unwrap(), Some(2));
+        assert!(start.elapsed() < Duration::from_secs(10));
+
+        // A write is ended, as it is on SQLite.
+        let write = db.execute("insert into pair select 1, 'one' from pg_sleep(0.3)");
+        assert!(timeout(Duration::from_millis(50), write).await.is_err());
+        becomes("it is written", async || db.one::<i64>("select count(*) from pair").await.unwrap() == Some(1)).await;
+
+        // A transaction is undone.
+        let transaction = db.transaction().await.unwrap();
+        transaction.execute("delete from pair").await.unwrap();
+        let slow = transaction.one::<i64>("select 1 from pg_sleep(60)");
+        assert!(timeout(Duration::from_millis(100), slow).await.is_err());
+        assert!(transaction.execute("delete from pair").await.is_err());
+        assert!(transaction.commit().await.is_err());
+        becomes("no transaction is open", async || backends(&db, "xact_start is not null").await == 0).await;
+        assert_eq!(db.one::<i64>("select count(*) from pair").await.unwrap(), Some(1));
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_statement_that_takes_too_long_is_ended() {
+    with(shared(), Options::new().statement_timeout(Duration::from_millis(100)), async |db| {
+        let error = db.one::<i64>("select 1 from pg_sleep(60)").await.unwrap_err();
+        assert!(error.is_timeout(), "{error}");
+        assert_eq!(skep::Error::from(error).status(), 503);
+        assert_eq!(db.one::<i64>("select 1").await.unwrap(), Some(1));
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_table_may_change_under_a_prepared_statement() {
+    with(shared(), Options::new(), async |db| {
+        db.execute("insert into pair values (1, 'one')").await.unwrap();
+        let all = async || db.all::<(i64, String)>("select * from pair").await;
+        assert_eq!(all().await.unwrap().len(), 1);
+        db.execute("alter table pair alter column value type varchar(10)").await.unwrap();
+        assert_eq!(all().await.unwrap(), [(1, "one".to_owned())]);
+        db.execute("alter table pair add column more int").await.unwrap();
+        assert!(all().await.unwrap_err().to_string().contains("expected 2 columns, found 3"));
+    });
+}

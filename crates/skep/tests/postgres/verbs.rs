@@ -1,0 +1,239 @@
+//! The same verbs as on SQLite, and values of PostgreSQL's types.
+
+use skep::sql::{Options, Query, Result, Row, Value, query};
+
+use crate::{shared, with};
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn the_verbs_do_what_they_do_on_sqlite() {
+    #[derive(Row, Debug, PartialEq)]
+    struct Pair {
+        value: String,
+        key: i64,
+    }
+    with(shared(), Options::new(), async |db| {
+        let insert = |key: i64, value| query("insert into pair (key, value) values (?, ?)", (key, value));
+        assert_eq!(db.execute(insert(1, "one")).await.unwrap().rows, 1);
+        assert_eq!(db.execute(insert(2, "two")).await.unwrap().rows, 1);
+        let all: Vec<Pair> = db.all("select key, value from pair order by key").await.unwrap();
+        assert_eq!(all, [Pair { key: 1, value: "one".into() }, Pair { key: 2, value: "two".into() }]);
+        let first: Option<i64> = db.first("select key from pair order by key desc").await.unwrap();
+        assert_eq!(first, Some(2));
+        let one = db.one::<String>(query("select value from pair where key = ?", 2)).await.unwrap();
+        assert_eq!(one.as_deref(), Some("two"));
+        assert_eq!(db.one::<String>(query("select value from pair where key = ?", 3)).await.unwrap(), None);
+        assert!(db.one::<i64>("select key from pair").await.unwrap_err().to_string().contains("one row at most"));
+        let returned = db.one::<i64>("insert into pair values (3, 'three') returning key").await.unwrap();
+        assert_eq!(returned, Some(3));
+        assert_eq!(db.execute("delete from pair where key > 1").await.unwrap().rows, 2);
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn values_come_back_as_what_they_are() {
+    with(shared(), Options::new(), async |db| {
+        let value = async |text: &str| db.one::<Value<'static>>(text).await.unwrap().unwrap();
+        let text = |text: &'static str| Value::Text(text.into());
+        for (sql, expected) in [
+            ("select true", Value::Integer(1)),
+            ("select 7::smallint", Value::Integer(7)),
+            ("select -7::integer", Value::Integer(-7)),
+            ("select 9223372036854775807", Value::Integer(i64::MAX)),
+            ("select 1.5::real", Value::Real(1.5)),
+            ("select 0.1::double precision", Value::Real(0.1)),
+            ("select 12.50::numeric", text("12.50")),
+            ("select -0.00012::numeric", text("-0.00012")),
+            ("select 123456789012345678901234567890::numeric", text("123456789012345678901234567890")),
+            ("select sum(a::bigint) from generate_series(1, 10000) a", Value::Integer(50_005_000)),
+            ("select count(*) from pair", Value::Integer(0)),
+            ("select 'a'::varchar", text("a")),
+            ("select 'ab'::char(3)", text("ab ")),
+            ("select null::text", Value::Null),
+            (r"select '\x00ff'::bytea", Value::Blob(vec![0, 255].into())),
+            (r#"select '{"a": [1]}'::jsonb"#, text(r#"{"a": [1]}"#)),
+            ("select '6f1ed002-ab5c-4d2a-9f3c-0123456789ab'::uuid", text("6f1ed002-ab5c-4d2a-9f3c-0123456789ab")),
+            ("select '2024-02-29'::date", text("2024-02-29")),
+            ("select '0044-03-15'::date", text("0044-03-15")),
+            ("select '2024-02-29 23:59:59.25+02'::timestamptz", text("2024-02-29T21:59:59.25Z")),
+            ("select '1969-12-31 23:00'::timestamp", text("1969-12-31T23:00:00")),
+            ("select '12:34:56'::time", text("12:34:56")),
+        ] {
+            assert_eq!(value(sql).await, expected, "{sql}");
+        }
+        let error = db.one::<Value<'static>>("select '10.0.0.0/8'::inet").await.unwrap_err().to_string();
+        assert!(error.contains("cast(... as text)"), "{error}");
+    });
+}
+
+/// A row of the table that has a column of each type.
+type All = (i64, String, String, String, String, Vec<u8>, bool, String, f64, Option<String>);
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn parameters_have_the_type_that_their_place_wants() {
+    with(shared(), Options::new(), async |db| {
+        db.execute("create type mood as enum ('glad', 'sad')").await.unwrap();
+        db.execute(
+            "create table of_all (a smallint, b numeric(9, 2), c timestamptz, d uuid, e jsonb, f bytea, g boolean, h mood, i real, j text)",
+        )
+        .await
+        .unwrap();
+        let values = (
+            7,
+            "12.5",
+            "2026-11-25T20:00:00Z",
+            "6f1ed002-ab5c-4d2a-9f3c-0123456789ab",
+            r#"{"a": 1}"#,
+            &[1_u8, 2][..],
+            true,
+            "sad",
+            1.5,
+            Some("text"),
+        );
+        db.execute(query("insert into of_all values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)).await.unwrap();
+        let all = db.one::<All>("select * from of_all").await.unwrap().unwrap();
+        assert_eq!((all.0, &*all.1, &*all.2), (7, "12.50", "2026-11-25T20:00:00Z"));
+        assert_eq!((&*all.3, &*all.4, all.5), ("6f1ed002-ab5c-4d2a-9f3c-0123456789ab", r#"{"a": 1}"#, vec![1, 2]));
+        assert_eq!((all.6, &*all.7, all.8, all.9.as_deref()), (true, "sad", 1.5, Some("text")));
+        let refused = async |query: Query<'_, i64>| db.one(query).await.unwrap_err().to_string();
+        assert!(refused(query("select 1 from of_all where a = ?", 100_000)).await.contains("out of range"));
+        assert!(
+            refused(query("select 1 from of_all where f = ?", "text")).await.contains("parameter 1: expected a blob")
+        );
+        assert!(refused(query("select 1 where ?", ())).await.contains("1 parameters, 0 were given"));
+        assert!(refused(query("select 1 from of_all where j = ?", "a\0b")).await.contains("NUL"));
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn errors_answer_the_same_questions() {
+    with(shared(), Options::new(), async |db| {
+        let fails = async |text: &str| db.execute(text).await.unwrap_err();
+        db.execute("insert into pair values (1, 'one')").await.unwrap();
+        let error = fails("insert into pair values (1, 'one')").await;
+        assert!(error.is_unique_violation() && error.statement().is_some());
+        assert!(fails("insert into child values (2)").await.is_foreign_key_violation());
+        assert!(fails("insert into pair values (2, null)").await.is_not_null_violation());
+        assert!(fails("insert into pair values (2, '')").await.is_check_violation());
+        assert!(fails("select pg_sleep(9) from nowhere").await.to_string().contains("\"nowhere\" does not exist"));
+        for refused in ["begin", "commit", "set search_path = a", "select 1; select 2"] {
+            let error = fails(refused).await;
+            assert!(!error.is_unreachable() && !error.is_busy(), "{error}");
+        }
+        assert_eq!(db.one::<i64>("select count(*) from pair").await.unwrap(), Some(1));
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_transaction_is_all_or_nothing() {
+    with(shared(), Options::new(), async |db| -> Result<()> {
+        let count = async || db.one::<i64>("select count(*) from pair").await.unwrap();
+        let transaction = db.transaction().await?;
+        transaction.execute("insert into pair values (1, 'one')").await?;
+        assert_eq!(transaction.one::<i64>("select count(*) from pair").await?, Some(1));
+        // Others go on meanwhile, and see nothing of it.
+        assert_eq!(count().await, Some(0));
+        transaction.commit().await?;
+        assert_eq!(count().await, Some(1));
+
+        let transaction = db.transaction().await?;
+        transaction.execute("insert into pair values (2, 'two')").await?;
+        drop(transaction);
+        let transaction = db.transaction().await?;
+        transaction.execute("insert into pair values (2, 'two')").await?;
+        transaction.rollback().await?;
+        assert_eq!(count().await, Some(1));
+
+        // PostgreSQL would answer this commit with a rollback and no error.
+        let transaction = db.transaction().await?;
+        transaction.execute("insert into pair values (2, 'two')").await?;
+        assert!(transaction.execute("insert into pair values (1, 'one')").await.unwrap_err().is_unique_violation());
+        assert!(transaction.commit().await.is_err());
+        assert_eq!(count().await, Some(1));
+
+        let transaction = db.transaction().await?;
+        let insert = async |text| transaction.execute(text).await.map(drop);
+        insert("insert into pair values (2, 'two')").await?;
+        let undone = transaction.savepoint(async || insert("insert into pair values (1, 'one')").await).await;
+        assert!(undone.unwrap_err().is_unique_violation());
+        transaction.savepoint(async || insert("insert into pair values (3, 'three')").await).await?;
+        transaction.commit().await?;
+        assert_eq!(count().await, Some(3));
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn more_transactions_than_connections_wait_for_each_other() {
+    with(shared(), Options::new().transactions(2), async |db| {
+        let tasks: Vec<_> = (0..20)
+            .map(|key: i64| {
+                let db = db.clone();
+                tokio::task::spawn_local(async move {
+                    let transaction = db.transaction().await?;
+                    transaction.execute(query("insert into pair values (?, 'x')", key)).await?;
+                    if key % 2 == 0 { transaction.commit().await } else { transaction.rollback().await }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        assert_eq!(db.one::<i64>("select count(*) from pair").await.unwrap(), Some(10));
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn rows_are_streamed_from_a_cursor() {
+    with(shared(), Options::new().transactions(1), async |db| {
+        let numbers = query("select a, repeat('x', 100) from generate_series(1, ?::bigint) a", 3000);
+        let mut rows = db.stream::<(i64, String)>(numbers).await.unwrap();
+        let mut sum = 0;
+        while let Some((number, _)) = rows.next_row().await.unwrap() {
+            sum += number;
+        }
+        assert_eq!(sum, 3000 * 3001 / 2);
+        drop(rows);
+        let mut rows = db.stream::<i64>("select a from generate_series(1, 3000) a").await.unwrap();
+        rows.next_row().await.unwrap();
+        drop(rows);
+        // The one connection for it is free again.
+        assert!(db.stream::<i64>("delete from pair returning key").await.is_err());
+        db.transaction().await.unwrap().commit().await.unwrap();
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn code_that_may_block_has_the_verbs_too() {
+    let database = crate::database(shared(), Options::new());
+    let write = || {
+        database.write(|db| {
+            db.execute("insert into pair values (1, 'one')")?;
+            let undone = db.transaction(|db| {
+                db.execute("insert into pair values (2, 'two')")?;
+                db.execute("insert into pair values (1, 'one')").map(drop)
+            });
+            assert!(undone.unwrap_err().is_unique_violation());
+            db.transaction(|db| {
+                let undone = db.savepoint(|db| db.execute("insert into pair values (1, 'one')"));
+                assert!(undone.unwrap_err().is_unique_violation());
+                db.execute("insert into pair values (3, 'three')").map(drop)
+            })?;
+            db.all::<i64>("select key from pair order by key")
+        })
+    };
+    // Also on a thread that has a runtime.
+    assert_eq!(on(write).unwrap(), [1, 3]);
+}
+
+fn on<T>(work: impl FnOnce() -> T) -> T {
+    crate::on_runtime(async { work() })
+}

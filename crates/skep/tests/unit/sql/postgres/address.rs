@@ -1,0 +1,28 @@
+//! Unit tests of `sql::postgres::address`.
+
+use tokio_postgres::config::SslMode;
+
+use super::*;
+
+#[test]
+fn the_place_has_no_secrets() {
+    let place = |text| parse(text).unwrap().place.display().to_string();
+    assert_eq!(place("postgres://ann:s3cr3t@db.example.org/shop?options=-c%20a%3Db"), "postgres://db.example.org/shop");
+    assert_eq!(place("postgresql:///shop?host=/run/postgresql&user=ann"), "postgres:///run/postgresql/shop");
+}
+
+#[test]
+fn words_of_libpq_are_understood() {
+    let address = parse("postgres://h/n?sslmode=verify-full&sslrootcert=/etc/a%20b.pem").unwrap();
+    assert_eq!(address.config.get_ssl_mode(), SslMode::Require);
+    assert_eq!(address.authorities.unwrap().display().to_string(), "/etc/a b.pem");
+    assert_eq!(parse("postgres://h/n?sslmode=disable").unwrap().config.get_ssl_mode(), SslMode::Disable);
+}
+
+#[test]
+fn what_is_no_address_is_an_error_without_it() {
+    for wrong in ["mysql://ann:s3cr3t@h/n", "postgres://ann:s3cr3t@h/n?nonsense=s3cr3t", "host=h password=s3cr3t"] {
+        let error = parse(wrong).err().unwrap();
+        assert!(!error.contains("s3cr3t"), "{error}");
+    }
+}
