@@ -104,7 +104,7 @@ impl WorkerHandoff {
         processes: usize,
         threads: usize,
     ) -> io::Result<Arc<LastLines>> {
-        LastLines::new(self.last_lines.try_clone()?, settings, processes, threads)
+        LastLines::new(self.last_lines.try_clone()?, processes, settings.buffers(threads), settings.buffer)
     }
 
     pub(crate) fn listeners(&self) -> Result<Vec<Vec<Listener>>, StartError> {

@@ -23,7 +23,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, ftruncate, memfd_create};
 
-use super::Settings;
 use crate::sys::shared_words::{SharedWords, load_bytes, store_bytes, store_bytes_at};
 
 const NAME: &CStr = c"skep-last-lines";
@@ -110,10 +109,10 @@ impl LastLines {
         Ok(file)
     }
 
-    /// Lays out the file for this number of processes with this number of threads each. What nobody touches takes no memory.
-    pub(crate) fn new(file: OwnedFd, settings: &Settings, processes: usize, threads: usize) -> io::Result<Arc<Self>> {
-        let areas = settings.outputs.len() + if settings.access { settings.access_outputs.len() * threads } else { 0 };
-        let half = (2 * settings.buffer + LAST_LINE).min(LONGEST_HALF).next_multiple_of(PAGE * 8) / 8;
+    /// Lays out the file for this number of processes with as many buffers each, of at most `limit` bytes. What nobody touches takes no
+    /// memory.
+    pub(crate) fn new(file: OwnedFd, processes: usize, areas: usize, limit: usize) -> io::Result<Arc<Self>> {
+        let half = (2 * limit + LAST_LINE).min(LONGEST_HALF).next_multiple_of(PAGE * 8) / 8;
         let words = PAGE + processes * areas * (PAGE + 2 * half);
         ftruncate(&file, (words * 8) as u64)?;
         let lines = Self { memory: SharedWords::open(file, words)? };

@@ -29,6 +29,14 @@ pub(crate) struct CategoryLevels(pub(super) Vec<String>);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names(pub(crate) Vec<String>);
 
+impl Settings {
+    /// How many buffers a process of this number of threads has: one for each output, and each thread's for the access log.
+    pub(crate) fn buffers(&self, threads: usize) -> usize {
+        let of_threads = if self.access { self.access_outputs.len() * threads } else { 0 };
+        self.outputs.len() + of_threads
+    }
+}
+
 impl CategoryLevels {
     pub(crate) fn parse(list: &[String]) -> Result<Self, String> {
         super::levels::Levels::new("info", list)?;

@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use super::*;
 use crate::log::buffer::{Destination, Writer};
 use crate::log::output::Place;
-use crate::log::{EventOutput, LastLines, Logs, Settings};
+use crate::log::{LastLines, Logs};
 
 /// For readers that are not waited for.
 const NOW: Duration = Duration::ZERO;
@@ -173,10 +173,8 @@ fn place(path: &str, lines: u64) -> Place {
 /// The memory of all processes, in a file beside the log.
 fn last_lines(log: &Path, is_new: bool) -> Arc<LastLines> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(log.with_extension("last"));
-    let output = EventOutput::parse("stderr").unwrap();
-    let settings = Settings { outputs: vec![output], buffer: 64 << 10, ..Settings::default() };
     let file = file.unwrap().into();
-    if is_new { LastLines::new(file, &settings, 4, 0).unwrap() } else { LastLines::open(file).unwrap().unwrap() }
+    if is_new { LastLines::new(file, 4, 1, 64 << 10).unwrap() } else { LastLines::open(file).unwrap().unwrap() }
 }
 
 /// `SKEP_TEST_LOG_LINES=250000` is the drill with a million lines.

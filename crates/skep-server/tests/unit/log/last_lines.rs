@@ -1,13 +1,10 @@
 //! Unit tests of `log::last_lines`. `tests/processes/logs.rs` kills whole processes.
 
 use super::*;
-use crate::log::EventOutput;
 
-/// Two processes with two outputs and a thread each.
+/// Two processes with two buffers each.
 fn lines(buffer: usize) -> Arc<LastLines> {
-    let outputs = ["stderr", "file:/tmp/a"].map(|text| EventOutput::parse(text).unwrap()).to_vec();
-    let settings = Settings { outputs, buffer, access: false, ..Settings::default() };
-    LastLines::new(LastLines::file().unwrap(), &settings, 2, 1).unwrap()
+    LastLines::new(LastLines::file().unwrap(), 2, 2, buffer).unwrap()
 }
 
 fn area(buffer: usize) -> Area {
