@@ -11,6 +11,8 @@ mod device;
 mod event;
 mod gate;
 mod link;
+#[cfg(feature = "oidc")]
+pub mod oidc;
 mod password;
 mod remember;
 mod second;

@@ -1,0 +1,121 @@
+//! What a provider says of itself: its endpoints and its keys, and how long they are cached.
+
+use std::time::Duration;
+
+use http::Uri;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::error::OidcError;
+use super::id_token::IdToken;
+use super::keys::KeySet;
+use super::provider::Provider;
+use crate::cache::Store;
+use crate::cx::Cx;
+use crate::error::Error;
+use crate::fetch::{FetchRequest, FetchResponse};
+use crate::people::account::now;
+
+/// The provider's description of itself (OpenID Connect Discovery 1.0, 3).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Metadata {
+    issuer: String,
+    pub(super) authorization_endpoint: String,
+    pub(super) token_endpoint: String,
+    jwks_uri: String,
+    #[serde(default)]
+    pub(super) userinfo_endpoint: Option<String>,
+    #[serde(default)]
+    pub(super) token_endpoint_auth_methods_supported: Option<Vec<String>>,
+}
+
+/// By issuer. Endpoints hardly ever change; an hour is how long a key that was withdrawn may count.
+const METADATA: Store<str, Metadata> = Store::with("skep-oidc", |store| store.ttl(Duration::from_hours(1)));
+const KEYS: Store<str, FetchedKeys> = Store::with("skep-oidc-keys", |store| store.ttl(Duration::from_hours(1)));
+
+/// How old keys are before a token that none of them signed makes a request for new ones.
+const OLD: Duration = Duration::from_mins(1);
+
+/// The keys at a URL.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct FetchedKeys {
+    keys: KeySet,
+    /// When, in milliseconds since 1970.
+    at: u64,
+}
+
+impl Provider {
+    /// The endpoints, from the cache or from `/.well-known/openid-configuration`.
+    pub(super) async fn metadata(&self, cx: &Cx<'_>) -> Result<Metadata, OidcError> {
+        let cache = cx.cache(&METADATA);
+        if let Some(metadata) = cache.get(&self.issuer).await.map_err(Error::from)? {
+            return Ok(metadata);
+        }
+        self.require_tls(&self.issuer)?;
+        let url = format!("{}/.well-known/openid-configuration", self.issuer.trim_end_matches('/'));
+        let metadata: Metadata = self.get(cx, FetchRequest::get(url)).await?;
+        // Or anybody who is trusted to describe one issuer could speak for all.
+        if metadata.issuer != self.issuer {
+            return Err(self.untrusted("the configuration of the provider names another issuer"));
+        }
+        let endpoints = [&metadata.authorization_endpoint, &metadata.token_endpoint, &metadata.jwks_uri];
+        for endpoint in endpoints.into_iter().chain(&metadata.userinfo_endpoint) {
+            self.require_tls(endpoint)?;
+        }
+        cache.set(&self.issuer, &metadata).await.map_err(Error::from)?;
+        Ok(metadata)
+    }
+
+    /// Checks the signature of a token. If none of the cached keys made it, the provider may have changed its keys since.
+    pub(super) async fn verify(&self, cx: &Cx<'_>, metadata: &Metadata, token: &IdToken<'_>) -> Result<(), OidcError> {
+        let cache = cx.cache(&KEYS);
+        let made_it = |keys: &KeySet| keys.verify(&token.header, token.message, &token.signature);
+        let refused = || self.untrusted("no key of the provider made the signature of the ID token");
+        if let Some(cached) = cache.get(&metadata.jwks_uri).await.map_err(Error::from)? {
+            if made_it(&cached.keys) {
+                return Ok(());
+            }
+            if u128::from(now(cx).saturating_sub(cached.at)) < OLD.as_millis() {
+                return Err(refused());
+            }
+        }
+        let keys: KeySet = self.get(cx, FetchRequest::get(&*metadata.jwks_uri)).await?;
+        let is_signed = made_it(&keys);
+        cache.set(&metadata.jwks_uri, &FetchedKeys { keys, at: now(cx) }).await.map_err(Error::from)?;
+        if is_signed { Ok(()) } else { Err(refused()) }
+    }
+
+    /// JSON of the provider.
+    pub(super) async fn get<T: DeserializeOwned>(&self, cx: &Cx<'_>, request: FetchRequest) -> Result<T, OidcError> {
+        self.json(&self.send(cx, request).await?)
+    }
+
+    pub(super) async fn send(&self, cx: &Cx<'_>, request: FetchRequest) -> Result<FetchResponse, OidcError> {
+        cx.fetch(request).await.map_err(|error| match error.public() {
+            // Its fault, unless a setting is missing here.
+            None => Error::from(error).into(),
+            Some(_) if error.is_too_large() => self.untrusted(error),
+            Some(_) => OidcError::unavailable(&self.name, error),
+        })
+    }
+
+    pub(super) fn json<T: DeserializeOwned>(&self, response: &FetchResponse) -> Result<T, OidcError> {
+        let is_down = response.status().is_server_error();
+        response.json().map_err(
+            |error| {
+                if is_down { OidcError::unavailable(&self.name, error) } else { self.untrusted(error) }
+            },
+        )
+    }
+
+    /// Codes and keys travel over TLS, except on this machine, where a provider is tried out.
+    fn require_tls(&self, url: &str) -> Result<(), OidcError> {
+        let uri = url.parse::<Uri>().ok();
+        let is_safe = uri.is_some_and(|uri| match (uri.scheme_str(), uri.host()) {
+            (Some("https"), Some(_)) => true,
+            (Some("http"), Some(host)) => matches!(host, "localhost" | "127.0.0.1" | "[::1]"),
+            _ => false,
+        });
+        if is_safe { Ok(()) } else { Err(self.untrusted("a URL of the provider does not begin with https://")) }
+    }
+}

@@ -1,0 +1,131 @@
+//! An application whose users sign in with a provider. `docs/guides/oidc.md` quotes this file.
+
+use skep::Secret;
+use skep::people::oidc::{Claims, Provider};
+use skep::people::{Account, Signed, sign_in};
+use skep::prelude::*;
+use skep::settings::Settings;
+use skep::sql::{Row, migrations};
+
+macro_rules! sql { ($($input:tt)*) => { skep::sql!(in "tests/sql/oidc"; $($input)*) } }
+
+/// `[login]` in skep.toml
+#[derive(Settings)]
+#[settings(table = "login")]
+struct Login {
+    /// The issuer URL of the provider.
+    issuer: String,
+    /// What the provider calls this application.
+    client_id: String,
+    /// The secret that the provider gave to this application.
+    client_secret: Option<Secret<String>>,
+}
+
+fn provider(cx: &Cx<'_>) -> Provider {
+    let login = cx.settings::<Login>();
+    let provider = Provider::new("Example", &login.issuer, &login.client_id);
+    match &login.client_secret {
+        Some(secret) => provider.secret(secret.clone()),
+        None => provider,
+    }
+}
+
+#[derive(Debug, Row)]
+struct User {
+    id: i64,
+    name: String,
+}
+
+impl Account for User {
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
+        let Ok(id) = id.parse::<i64>() else { return Ok(None) };
+        Ok(cx.db().one(sql!(Self, "select id, name from user where id = ?", id)).await?)
+    }
+}
+
+impl User {
+    /// Whom the provider means: by issuer and subject, and by nothing else.
+    async fn of(cx: &Cx<'_>, claims: &Claims) -> Result<Option<Self>> {
+        let (issuer, subject) = (claims.issuer(), claims.subject());
+        let select = sql!(
+            Self,
+            "select user.id, user.name from user join identity on identity.user = user.id where issuer = ? and subject = ?",
+            issuer,
+            subject
+        );
+        Ok(cx.db().one(select).await?)
+    }
+
+    /// At the first time: the account with the same address, if the provider has verified it, or a new one.
+    async fn join(cx: &Cx<'_>, claims: &Claims) -> Result<Self> {
+        let db = cx.transaction().await?;
+        let email = claims.verified_email();
+        let name = claims.name().or(email).unwrap_or("somebody");
+        let user = match db.one(sql!(Self, "select id, name from user where email = ?", email)).await? {
+            Some(user) => user,
+            None => {
+                let insert = sql!(Self, "insert into user (email, name) values (?, ?) returning id, name", email, name);
+                db.one(insert).await?.or_404()?
+            }
+        };
+        let (issuer, subject) = (claims.issuer(), claims.subject());
+        let insert = sql!("insert into identity (issuer, subject, user) values (?, ?, ?)", issuer, subject, user.id);
+        db.execute(insert).await?;
+        Ok(user)
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/sign-in/example", open = "it is how to get in")]
+struct SignIn;
+
+impl Handle for SignIn {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(provider(cx).begin(cx, Callback).await?)
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/sign-in/example/callback", open = "it is how to get in")]
+struct Callback;
+
+impl Handle for Callback {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let claims = provider(cx).complete(cx).await?;
+        let user = match User::of(cx, &claims).await? {
+            Some(user) => user,
+            None => User::join(cx, &claims).await?,
+        };
+        sign_in(cx, &user).await?;
+        Ok(Response::see_other(Profile::link()))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/profile")]
+struct Profile {
+    #[guard]
+    user: Signed<User>,
+}
+
+impl Handle for Profile {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(format!("{} is {}", self.user.id, self.user.name)))
+    }
+}
+
+pub(crate) fn app() -> App {
+    App::new()
+        .database(migrations!("tests/sql/oidc"))
+        .settings::<Login>()
+        .serve::<(SignIn, Callback, Profile)>()
+        .require::<Signed<User>>()
+}
