@@ -184,6 +184,8 @@ fn a_token_that_no_key_of_the_provider_signed_is_refused() {
     }
     header("crit", json!(["b64"]));
     world.is_refused("extension that must be understood");
+    header("is changed", true.into());
+    world.is_refused("no key of the provider");
     header("signed by", 9.into());
     world.is_refused("no key of the provider");
     header("kid", "rsa".into());

@@ -111,13 +111,17 @@ impl Fake {
             None if header["alg"] == "RS256" => Signing::Rsa,
             None => Signing::P256(1),
         };
+        let is_changed = header.remove("is changed").is_some();
         let part = |object: &Object| URL_SAFE_NO_PAD.encode(serde_json::to_vec(object).unwrap());
         let message = format!("{}.{}", part(&header), part(&claims));
-        let signature = match header["alg"].as_str().unwrap() {
+        let mut signature = match header["alg"].as_str().unwrap() {
             "none" => Vec::new(),
             "HS256" => hmac(&signing.point().concat(), message.as_bytes()),
             _ => signing.sign(message.as_bytes()),
         };
+        if is_changed {
+            signature[40] ^= 1;
+        }
         format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature))
     }
 
