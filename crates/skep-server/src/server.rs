@@ -7,8 +7,10 @@ mod running;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Instant;
 
 use skep::settings::{RawSetting, RawValue, Row, Source, Values};
 use skep::{App, Secret, Setup};
@@ -16,13 +18,14 @@ use tokio::sync::{mpsc, watch};
 
 use crate::assembly::{self, Counting, app_setup, probe};
 use crate::background::Background;
-use crate::config::{self, Command, Flags, Model, Reading, Sources};
+use crate::config::{self, Command, Config, Flags, Model, Reading, Sources};
 use crate::deployment;
 use crate::error::StartError;
 use crate::handoff::{SlotRef, StatusHandoff, WorkerHandoff};
 use crate::jobs::Jobs;
 use crate::listener::Listeners;
 use crate::log::Logs;
+use crate::numbers;
 use crate::prefork;
 use crate::resources::{create_data_dir, max_connections, print, worker_count};
 use crate::signals::Signals;
@@ -185,6 +188,11 @@ impl Server {
                 let config = self.reading(&flags).read(None)?.config;
                 print(&supervisor::send_command(&config, &flags.control_command).map_err(StartError::new)?)
             }
+            Some(Command::Backup) => print(&back_up(&self.reading(&flags).read(None)?.config, &flags.backup)?),
+            Some(Command::Restore) => {
+                let config = self.reading(&flags).read(None)?.config;
+                print(&restore(&self.app.create(), &config, &flags.backup)?)
+            }
             Some(Command::LogToken) => {
                 let settings = self.reading(&flags).read(None)?;
                 print(&log_token(&app_setup(&settings.config, Vec::new(), None)?, &flags.log_token)?)
@@ -321,6 +329,41 @@ impl Server {
             reports.into_iter().chain(warnings.iter().map(|line| format!("warning: {line}"))).collect();
         print(&format!("no problems found\n{}\n", lines.join("\n")))
     }
+}
+
+/// PostgreSQL has programs for it.
+fn check_is_sqlite(config: &Config) -> Result<(), StartError> {
+    match config.database {
+        Some(_) => Err(StartError::new(
+            "the setting `database` names PostgreSQL: back it up with pg_dump, and restore it with pg_restore"
+                .to_owned(),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Copies the database, and says what that took.
+fn back_up(config: &Config, to: &Path) -> Result<String, StartError> {
+    check_is_sqlite(config)?;
+    let started = Instant::now();
+    let size = App::back_up(&config.data, to).map_err(|error| StartError::new(error.to_string()))?;
+    let took = numbers::micros(started.elapsed().as_micros());
+    Ok(format!("backed up to {}: {} in {took}\n", to.display(), numbers::bytes(size)))
+}
+
+/// Puts a backup in the place of the database, unless a server runs.
+fn restore(app: &App, config: &Config, backup: &Path) -> Result<String, StartError> {
+    check_is_sqlite(config)?;
+    // A supervisor is asked, too: its workers may have no connection to the database just now.
+    if supervisor::send_command(config, "status").is_ok() {
+        let backup = backup.display();
+        let text =
+            format!("{backup} is not restored, and nothing has changed: a server runs; end it by --control stop");
+        return Err(StartError::new(text));
+    }
+    let old = app.restore(&config.data, backup).map_err(|error| StartError::new(error.to_string()))?;
+    let kept = old.map(|old| format!("; the old database is {}", old.display())).unwrap_or_default();
+    Ok(format!("restored {}{kept}\n", backup.display()))
 }
 
 /// `debug 1h`: a token for `Skep-Log`, on a line.

@@ -58,6 +58,8 @@
 #[cfg(not(target_family = "wasm"))]
 mod additions;
 #[cfg(not(target_family = "wasm"))]
+pub(crate) mod backup;
+#[cfg(not(target_family = "wasm"))]
 mod blocking;
 mod changes;
 mod checked;

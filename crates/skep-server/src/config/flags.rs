@@ -22,6 +22,8 @@ pub(crate) struct Flags {
     pub(crate) control_command: String,
     /// Level and duration of `--log-token`.
     pub(crate) log_token: String,
+    /// The file of `--backup` or `--restore`.
+    pub(crate) backup: PathBuf,
 }
 
 /// What a server can do besides serving.
@@ -29,6 +31,8 @@ pub(crate) struct Flags {
 pub(crate) enum Command {
     Check,
     Control,
+    Backup,
+    Restore,
     GenerateSecret,
     PrintConfig,
     Routes,
@@ -38,7 +42,7 @@ pub(crate) enum Command {
 }
 
 /// Flags that are not settings: flag, argument, help, and the command.
-pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 11] = [
+pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 13] = [
     ("--config", "FILE", "Read settings from FILE instead of skep.toml in the current directory.", None),
     ("--set", "NAME=VALUE", "Set any of the settings below.", None),
     (
@@ -58,6 +62,18 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 11] = [
         "COMMAND",
         "Send a command to the server that runs with these settings: status, \"status json\", metrics, swap, upgrade, add, \"drain WORKER\", reopen, stop, \"log LEVEL\", \"log CATEGORY LEVEL\", \"log user NAME LEVEL TIME\", \"log address NETWORK LEVEL TIME\".",
         Some(Command::Control),
+    ),
+    (
+        "--backup",
+        "FILE",
+        "Copy the database to the new file FILE, whether a server uses it or not.",
+        Some(Command::Backup),
+    ),
+    (
+        "--restore",
+        "FILE",
+        "Put a copy of the backup FILE in the place of the database, which is kept beside it. No server may run.",
+        Some(Command::Restore),
     ),
     ("--print-config", "", "Print each setting and its source.", Some(Command::PrintConfig)),
     ("--generate-secret", "", "Print a new key for the file of the setting secret.", Some(Command::GenerateSecret)),
@@ -105,6 +121,7 @@ impl Flags {
         if let Some(command) = command {
             match command {
                 Command::Control => self.control_command = parser.value()?.string()?,
+                Command::Backup | Command::Restore => self.backup = parser.value()?.into(),
                 Command::LogToken => self.log_token = parser.value()?.string()?,
                 _ => {}
             }

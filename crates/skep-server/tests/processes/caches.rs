@@ -302,7 +302,7 @@ fn serve(toml: &str, arguments: &[&str]) -> Server {
 
 /// Who keeps a cookie.
 #[derive(Clone, Default)]
-struct Browser {
+pub(crate) struct Browser {
     cookie: String,
 }
 
@@ -331,7 +331,7 @@ impl Browser {
         self.ask(server, "GET", path).unwrap_or_else(|error| panic!("GET {path}: {error}; {}", server.errors()))
     }
 
-    fn post(&mut self, server: &Server, path: &str) -> String {
+    pub(crate) fn post(&mut self, server: &Server, path: &str) -> String {
         self.ask(server, "POST", path).unwrap_or_else(|error| panic!("POST {path}: {error}; {}", server.errors()))
     }
 }
@@ -558,7 +558,7 @@ fn a_server_of_caches_that_dies_costs_time_and_no_page() {
 }
 
 /// A server with a database and these tiers.
-fn tallies(data: &Path, toml: &str, arguments: &[&str]) -> Server {
+pub(crate) fn tallies(data: &Path, toml: &str, arguments: &[&str]) -> Server {
     let folder = folder();
     deploy(&folder.join("app"), "tallies");
     fs::write(folder.join("skep.toml"), format!("data = \"{}\"\n{toml}", data.display())).unwrap();

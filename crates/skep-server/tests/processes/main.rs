@@ -3,6 +3,7 @@
 //! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first argument. Run one
 //! with `cargo test -p skep-server --test processes -- NAME`; `skep drill` runs the drills with more load.
 
+mod backups;
 mod caches;
 mod draining;
 mod drills;
@@ -70,6 +71,7 @@ fn main() -> ExitCode {
         draining::TESTS,
         drills::TESTS,
         encrypted::TESTS,
+        backups::TESTS,
         caches::TESTS,
         logs::TESTS,
         users::TESTS,

@@ -148,7 +148,7 @@ pub(super) const ATTEMPTS: Store<str, u64> = Store::with("skep-sign-in", |store|
 const BY_NAME: limit::Pace = limit::Pace { burst: 10, each: std::time::Duration::from_mins(1) };
 
 /// An address (a /64 of IPv6) may try 50 times, and then once every 10 seconds: many people may share it.
-const BY_ADDRESS: limit::Pace = limit::Pace { burst: 50, each: std::time::Duration::from_secs(10) };
+pub(super) const BY_ADDRESS: limit::Pace = limit::Pace { burst: 50, each: std::time::Duration::from_secs(10) };
 
 /// Signs in with name and password: `None` if the name is not known, has no password, or has another one. Which of them it is neither the
 /// result nor the time that it takes tells.

@@ -30,7 +30,7 @@ const SECRET_BYTES: usize = 20;
 /// let totp = Totp::generate()?;
 /// // What the user scans as a QR code, or types:
 /// assert!(totp.uri("Shop", "ada@example.org").starts_with("otpauth://totp/Shop:ada%40example.org?secret="));
-/// // What the user's session keeps until a code shows that the user has it; what is stored then is sealed:
+/// // To be typed; what is stored is sealed:
 /// assert_eq!(Totp::parse(&totp.to_text()).unwrap().to_text(), totp.to_text());
 /// # Ok::<(), skep::Error>(())
 /// ```
@@ -58,8 +58,8 @@ impl Totp {
         to_base32(&self.0)
     }
 
-    /// The secret as the application stores it: encrypted with its keys, for this account alone, so that neither who reads the database nor
-    /// who writes into it can make codes. [`TotpAccount::sealed_totp`](super::TotpAccount::sealed_totp) gives it back.
+    /// The secret as the application stores it: encrypted with its keys, for this account alone, so that who reads the database can make no
+    /// codes, and who copies it to another account neither. [`TotpAccount::sealed_totp`](super::TotpAccount::sealed_totp) gives it back.
     ///
     /// When keys are rotated, the old one is needed until all that it sealed is sealed again. An example is in the guide,
     /// `docs/guides/sign-up.md`.

@@ -385,7 +385,7 @@ struct SetUpSecondFactor {
 impl Handle for SetUpSecondFactor {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let totp = Totp::generate()?;
-        cx.session().set(&NEW_TOTP, &totp.to_text()).await?;
+        cx.session().set(&NEW_TOTP, &totp.seal(cx, &*self.user)?).await?;
         // As a QR code; crates such as `qrcode` draw one.
         Ok(Response::text(totp.uri("Shop", self.user.email())))
     }
@@ -402,18 +402,18 @@ struct TurnOnSecondFactor {
 
 impl Handle for TurnOnSecondFactor {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let new = cx.session().get(&NEW_TOTP).await?.or_404()?;
-        let totp = Totp::parse(&new).or_404()?;
+        let sealed = cx.session().get(&NEW_TOTP).await?.or_404()?;
+        let totp = Totp::open(cx, &*self.user, &sealed)?;
         if !confirm_totp(cx, &*self.user, &totp, self.code.as_str()).await? {
             return Err(TurnOnSecondFactor::code.refuse("This code is wrong."));
         }
         let (user, codes) = (self.user.id, RecoveryCodes::generate()?);
-        let sealed = totp.seal(cx, &*self.user)?;
         let db = cx.transaction().await?;
         db.execute(sql!("update user set totp = ? where id = ?", sealed, user)).await?;
         for hash in &codes.hashes {
             db.execute(sql!("insert into recovery_code (user, hash) values (?, ?)", user, hash)).await?;
         }
+        cx.session().remove(&NEW_TOTP).await?;
         // The one time that they are shown.
         Ok(Response::text(codes.shown.join("\n")))
     }

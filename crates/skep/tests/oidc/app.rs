@@ -66,7 +66,8 @@ impl User {
 
     /// At the first time: the account with the same address, if the provider has verified it, or a new one.
     async fn join(cx: &Cx<'_>, claims: &Claims) -> Result<Self> {
-        let db = cx.transaction().await?;
+        // Committed here: the session is the user's at once, so the user must not be undone later.
+        let db = cx.db().transaction().await?;
         let email = claims.verified_email();
         let name = claims.name().or(email).unwrap_or("somebody");
         let user = match db.one(sql!(Self, "select id, name from user where email = ?", email)).await? {
@@ -79,6 +80,7 @@ impl User {
         let (issuer, subject) = (claims.issuer(), claims.subject());
         let insert = sql!("insert into identity (issuer, subject, user) values (?, ?, ?)", issuer, subject, user.id);
         db.execute(insert).await?;
+        db.commit().await?;
         Ok(user)
     }
 }

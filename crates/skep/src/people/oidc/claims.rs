@@ -11,8 +11,12 @@ use serde_json::{Map, Value};
 /// [`verified_email`](Self::verified_email) is the only one to link an account by.
 ///
 /// An example is at [`Provider`](super::Provider).
+#[derive(Clone, Debug)]
+pub struct Claims(Said);
+
+/// The claims as they come, of which nothing is verified yet.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Claims {
+pub(super) struct Said {
     #[serde(rename = "iss")]
     issuer: String,
     #[serde(rename = "sub")]
@@ -25,20 +29,20 @@ impl Claims {
     /// Who says so: the issuer URL of the provider.
     #[must_use]
     pub fn issuer(&self) -> &str {
-        &self.issuer
+        &self.0.issuer
     }
 
     /// Whom the provider means: an id that it gives to nobody else, ever.
     #[must_use]
     pub fn subject(&self) -> &str {
-        &self.subject
+        &self.0.subject
     }
 
     /// The e-mail address, if the provider has verified that it is the user's.
     #[must_use]
     pub fn verified_email(&self) -> Option<&str> {
         // Some providers send it as text.
-        let verified = self.others.get("email_verified");
+        let verified = self.0.others.get("email_verified");
         let is_verified = verified.is_some_and(|value| *value == Value::Bool(true) || *value == "true");
         self.email().filter(|_| is_verified)
     }
@@ -58,21 +62,26 @@ impl Claims {
     /// Any other claim, such as `hd`, `groups` or `locale`; `None` if it is not there, or of another type.
     #[must_use]
     pub fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        T::deserialize(self.others.get(name)?).ok()
+        T::deserialize(self.0.others.get(name)?).ok()
     }
 
     fn text(&self, name: &str) -> Option<&str> {
-        self.others.get(name)?.as_str()
+        self.0.others.get(name)?.as_str()
+    }
+
+    /// The caller has verified them.
+    pub(super) fn verified(said: Said) -> Self {
+        Self(said)
     }
 
     /// Adds what is not there yet. What the ID token says, which is signed, counts.
     pub(super) fn extend(&mut self, more: Self) {
         // Whether an address is verified is said where the address is.
         if self.email().is_none() {
-            self.others.remove("email_verified");
+            self.0.others.remove("email_verified");
         }
-        for (name, value) in more.others {
-            self.others.entry(name).or_insert(value);
+        for (name, value) in more.0.others {
+            self.0.others.entry(name).or_insert(value);
         }
     }
 }

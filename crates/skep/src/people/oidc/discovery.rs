@@ -27,6 +27,9 @@ pub(super) struct Metadata {
     pub(super) userinfo_endpoint: Option<String>,
     #[serde(default)]
     pub(super) token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    /// RFC 9207, 3.
+    #[serde(default)]
+    pub(super) authorization_response_iss_parameter_supported: bool,
 }
 
 /// By issuer. Endpoints hardly ever change; an hour is how long a key that was withdrawn may count.

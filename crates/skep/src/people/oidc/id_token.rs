@@ -64,7 +64,7 @@ impl<'t> IdToken<'t> {
         let unreadable = |_| "the ID token lacks a claim that it must have, or has one of another type";
         let envelope: Envelope = serde_json::from_slice(&self.payload).map_err(unreadable)?;
         envelope.check(expected)?;
-        serde_json::from_slice(&self.payload).map_err(unreadable)
+        serde_json::from_slice(&self.payload).map(Claims::verified).map_err(unreadable)
     }
 }
 

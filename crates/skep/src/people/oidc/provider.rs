@@ -15,11 +15,13 @@ use super::id_token::{Expected, IdToken};
 use super::query;
 use super::tokens::printable;
 use crate::cx::Cx;
+use crate::guard::limit;
 use crate::keys;
 use crate::link::Destination;
 use crate::people::OneTimeToken;
 use crate::people::account::now;
 use crate::people::event::{EventKind, record_of};
+use crate::people::sign_in::{ATTEMPTS, BY_ADDRESS};
 use crate::response::Response;
 use crate::secret::Secret;
 use crate::session::Key;
@@ -112,8 +114,10 @@ impl Provider {
     /// ten minutes. Call it in a service for GET: browsers hold a redirect that a form led to against `form-action`.
     ///
     /// # Errors
-    /// If the provider is not there, or describes itself as another one.
+    /// If the provider is not there, or describes itself as another one. 429 if one address (a /64 of IPv6) began 50 times, as what is begun
+    /// is stored.
     pub async fn begin(&self, cx: &mut Cx<'_>, callback: impl Destination) -> Result<Response, OidcError> {
+        spend(cx, "oidc").await?;
         let metadata = self.metadata(cx).await?;
         let new = random()?;
         let browser = cx.session().update(&BROWSER, |old| old.unwrap_or_else(|| new.clone())).await?;
@@ -147,8 +151,10 @@ impl Provider {
     /// sign-in completes once, in the browser where it began. It signs nobody in: [`sign_in`](crate::people::sign_in) does.
     ///
     /// # Errors
-    /// See [`OidcError`]. Each is a [`SignInRefused`](EventKind::SignInRefused) among the security events, too.
+    /// See [`OidcError`]. Each is a [`SignInRefused`](EventKind::SignInRefused) among the security events, too. 429 if one address completed
+    /// 50 times in a while.
     pub async fn complete(&self, cx: &mut Cx<'_>) -> Result<Claims, OidcError> {
+        spend(cx, "oidc-callback").await?;
         let outcome = self.claims(cx).await;
         if outcome.is_err() {
             record_of(cx, EventKind::SignInRefused, None, None).await;
@@ -159,8 +165,10 @@ impl Provider {
     async fn claims(&self, cx: &Cx<'_>) -> Result<Claims, OidcError> {
         let sent = cx.uri().query().unwrap_or_default();
         let pending = self.pending(cx, sent).await?;
+        let metadata = self.metadata(cx).await?;
         // Which provider it comes from, if several share a callback (RFC 9207).
-        if query::find(sent, "iss").is_some_and(|issuer| issuer != self.issuer) {
+        let is_named = query::has(sent, "iss") || metadata.authorization_response_iss_parameter_supported;
+        if is_named && query::find(sent, "iss").is_none_or(|issuer| issuer != self.issuer) {
             return Err(self.untrusted("the response comes from another issuer"));
         }
         if let Some(error) = query::find(sent, "error") {
@@ -169,7 +177,6 @@ impl Provider {
             return Err(if is_denied { OidcError::denied(&self.name) } else { refused() });
         }
         let code = query::find(sent, "code").ok_or_else(|| self.untrusted("the provider sent no code"))?;
-        let metadata = self.metadata(cx).await?;
         let tokens = self.exchange(cx, &metadata, &code, &pending).await?;
         let token = IdToken::parse(&tokens.id_token).map_err(|problem| self.untrusted(problem))?;
         self.verify(cx, &metadata, &token).await?;
@@ -199,6 +206,12 @@ impl Provider {
     pub(super) fn untrusted(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> OidcError {
         OidcError::untrusted(&self.name, cause)
     }
+}
+
+/// Bounds what an address can have stored, logged, and asked of the provider.
+async fn spend(cx: &Cx<'_>, what: &str) -> Result<(), OidcError> {
+    let Some(network) = cx.peer().network() else { return Ok(()) };
+    Ok(limit::spend(cx, &ATTEMPTS, &format!("{what}:{network:x}"), BY_ADDRESS).await?)
 }
 
 /// 256 bits that nobody guesses, as 43 characters: what RFC 7636, 4.1 recommends for a verifier.

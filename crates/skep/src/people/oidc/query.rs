@@ -29,6 +29,11 @@ pub(super) fn find(query: &str, name: &str) -> Option<String> {
     if values.next().is_some() { None } else { Some(decode_form(value)?.into_owned()) }
 }
 
+/// True if the name is there, however often and with whatever value.
+pub(super) fn has(query: &str, name: &str) -> bool {
+    query.split('&').any(|pair| pair.split('=').next() == Some(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +44,6 @@ mod tests {
         assert_eq!(query, "scope=openid+email&state=a%26b%3Dc%2Bd%25");
         assert_eq!(find(&query, "state").as_deref(), Some("a&b=c+d%"));
         assert_eq!((find("code=1&code=2", "code"), find("code", "code")), (None, None));
+        assert!(has("code=1&iss", "iss") && has("iss=1&iss=2", "iss") && !has("miss=1", "iss"));
     }
 }

@@ -21,6 +21,7 @@ const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlen
 pub(super) struct Tokens {
     pub(super) id_token: String,
     access_token: Option<String>,
+    token_type: Option<String>,
 }
 
 /// RFC 6749, 5.2.
@@ -73,8 +74,11 @@ impl Provider {
         tokens: &Tokens,
         claims: &mut Claims,
     ) -> Result<(), OidcError> {
+        // A token of another type is not sent like this one (RFC 6749, 7.1).
+        let is_bearer = tokens.token_type.as_deref().is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"));
         let is_complete = claims.email().is_some() || !self.scopes.split(' ').any(|scope| scope == "email");
-        let (Some(endpoint), Some(token), false) = (&metadata.userinfo_endpoint, &tokens.access_token, is_complete)
+        let (Some(endpoint), Some(token), false) =
+            (&metadata.userinfo_endpoint, &tokens.access_token, is_complete || !is_bearer)
         else {
             return Ok(());
         };
@@ -82,7 +86,8 @@ impl Provider {
         let mut more: serde_json::Map<String, serde_json::Value> = self.get(cx, request).await?;
         // It names no issuer; and it must be about the same user (5.3.2).
         more.insert("iss".to_owned(), self.issuer.clone().into());
-        let more: Claims = serde_json::from_value(more.into())
+        let more = serde_json::from_value(more.into())
+            .map(Claims::verified)
             .map_err(|_| self.untrusted("the userinfo endpoint does not say whom it is about"))?;
         if more.subject() != claims.subject() {
             return Err(self.untrusted("the userinfo endpoint speaks of another user"));

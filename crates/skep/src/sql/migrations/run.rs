@@ -36,6 +36,11 @@ impl<'t> Steps<'t> {
         self.next(&applied(connection)?).map(drop)
     }
 
+    /// One of them ran in this database, if there are any.
+    pub(in crate::sql) fn any_has_run(&self, connection: &Connection) -> Result<bool> {
+        Ok(self.list.is_empty() || !applied(connection)?.is_empty())
+    }
+
     /// Numbers ascend.
     pub(in crate::sql) fn check_order(&self) -> Result<(), Problem> {
         match self.list.windows(2).find(|pair| pair[0].number >= pair[1].number) {
