@@ -117,6 +117,7 @@ pub use checked::{Any, BindTo, Blob, ByName, Checked, Holds, Integer, NotNull, N
 pub use checked::{column, list, parameter, rows_by_name, rows_of_one};
 pub use error::{Error, Result};
 pub use migrations::{Migration, Migrations};
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 #[doc(hidden)]
 pub use noted::CheckedAt;
 pub use query::{Parameter, Parameters, Query, Values, query, values};

@@ -16,8 +16,6 @@ pub struct FetchError {
 enum Kind {
     /// The request is none.
     Invalid(String),
-    /// Nothing can send requests.
-    NoFetcher,
     NotAllowed(String),
     TimedOut(String),
     Unreachable(String),
@@ -35,8 +33,10 @@ impl FetchError {
         Self::of(Kind::Invalid(problem.into()))
     }
 
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn no_fetcher() -> Self {
-        Self::of(Kind::NoFetcher)
+        let text = "nothing sends requests here: build skep-server with the cargo feature `fetch`, or set App::fetcher";
+        Self::of(Kind::Invalid(text.to_owned()))
     }
 
     pub(crate) fn unsuccessful(status: StatusCode) -> Self {
@@ -104,7 +104,7 @@ impl FetchError {
             Kind::Unreachable(_) | Kind::TooLarge(_) | Kind::Unsuccessful(_) | Kind::NotJson => {
                 Some((StatusCode::BAD_GATEWAY, "another server that this page needs gave no usable response"))
             }
-            Kind::Invalid(_) | Kind::NoFetcher | Kind::NotAllowed(_) => None,
+            Kind::Invalid(_) | Kind::NotAllowed(_) => None,
         }
     }
 }
@@ -113,9 +113,6 @@ impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::Invalid(problem) => f.write_str(problem),
-            Kind::NoFetcher => f.write_str(
-                "nothing sends requests here: build skep-server with the cargo feature `fetch`, or set App::fetcher",
-            ),
             Kind::NotAllowed(why) => f.write_str(why),
             Kind::TimedOut(what) => write!(f, "{what} took too long"),
             Kind::Unreachable(host) => write!(f, "no response from {host}"),

@@ -2,6 +2,7 @@
 //! when it starts, and not by the first request that comes upon one.
 
 /// One `sql!` of the executable.
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct CheckedAt {
@@ -9,6 +10,7 @@ pub struct CheckedAt {
     line: u32,
 }
 
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 impl CheckedAt {
     /// The place of a `sql!`.
     #[must_use]

@@ -176,6 +176,11 @@ impl Database {
         _ = self.on_commit.0.set(then);
     }
 
+    /// The names of all tables.
+    pub(crate) fn tables(&self) -> Result<Vec<String>> {
+        self.write(|db| db.all("select name from sqlite_schema where type = 'table'"))
+    }
+
     /// Lends the writer to `work`, which may read too. For code that may block (start-up, imports, tools).
     ///
     /// Between two statements of it others may write, unless it [begins a transaction](Blocking::transaction).
