@@ -9,7 +9,9 @@
 mod run;
 
 #[cfg(not(target_family = "wasm"))]
-pub(super) use run::{Applied, code_at, migrate};
+pub(super) use run::migrate;
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+pub(super) use run::{Applied, code_at};
 
 /// The migrations of a program, in their order. Made by [`migrations!`](super::migrations).
 #[derive(Clone, Copy, Debug)]

@@ -23,11 +23,8 @@ pub struct Options {
     pub(super) streams: usize,
     pub(super) stream_bytes: u64,
     pub(super) durable: bool,
-    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "they are PostgreSQL's"))]
     pub(super) connections: usize,
-    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "they are PostgreSQL's"))]
     pub(super) transactions: usize,
-    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "they are PostgreSQL's"))]
     pub(super) statement_timeout: Duration,
     /// Statements come from somebody who is not trusted: `guests.rs`.
     pub(super) guests: bool,
