@@ -10,7 +10,7 @@ type Token = (usize, String);
 /// The first statement that does more than add, and the number of its line.
 ///
 /// These only add: `create table`, `view`, `trigger`, `index`; `create unique index` on a table of the same text; `alter table
-/// ... add`; `insert` and `insert or ignore`; `update`; `select`; `drop index`.
+/// ... add` of columns; `insert` and `insert or ignore`; `update`; `select`; `drop index`.
 pub(super) fn first_other(text: &str) -> Option<(usize, &str)> {
     let mut made: Vec<String> = Vec::new();
     for statement in statements(text) {
@@ -27,9 +27,10 @@ pub(super) fn first_other(text: &str) -> Option<(usize, &str)> {
             ["insert", "or", how, ..] => *how == "ignore",
             ["create", "view" | "trigger" | "index", ..]
             | ["drop", "index", ..]
-            | ["alter", "table", _, "add", ..]
-            | ["insert" | "update" | "select" | "with", ..]
+            | ["insert" | "update" | "select", ..]
             | [] => true,
+            ["with", rest @ ..] => !rest.contains(&"delete"),
+            ["alter", "table", _, changes @ ..] => only_adds_columns(changes),
             _ => false,
         };
         let begin = statement.first().map_or(0, |(begin, _)| *begin);
@@ -41,7 +42,22 @@ pub(super) fn first_other(text: &str) -> Option<(usize, &str)> {
     None
 }
 
-/// A trigger has statements within, and ends with `end`.
+/// PostgreSQL has several changes in one `alter table`, with commas between.
+fn only_adds_columns(changes: &[&str]) -> bool {
+    let mut depth = 0;
+    let is_comma = |word: &&str| {
+        depth += i32::from(*word == "(") - i32::from(*word == ")");
+        depth == 0 && *word == ","
+    };
+    let adds = |change: &[&str]| match change {
+        // What a constraint forbids, an older version may do.
+        ["add", what, ..] => !["check", "constraint", "exclude", "foreign", "primary", "unique"].contains(what),
+        _ => false,
+    };
+    changes.split(is_comma).all(adds)
+}
+
+/// A trigger of SQLite has statements within, after `begin`, and ends with `end`. One of PostgreSQL calls a function.
 fn statements(text: &str) -> Vec<Vec<Token>> {
     let mut all = Vec::new();
     let mut now: Vec<Token> = Vec::new();
@@ -51,7 +67,8 @@ fn statements(text: &str) -> Vec<Vec<Token>> {
             continue;
         }
         let is_trigger = now.iter().take(3).any(|(_, word)| word == "trigger");
-        if !is_trigger || now.last().is_some_and(|(_, word)| word == "end") {
+        let has_body = is_trigger && now.iter().any(|(_, word)| word == "begin");
+        if !has_body || now.last().is_some_and(|(_, word)| word == "end") {
             all.push(std::mem::take(&mut now));
         }
     }

@@ -77,8 +77,8 @@ impl<'c> Blocking<'c> {
             }
             #[cfg(feature = "postgres")]
             Engine::Postgres(remote) => {
-                let (value, has_changed) = remote.ask(postgres::job(query)?, verb().postgres)?;
-                (Ok(value), has_changed)
+                let outcome = remote.ask(postgres::job(query)?, verb().postgres)?;
+                (outcome.value, outcome.has_changed)
             }
         };
         if has_changed {

@@ -198,7 +198,7 @@ impl Transaction {
             #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => {
                 let asked = transaction.ask(postgres::job(query)?, verb().postgres).await;
-                asked.map(|(value, has_changed)| (Ok(value), has_changed))
+                asked.map(|outcome| (outcome.value, outcome.has_changed))
             }
         };
         timer.note_statement(statement);

@@ -60,8 +60,27 @@ impl Handle for Add {
     }
 }
 
+/// Each of these writes without a number of rows that says so, or with an error after the write.
+#[derive(Service)]
+#[service(POST "/write/{how}")]
+struct Write {
+    how: u8,
+}
+
+impl Handle for Write {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let db = cx.db();
+        match self.how {
+            0 => _ = db.execute("with a as (insert into pair values (1, 'a')) select 1 where false").await?,
+            1 => assert!(db.one::<i64>("update pair set value = 'b' returning value").await.is_err()),
+            _ => _ = db.execute("truncate pair cascade").await?,
+        }
+        Ok(Response::text("done"))
+    }
+}
+
 fn app() -> App {
-    App::new().serve::<(Pairs, Page, Add)>().database(MIGRATIONS)
+    App::new().serve::<(Pairs, Page, Add, Write)>().database(MIGRATIONS)
 }
 
 fn setup(cluster: &Cluster) -> Setup {
@@ -90,6 +109,17 @@ fn handlers_forms_and_cached_pages_work_as_on_sqlite() {
     assert_eq!(add(&client.get("/form"), "-2").status(), 400);
     assert_eq!(client.get("/pairs").text(), "v1", "what failed is undone");
     assert_eq!(add(&client.get("/form"), "2").text(), "v1,v2");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn every_kind_of_write_invalidates_pages() {
+    let client = Client::with_setup(app(), setup(shared()));
+    for (how, expected) in [(0, "a"), (1, "b"), (2, "")] {
+        client.get("/pairs");
+        assert_eq!(client.post(&format!("/write/{how}"), &[]).status(), 200);
+        assert_eq!(client.get("/pairs").text(), expected, "{how}");
+    }
 }
 
 #[test]

@@ -163,7 +163,12 @@ fn a_transaction_is_all_or_nothing() {
         transaction.savepoint(async || insert("insert into pair values (3, 'three')").await).await?;
         transaction.commit().await?;
         assert_eq!(count().await, Some(3));
-        Ok(())
+
+        let transaction = db.transaction().await?;
+        transaction.execute("set transaction isolation level serializable").await?;
+        let level = transaction.one::<String>("select current_setting('transaction_isolation')").await?;
+        assert_eq!(level.as_deref(), Some("serializable"));
+        transaction.commit().await
     })
     .unwrap();
 }
@@ -227,6 +232,13 @@ fn code_that_may_block_has_the_verbs_too() {
                 assert!(undone.unwrap_err().is_unique_violation());
                 db.execute("insert into pair values (3, 'three')").map(drop)
             })?;
+            // PostgreSQL would answer this commit with a rollback and no error, whatever failed after it.
+            let ignored = db.transaction(|db| {
+                _ = db.execute("insert into pair values (1, 'one')");
+                _ = db.one::<i64>("select 1 union select 2 where ?");
+                Ok(())
+            });
+            assert!(ignored.is_err());
             db.all::<i64>("select key from pair order by key")
         })
     };

@@ -230,11 +230,20 @@ fn what_only_adds_passes() {
         "-- drop table a;\ncreate table a (b text default ';drop table x');\ncreate unique index c on a (b);",
         "alter table a add column d integer; update a set d = 1; insert into a values (1);",
         "create trigger t after insert on a begin insert into f values (new.b); delete from f; end;\nselect 1;",
+        "create trigger t after insert on a for each row execute function f();\nselect 1;",
+        "alter table a add d numeric(9, 2), add column if not exists e text;",
         "create virtual table if not exists f using fts5(b); drop index if exists c; insert or ignore into a values (2)",
         "",
     ] {
         assert_eq!(careful(text), Ok(()), "{text}");
     }
+}
+
+#[test]
+fn a_trigger_without_a_body_hides_nothing_behind_it() {
+    let refused =
+        careful("create trigger t after insert on a execute function f();\ndrop table b;\nselect 1;").unwrap_err();
+    assert!(refused.contains("line 2 (drop table b;) does more than add"), "{refused}");
 }
 
 #[test]
@@ -248,6 +257,9 @@ fn what_does_more_is_named_with_its_line() {
         "create unique index c on a (b);",
         "insert or replace into a values (1);",
         "drop trigger t;",
+        "alter table a add d text default 'x, y', drop column b;",
+        "alter table a add constraint c check (b > 0);",
+        "with c as (select 1) delete from a;",
         "pragma user_version = 1",
     ] {
         let all = format!("create table z (y);\n/* and\n then */ {text}");

@@ -10,6 +10,12 @@ use tokio_postgres::config::Host;
 /// How long sent bytes may stay unacknowledged, unless the address says otherwise: a machine that is gone does not say so.
 const GONE: Duration = Duration::from_secs(30);
 
+/// How long a host may take to accept a connection, unless the address says otherwise: there may be another one.
+const CONNECT: Duration = Duration::from_secs(3);
+
+/// After how long without a byte a machine is asked whether it is there, unless the address says otherwise.
+const SILENT: Duration = Duration::from_secs(15);
+
 pub(super) struct Address {
     pub(super) config: Config,
     /// The same without user, password and parameters.
@@ -42,6 +48,12 @@ pub(super) fn parse(text: &str) -> Result<Address, String> {
     }
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(GONE);
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT);
+    }
+    if !kept.iter().any(|parameter| parameter.starts_with("keepalives_idle=")) {
+        config.keepalives_idle(SILENT);
     }
     let place = place(&config);
     Ok(Address { config, place, authorities })

@@ -56,15 +56,16 @@ impl Remote {
     }
 
     /// Runs a statement, and says whether it may have changed something.
-    pub(in crate::sql) fn ask<R: Send + 'static>(&self, job: Job, verb: Verb<R>) -> Result<(R, bool)> {
+    pub(in crate::sql) fn ask<R: Send + 'static>(&self, job: Job, verb: Verb<R>) -> Result<Outcome<R>> {
         let goes_back = job.is_own && job.text.starts_with("rollback to");
-        let result = self.run(move |connection| async move { connection.run(&job, verb).await })?;
-        match &result {
-            Err(error) => self.has_failed.set(self.in_transaction.get() && error.is_of_postgres()),
+        let outcome = self.run(move |connection| async move { connection.run(&job, verb).await })?;
+        match &outcome.value {
+            // An error of ours leaves PostgreSQL's transaction what it is.
+            Err(error) if error.is_of_postgres() => self.has_failed.set(self.in_transaction.get()),
             Ok(_) if goes_back => self.has_failed.set(false),
-            Ok(_) => {}
+            _ => {}
         }
-        result.map(|Outcome { value, has_changed }| (value, has_changed))
+        Ok(outcome)
     }
 
     /// Runs `work` on the thread, and waits for its value.

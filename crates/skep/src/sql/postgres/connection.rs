@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_core::Stream;
-use tokio_postgres::{CancelToken, Client, RowStream, SimpleQueryMessage, Statement};
+use tokio_postgres::{CancelToken, Client, SimpleQueryMessage, Statement};
 
 use super::super::connection::LONGEST_KEPT;
 use super::super::error::{Error, Kind, Result};
@@ -18,12 +18,12 @@ use super::super::value::Value;
 use super::Shared;
 use super::failure::{failed, position, unreachable};
 use super::flight::Flights;
-use super::text::Text;
+use super::text::{Effect, Text};
 use super::tls::Tls;
 use super::value::Bound;
 use super::verb::{Answer, Verb};
 
-/// How long a connection may take to come about.
+/// How long a connection may take until its first statement can be sent, over all hosts of the address.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// How a statement begins that reads from a cursor.
@@ -42,7 +42,7 @@ pub(super) struct Connection {
 #[derive(Clone)]
 struct Prepared {
     statement: Statement,
-    reads_only: bool,
+    effect: Effect,
 }
 
 /// A statement with its values, which may be run more than once.
@@ -56,17 +56,20 @@ pub(in crate::sql) struct Job {
 
 /// What a statement gave.
 pub(in crate::sql) struct Outcome<R> {
-    pub(super) value: R,
-    /// It may have changed something.
-    pub(super) has_changed: bool,
+    pub(in crate::sql) value: Result<R>,
+    /// It may have changed something, also if there is an error: of rows that cannot be read, or of a lost connection.
+    pub(in crate::sql) has_changed: bool,
 }
 
 impl Connection {
     /// Connects. `timeout` is that of each statement, in milliseconds; 0 is none.
     pub(super) async fn open(shared: &Shared, timeout: u128) -> Result<Arc<Self>> {
-        let connecting = shared.config.connect(shared.tls.clone());
-        let connected = tokio::time::timeout(CONNECT, connecting).await;
-        let (client, connection) = connected.map_err(|_| unreachable("no answer for 10 s"))?.map_err(failed)?;
+        let opened = tokio::time::timeout(CONNECT, Self::connect(shared, timeout)).await;
+        opened.map_err(|_| unreachable("no answer for 10 s"))?
+    }
+
+    async fn connect(shared: &Shared, timeout: u128) -> Result<Arc<Self>> {
+        let (client, connection) = shared.config.connect(shared.tls.clone()).await.map_err(failed)?;
         // It ends with the client, or when PostgreSQL ends it.
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -112,28 +115,50 @@ impl Connection {
     }
 
     /// Runs a statement and reads its answer to the end.
-    pub(super) async fn run<R>(&self, job: &Job, verb: Verb<R>) -> Result<Outcome<R>> {
+    pub(super) async fn run<R>(&self, job: &Job, verb: Verb<R>) -> Outcome<R> {
+        let mut has_changed = false;
         let run = async {
             let prepared = self.prepared(job).await?;
             check(&prepared.statement, &job.values)?;
-            let bound: Vec<_> = job.values.iter().map(Bound).collect();
-            let rows = self.client.query_raw(&prepared.statement, bound).await.map_err(failed)?;
-            let answer = read(rows, verb.rows).await?;
-            let has_changed = !prepared.reads_only && answer.may_have_changed();
-            Ok(Outcome { value: (verb.finish)(answer)?, has_changed })
+            let answer = self.answer(&prepared.statement, &job.values, verb.rows).await;
+            has_changed = match &answer {
+                // Other statements than these have no number, or one of something else.
+                Ok(answer) => match prepared.effect {
+                    Effect::Reads => false,
+                    Effect::CountsWrites => answer.affected > 0,
+                    Effect::Writes => true,
+                },
+                Err(error) => prepared.effect != Effect::Reads && error.is_unreachable(),
+            };
+            (verb.finish)(answer?)
         };
-        let result: Result<_> = run.await;
-        result.map_err(|error| {
+        let result: Result<R> = run.await;
+        let value = result.map_err(|error| {
             if error.is_stale() {
                 self.statements().remove(&job.text);
             }
             error.of(&job.text)
-        })
+        });
+        Outcome { value, has_changed }
+    }
+
+    /// All rows are read, for the connection's sake; the first ones are kept.
+    async fn answer(&self, statement: &Statement, values: &[Value<'static>], most: usize) -> Result<Answer> {
+        let bound: Vec<_> = values.iter().map(Bound).collect();
+        let mut rows = pin!(self.client.query_raw(statement, bound).await.map_err(failed)?);
+        let mut kept = Vec::new();
+        while let Some(row) = poll_fn(|cx| rows.as_mut().poll_next(cx)).await {
+            let row = row.map_err(failed)?;
+            if kept.len() < most {
+                kept.push(row);
+            }
+        }
+        Ok(Answer { rows: kept, affected: rows.rows_affected().unwrap_or(0) })
     }
 
     /// True if the statement is known to change nothing.
     pub(super) fn reads_only(&self, text: &str) -> bool {
-        self.statements().get(text).is_some_and(|prepared| prepared.reads_only)
+        self.statements().get(text).is_some_and(|prepared| prepared.effect == Effect::Reads)
     }
 
     /// Asks PostgreSQL to cancel what it does for this connection. It is done when this returns, if there was anything.
@@ -150,7 +175,7 @@ impl Connection {
         }
         let text = Text::of(&job.text, job.is_own).map_err(Error::other)?;
         let statement = self.client.prepare(&text.sql).await.map_err(failed)?;
-        let prepared = Prepared { statement, reads_only: text.reads_only };
+        let prepared = Prepared { statement, effect: text.effect };
         // To PostgreSQL, `fetch` from another cursor of the same name is the same statement, and its columns are not.
         if job.text.len() <= LONGEST_KEPT && !job.text.starts_with(FETCH) {
             let mut statements = self.statements();
@@ -178,17 +203,4 @@ fn check(statement: &Statement, values: &[Value<'static>]) -> Result<()> {
         Bound(value).check(ty).map_err(|reason| Kind::Parameter(Refused { index: nth + 1, reason }))?;
     }
     Ok(())
-}
-
-/// All rows are read, for the connection's sake; the first ones are kept.
-async fn read(rows: RowStream, most: usize) -> Result<Answer> {
-    let mut rows = pin!(rows);
-    let mut kept = Vec::new();
-    while let Some(row) = poll_fn(|cx| rows.as_mut().poll_next(cx)).await {
-        let row = row.map_err(failed)?;
-        if kept.len() < most {
-            kept.push(row);
-        }
-    }
-    Ok(Answer { rows: kept, affected: rows.rows_affected() })
 }

@@ -75,7 +75,7 @@ async fn next_in_transaction(connection: &Arc<Connection>, steps: &Steps<'static
     let text = |text: &str| Value::Text(text.to_owned().into());
     let values = [Value::Integer(next.number.into()), text(next.file), text(&next.checksum())];
     let text = "insert into skep_migrations values (?, ?, ?, now())".into();
-    connection.run(&Job { text, values: values.into(), is_own: true }, verb::execute()).await?;
+    connection.run(&Job { text, values: values.into(), is_own: true }, verb::execute()).await.value?;
     Ok(())
 }
 
@@ -90,10 +90,10 @@ async fn applied(connection: &Arc<Connection>) -> Result<Vec<Applied>> {
     let there = ask(
         "select exists (select 1 from pg_tables where tablename = 'skep_migrations' and schemaname = any (current_schemas(false)))",
     );
-    if connection.run(&there, verb::one::<bool>()).await?.value != Some(true) {
+    if connection.run(&there, verb::one::<bool>()).await.value? != Some(true) {
         return Ok(Vec::new());
     }
     let all = ask("select number, name, checksum from skep_migrations order by number");
-    let rows = connection.run(&all, verb::all::<(u32, String, String)>()).await?.value;
+    let rows = connection.run(&all, verb::all::<(u32, String, String)>()).await.value?;
     Ok(rows.into_iter().map(|(number, name, checksum)| Applied { number, name, checksum }).collect())
 }

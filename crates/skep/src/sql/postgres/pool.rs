@@ -82,11 +82,11 @@ impl Pool {
                 (Arc::clone(&self.shared), job.clone(), tables.clone(), Arc::clone(&connection));
             let text = Arc::clone(&job.text);
             let work = async move {
-                let Outcome { value, has_changed } = used.run(&job, verb).await?;
+                let Outcome { value, has_changed } = used.run(&job, verb).await;
                 if has_changed {
                     shared.announce(tables).await;
                 }
-                Ok(value)
+                value
             };
             let (result, may_be_hit): (Result<R>, _) = connection.to_end(&text, work).await;
             match result {

@@ -26,7 +26,7 @@ impl Cursor {
         let (used, text) = (Arc::clone(&connection), Arc::clone(&declare.text));
         let work = async move { (used.run(&declare, verb::execute()).await, lease) };
         let ((declared, lease), _) = connection.to_end(&text, work).await;
-        declared?;
+        declared.value?;
         Ok(Self(lease))
     }
 
@@ -39,12 +39,12 @@ impl Cursor {
         let used = Arc::clone(&connection);
         let work = async move {
             let rows = used.run(&job, verb::all::<T>()).await;
-            if rows.as_ref().is_ok_and(|rows| rows.value.is_empty()) {
+            if rows.value.as_ref().is_ok_and(Vec::is_empty) {
                 lease.set_clean(used.batch("commit").await.is_ok());
             }
             (rows, lease)
         };
         let ((rows, lease), _) = connection.to_end(&fetch, work).await;
-        Ok((Self(lease), rows?.value))
+        Ok((Self(lease), rows.value?))
     }
 }

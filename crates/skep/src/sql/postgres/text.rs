@@ -6,8 +6,17 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) sql: String,
-    /// It changes nothing, but for what functions do that it calls.
-    pub(super) reads_only: bool,
+    pub(super) effect: Effect,
+}
+
+/// What a statement does to tables, but for what functions do that it calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// It changes nothing.
+    Reads,
+    /// It writes, and the number of rows that PostgreSQL gives says how many.
+    CountsWrites,
+    Writes,
 }
 
 /// A piece of a text.
@@ -37,6 +46,7 @@ const REFUSED: &[&str] = &[
     "execute",
     "fetch",
     "listen",
+    "load",
     "move",
     "prepare",
     "release",
@@ -47,8 +57,12 @@ const REFUSED: &[&str] = &[
     "unlisten",
 ];
 
+/// Functions of PostgreSQL that do: their locks stay after the statement and its transaction.
+const REFUSED_FUNCTIONS: &[&str] =
+    &["pg_advisory_lock", "pg_advisory_lock_shared", "pg_try_advisory_lock", "pg_try_advisory_lock_shared"];
+
 /// What begins or ends a transaction.
-const CONTROL: &[&str] = &["abort", "begin", "commit", "rollback", "start"];
+const CONTROL: &[&str] = &["abort", "begin", "commit", "end", "prepare", "rollback", "start"];
 
 impl Text {
     /// Why the statement is refused, or the statement.
@@ -71,22 +85,45 @@ impl Text {
                 Piece::Quoted(text) | Piece::Sign(text) => sql.push_str(text),
             }
         }
-        let first = words.first().map_or("", String::as_str);
-        let second = words.get(1).map_or("", String::as_str);
-        let sets = first == "set" && !["local", "constraints"].contains(&second);
-        if !is_own && (sets || REFUSED.contains(&first)) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if let Some(refused) = refused(&words).filter(|_| !is_own) {
             return Err(format!(
-                "`{first}` is not for statements of handlers, which share connections: use `transaction()`, `savepoint()` and `stream()`, \
+                "`{refused}` is not for statements of handlers, which share connections: use `transaction()`, `savepoint()` and `stream()`, \
+                 `set local`, `set_config(..., true)`, `on commit drop` and `pg_advisory_xact_lock`, \
                  and say what holds for all in the address (`options=-c ...`)"
             ));
         }
-        let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-        let reads_only = match first {
-            "select" | "values" | "table" | "show" => !has(&["into"]),
-            "with" => !has(&["insert", "update", "delete", "merge", "into"]),
-            _ => false,
-        };
-        Ok(Self { sql, reads_only })
+        Ok(Self { sql, effect: effect(&words) })
+    }
+}
+
+/// What in the statement would change the connection for those who use it next.
+fn refused<'w>(words: &[&'w str]) -> Option<&'w str> {
+    let first = *words.first()?;
+    let has = |wanted: &str| words.contains(&wanted);
+    let in_order = |wanted: &[&str]| words.windows(wanted.len()).any(|words| words == wanted);
+    let is_temporary = |word: &&str| ["temp", "temporary", "pg_temp"].contains(word);
+    let is_of_transaction = words.get(1).is_some_and(|second| ["local", "constraints", "transaction"].contains(second));
+    if REFUSED.contains(&first) || first == "set" && !is_of_transaction {
+        return Some(first);
+    }
+    let creates = first == "create" && words.iter().take(4).any(is_temporary) && !in_order(&["on", "commit", "drop"]);
+    if creates || words.windows(2).any(|words| words[0] == "into" && is_temporary(&words[1])) {
+        return words.iter().find(|word| is_temporary(word)).copied();
+    }
+    let sets = has("set_config") && (has("false") || !has("true"));
+    let is_refused = |word: &&&str| REFUSED_FUNCTIONS.contains(word) || sets && **word == "set_config";
+    words.iter().find(is_refused).copied()
+}
+
+fn effect(words: &[&str]) -> Effect {
+    let has = |names: &[&str]| words.iter().any(|word| names.contains(word));
+    match words.first().copied().unwrap_or_default() {
+        "select" | "values" | "table" | "show" if !has(&["into"]) => Effect::Reads,
+        "with" if !has(&["insert", "update", "delete", "merge", "into"]) => Effect::Reads,
+        // A `with` in it may change something of its own.
+        "insert" | "update" | "delete" if !has(&["with"]) => Effect::CountsWrites,
+        _ => Effect::Writes,
     }
 }
 
@@ -99,17 +136,29 @@ pub(super) fn first_control(text: &str) -> Option<usize> {
     statement_starts(text).find(is_control)
 }
 
-/// Where the statements of a text begin, as far as semicolons between them say.
+/// Where the statements of a text begin, as far as semicolons between them say. Those between `begin atomic` and its `end`, in a function,
+/// are none of their own.
 pub(super) fn statement_starts(text: &str) -> impl Iterator<Item = usize> {
-    let (mut begins, mut at) = (true, 0);
+    let (mut begins, mut at, mut depth, mut last) = (true, 0, 0_u32, "");
     std::iter::from_fn(move || {
         loop {
             let (piece, length) = first(&text[at..])?;
             let here = at;
             at += length;
             match piece {
-                Piece::Sign(";") => begins = true,
-                Piece::Word(_) if std::mem::take(&mut begins) => return Some(here),
+                Piece::Sign(";") => begins = depth == 0,
+                Piece::Word(word) => {
+                    let is = |word: &str, name: &str| word.eq_ignore_ascii_case(name);
+                    if is(last, "begin") && is(word, "atomic") || depth > 0 && is(word, "case") {
+                        depth += 1;
+                    } else if is(word, "end") {
+                        depth = depth.saturating_sub(1);
+                    }
+                    last = word;
+                    if std::mem::take(&mut begins) {
+                        return Some(here);
+                    }
+                }
                 _ => {}
             }
         }

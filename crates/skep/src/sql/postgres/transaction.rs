@@ -31,24 +31,24 @@ impl Transaction {
     }
 
     /// Runs a statement, and says whether it may have changed something.
-    pub(in crate::sql) async fn ask<R: Send + 'static>(&self, job: Job, verb: Verb<R>) -> Result<(R, bool)> {
+    pub(in crate::sql) async fn ask<R: Send + 'static>(&self, job: Job, verb: Verb<R>) -> Result<Outcome<R>> {
         let lease = self.take().ok_or(Kind::Abandoned)?;
         let (connection, text) = (Arc::clone(lease.connection()?), Arc::clone(&job.text));
         let (used, has_failed) = (Arc::clone(&connection), Arc::clone(&self.has_failed));
         let work = async move {
-            let result = used.run(&job, verb).await;
-            match &result {
+            let outcome = used.run(&job, verb).await;
+            match &outcome.value {
                 Err(error) if error.is_of_postgres() => has_failed.store(true, Ordering::Relaxed),
                 Ok(_) if job.is_own && job.text.starts_with("rollback to") => {
                     has_failed.store(false, Ordering::Relaxed);
                 }
                 _ => {}
             }
-            (lease, result)
+            (lease, outcome)
         };
-        let ((lease, result), _) = connection.to_end(&text, work).await;
+        let ((lease, outcome), _) = connection.to_end(&text, work).await;
         self.keep(lease);
-        result.map(|Outcome { value, has_changed }| (value, has_changed))
+        Ok(outcome)
     }
 
     /// Commits, and announces what was written. PostgreSQL answers the commit of what failed with a rollback and no error.

@@ -10,15 +10,8 @@ use super::super::row::{Cells, Columns, Head, Line, Row};
 pub(super) struct Answer {
     /// Those that the verb wants.
     pub(super) rows: Vec<Raw>,
-    /// How many rows were changed or given; none for what does neither, such as `create table`.
-    pub(super) affected: Option<u64>,
-}
-
-impl Answer {
-    /// For a statement that is not known to only read.
-    pub(super) fn may_have_changed(&self) -> bool {
-        self.affected != Some(0)
-    }
+    /// How many rows were changed or given.
+    pub(super) affected: u64,
 }
 
 /// A verb with its row type.
@@ -53,7 +46,7 @@ pub(in crate::sql) fn one<T: Row>() -> Verb<Option<T>> {
 }
 
 pub(in crate::sql) fn execute() -> Verb<Changes> {
-    Verb { rows: 0, finish: |answer| Ok(Changes { rows: answer.affected.unwrap_or(0), last_insert_id: 0 }) }
+    Verb { rows: 0, finish: |answer| Ok(Changes { rows: answer.affected, last_insert_id: 0 }) }
 }
 
 fn read<T: Row>(rows: &[Raw]) -> Result<Vec<T>> {

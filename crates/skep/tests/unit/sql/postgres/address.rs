@@ -26,3 +26,12 @@ fn what_is_no_address_is_an_error_without_it() {
         assert!(!error.contains("s3cr3t"), "{error}");
     }
 }
+
+#[test]
+fn a_machine_that_is_gone_is_noticed_unless_the_address_says_when() {
+    let config = parse("postgres://h/n").unwrap().config;
+    assert_eq!((config.get_connect_timeout(), config.get_keepalives_idle()), (Some(&CONNECT), SILENT));
+    let config = parse("postgres://h/n?connect_timeout=7&keepalives_idle=60").unwrap().config;
+    assert_eq!(config.get_connect_timeout(), Some(&Duration::from_secs(7)));
+    assert_eq!(config.get_keepalives_idle(), Duration::from_mins(1));
+}

@@ -36,28 +36,60 @@ fn two_question_marks_are_the_operator() {
 
 #[test]
 fn what_changes_a_shared_connection_is_refused() {
-    for text in
-        ["begin", "  /* x */ COMMIT", "set search_path = a", "Listen a", "prepare a as select 1", "copy a from stdin"]
-    {
+    for text in [
+        "begin",
+        "  /* x */ COMMIT",
+        "set search_path = a",
+        "Listen a",
+        "prepare a as select 1",
+        "copy a from stdin",
+        "create temp table a (b int)",
+        "create or replace temporary view a as select 1",
+        "create table pg_temp.a (b int)",
+        "select 1 into temporary a",
+        "select pg_advisory_lock(1)",
+        "select set_config('a.b', 'c', false)",
+        "select set_config('a.b', 'c', ?)",
+    ] {
         assert!(Text::of(text, false).is_err(), "{text}");
         assert!(Text::of(text, true).is_ok(), "{text}");
     }
-    for text in ["set local lock_timeout = 1", "select 'begin'", "notify a", "update a set begin = 1"] {
+    for text in [
+        "set local lock_timeout = 1",
+        "set transaction isolation level serializable",
+        "select 'begin'",
+        "notify a",
+        "update a set begin = 1",
+        "create table a (temp int)",
+        "create temp table a (b int) on commit drop",
+        "insert into a (temp) values (1)",
+        "select pg_advisory_xact_lock(1)",
+        "select set_config('a.b', ?, true)",
+    ] {
         assert!(Text::of(text, false).is_ok(), "{text}");
     }
 }
 
 #[test]
-fn what_only_reads_is_known() {
-    let reads = |text| Text::of(text, false).unwrap().reads_only;
+fn what_a_statement_does_is_known() {
+    let effect = |text| Text::of(text, false).unwrap().effect;
     for text in
         ["select 1", "(select 1) union (select 2)", "with a as (select 1) select * from a", "values (1)", "table a"]
     {
-        assert!(reads(text), "{text}");
+        assert_eq!(effect(text), Effect::Reads, "{text}");
     }
-    for text in ["insert into a values (1)", "with a as (delete from b returning c) select * from a", "select 1 into a"]
-    {
-        assert!(!reads(text), "{text}");
+    for text in ["insert into a values (1)", "update a set b = 1", "delete from a returning b"] {
+        assert_eq!(effect(text), Effect::CountsWrites, "{text}");
+    }
+    for text in [
+        "with a as (delete from b returning c) select * from a",
+        "insert into a with c as (delete from b returning d) select * from c",
+        "select 1 into a",
+        "truncate a",
+        "call a()",
+        "refresh materialized view a",
+    ] {
+        assert_eq!(effect(text), Effect::Writes, "{text}");
     }
 }
 
@@ -67,5 +99,9 @@ fn a_script_is_searched_for_transactions() {
         "create table a (b text default 'commit');\n-- commit;\ncreate function f() returns void as $$ begin; end $$;";
     assert_eq!(first_control(script), None);
     assert_eq!(first_control("select 1; Commit; select 2"), Some(10));
+    assert_eq!(first_control("select 1; end;"), Some(10));
+    let function = "create function f() returns int begin atomic select case when true then 1 end; select 2; end;";
+    assert_eq!(first_control(function), None);
+    assert_eq!(first_control(&format!("{function} end;")), Some(function.len() + 1));
     assert_eq!(statement_starts("select 1; ;; /* a */ select 2").collect::<Vec<_>>(), [0, 21]);
 }
