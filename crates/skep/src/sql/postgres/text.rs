@@ -102,13 +102,18 @@ fn refused<'w>(words: &[&'w str]) -> Option<&'w str> {
     let first = *words.first()?;
     let has = |wanted: &str| words.contains(&wanted);
     let in_order = |wanted: &[&str]| words.windows(wanted.len()).any(|words| words == wanted);
-    let is_temporary = |word: &&str| ["temp", "temporary", "pg_temp"].contains(word);
+    let is_of_session = |word: &&str| *word == "pg_temp";
+    let is_temporary = |word: &&str| ["temp", "temporary"].contains(word) || is_of_session(word);
     let is_of_transaction = words.get(1).is_some_and(|second| ["local", "constraints", "transaction"].contains(second));
     if REFUSED.contains(&first) || first == "set" && !is_of_transaction {
         return Some(first);
     }
-    let creates = first == "create" && words.iter().take(4).any(is_temporary) && !in_order(&["on", "commit", "drop"]);
-    if creates || words.windows(2).any(|words| words[0] == "into" && is_temporary(&words[1])) {
+    let mut kind = words.iter().skip(1).skip_while(|word| ["or", "replace", "global", "local"].contains(*word));
+    let creates =
+        first == "create" && (kind.next().is_some_and(is_temporary) || words.iter().take(6).any(is_of_session));
+    if creates && !in_order(&["on", "commit", "drop"])
+        || words.windows(2).any(|words| words[0] == "into" && is_temporary(&words[1]))
+    {
         return words.iter().find(|word| is_temporary(word)).copied();
     }
     let sets = has("set_config") && (has("false") || !has("true"));
