@@ -5,21 +5,23 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(feature = "otlp")]
 use super::Metrics;
 #[cfg(any(test, feature = "otlp"))]
 use crate::sys::shared_words::load_bytes;
 use crate::sys::shared_words::store_bytes;
 
 /// Which queue.
+#[cfg(feature = "otlp")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Spans,
     LogRecords,
 }
 
+#[cfg(feature = "otlp")]
 impl Kind {
     /// How the log calls what is in it.
-    #[cfg(feature = "otlp")]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Spans => "spans",
@@ -126,6 +128,7 @@ impl Queue<'_> {
     }
 }
 
+#[cfg(feature = "otlp")]
 impl Metrics {
     pub(crate) fn queue(&self, kind: Kind) -> Queue<'_> {
         match kind {
