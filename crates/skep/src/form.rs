@@ -45,6 +45,7 @@
 mod choice;
 mod columns;
 mod complete;
+mod conflict;
 mod control;
 mod field;
 #[cfg(feature = "garde")]
@@ -77,6 +78,7 @@ use std::rc::Rc;
 #[doc(hidden)]
 pub use self::garde::judge_by_garde;
 pub use complete::complete;
+pub use conflict::Conflict;
 pub use control::{Controlled, MessageOf};
 pub use field::{Control, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape};
 pub use info::{FieldInfo, body_of, info, query_info, row_info};
@@ -401,7 +403,7 @@ impl Core {
     /// The texts that a field shows: those that were typed, else those that the author gave.
     fn texts(&self, name: &str) -> Vec<&str> {
         match &self.typed {
-            Some(submission) => submission.pairs.get(name).collect(),
+            Some(submission) => submission.texts(name),
             None => self.given.get(name).map(String::as_str).collect(),
         }
     }

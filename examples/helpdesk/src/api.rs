@@ -172,6 +172,8 @@ impl Answer for Create {
 /// What is to be changed; the rest stays.
 #[derive(Deserialize, JsonSchema)]
 pub struct Changes {
+    /// The version that the caller saw: if the ticket has another one by now, nothing happens (409).
+    version: Option<i64>,
     status: Option<Status>,
     priority: Option<Priority>,
 }
@@ -190,7 +192,12 @@ pub struct Change {
 impl Answer for Change {
     async fn answer(self, cx: &mut Cx<'_>) -> Result<()> {
         let ticket = Ticket::find(cx.db(), &self.caller.0, self.id).await?;
-        let Changes { status, priority } = self.changes;
-        sort_in(cx, ticket.id, status.unwrap_or(ticket.status), priority.unwrap_or(ticket.priority), None).await
+        let Changes { version, status, priority } = self.changes;
+        let (status, priority) = (status.unwrap_or(ticket.status), priority.unwrap_or(ticket.priority));
+        if sort_in(cx, (ticket.id, version.unwrap_or(ticket.version)), status, priority, None).await? {
+            return Ok(());
+        }
+        let now = ticket.version;
+        Err(Error::conflict(format!("somebody else has changed the ticket: its version is {now} now")))
     }
 }

@@ -100,7 +100,7 @@ pub async fn insert(cx: &Cx<'_>, author: &User, ticket: i64, text: &str, interna
 async fn pass_on(cx: &Cx<'_>, author: &User, ticket: i64) -> Result<()> {
     let status = if author.is_staff() { Status::Waiting } else { Status::Open };
     let update = sql!(
-        "update ticket set status = ?, escalated = 0, changed = strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
+        "update ticket set status = ?, version = version + 1, escalated = 0, changed = strftime('%Y-%m-%dT%H:%M:%SZ', 'now')"
         {if author.is_staff(): ", answered = coalesce(answered, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))"}
         "where id = ?",
         &status, ticket

@@ -9,7 +9,7 @@ use crate::settings::Helpdesk;
 pub fn run(site: &Site) -> Result<()> {
     let patience = site.settings::<Helpdesk>().escalate_after.as_secs();
     let update = sql!(
-        "update ticket set priority = 'urgent', escalated = 1
+        "update ticket set priority = 'urgent', version = version + 1, escalated = 1
         where status = 'open' and not escalated and changed <= strftime('%Y-%m-%dT%H:%M:%SZ', unixepoch() - ?, 'unixepoch')",
         patience
     );

@@ -40,4 +40,10 @@ pub const GERMAN: Messages = Messages {
     expired: "Dieses Formular wurde vor zu langer Zeit angezeigt. Bitte prüfen und noch einmal senden.",
     no_cookie: "Der Browser hat kein Cookie gesendet, das dieses Formular braucht.",
     spent: "Dieses Formular wurde schon gesendet. Es ist nichts ein zweites Mal geschehen.",
+    conflict: "Jemand anderes hat dies inzwischen geändert, deshalb wurde nichts gespeichert. Bitte durchsehen: Noch einmal gesendet, \
+        ersetzt es, was jetzt dort steht.",
+    changed: |now| match now {
+        "" => "Jemand anderes hat dies geändert.".to_owned(),
+        _ => format!("Jemand anderes hat dies geändert in: {now}"),
+    },
 };

@@ -13,6 +13,8 @@ use crate::user::User;
 pub struct Ticket {
     /// Its number.
     pub id: i64,
+    /// Counts its changes by agents, so that two of them do not undo each other's.
+    pub version: i64,
     /// What it is about.
     pub title: String,
     /// Whose turn it is.
@@ -100,7 +102,7 @@ macro_rules! tickets {
     ($user:expr, $($rest:tt)*) => {
         sql!(
             Ticket,
-            "select ticket.id, ticket.title, ticket.status, ticket.priority, ticket.escalated, ticket.created, ticket.changed,
+            "select ticket.id, ticket.version, ticket.title, ticket.status, ticket.priority, ticket.escalated, ticket.created, ticket.changed,
                 customer.name as customer, agent.name as agent,
                 coalesce((select group_concat(tag, ' ') from ticket_tag where ticket_id = ticket.id), '') as tags
             from ticket

@@ -1,6 +1,6 @@
 //! Sorting a ticket in: status, priority, tags, and who looks after it.
 
-use skep::form::Text;
+use skep::form::{Conflict, Hidden, Text};
 use skep::prelude::*;
 
 use crate::texts::{Texts, texts};
@@ -15,6 +15,9 @@ pub struct Triage {
     id: i64,
     #[guard]
     agent: Agent,
+    /// The version of the ticket that the agent saw.
+    #[form]
+    version: Hidden<i64>,
     #[form]
     status: Status,
     #[form]
@@ -28,26 +31,40 @@ pub struct Triage {
 impl Handle for Triage {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let agent = self.take.then_some(self.agent.id);
-        sort_in(cx, self.id, self.status, self.priority, agent).await?;
+        if !sort_in(cx, (self.id, self.version.0), self.status, self.priority, agent).await? {
+            let now = Ticket::find(cx.db(), &self.agent, self.id).await?;
+            let conflict = Conflict::new(cx, Self::version, &now.version);
+            let conflict = conflict.field(Self::status, &self.status, &now.status);
+            return Err(conflict.field(Self::priority, &self.priority, &now.priority).into());
+        }
         set_tags(cx, self.id, self.tags.as_ref().map_or("", Text::as_str)).await?;
         cx.flash(texts(cx.language()).saved);
         Ok(Response::see_other(TicketPage::link(self.id)))
     }
 }
 
-/// Changes a ticket in the transaction of the request. Without an agent, the one it has stays.
-pub async fn sort_in(cx: &Cx<'_>, ticket: i64, status: Status, priority: Priority, agent: Option<i64>) -> Result<()> {
+/// Changes a ticket, of which the caller saw this version, in the transaction of the request. Without an agent, the one it has stays. False if
+/// somebody else has changed the ticket since, and then nothing happens.
+pub async fn sort_in(
+    cx: &Cx<'_>,
+    (ticket, version): (i64, i64),
+    status: Status,
+    priority: Priority,
+    agent: Option<i64>,
+) -> Result<bool> {
     let update = sql!(
         "update ticket set status = ?, priority = ?, agent_id = coalesce(?, agent_id),
-            escalated = escalated and ?, changed = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') where id = ?",
+            escalated = escalated and ?, changed = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), version = version + 1
+            where id = ? and version = ?",
         &status,
         &priority,
         agent,
         status == Status::Open,
-        ticket
+        ticket,
+        version
     );
     let changed = cx.transaction().await?.execute(update).await?;
-    (changed.rows == 1).then_some(()).or_404()
+    Ok(changed.rows == 1)
 }
 
 /// Gives a ticket these tags, which are separated by spaces or commas, in the transaction of the request.
@@ -64,12 +81,14 @@ pub async fn set_tags(cx: &Cx<'_>, ticket: i64, tags: &str) -> Result<()> {
 /// The form of [`Triage`], with what the ticket has.
 pub fn form(cx: &Cx<'_>, ticket: &Ticket, t: &Texts) -> Html {
     let form = Triage::form(cx, ticket.id)
+        .value(Triage::version, &Hidden(ticket.version))
         .value(Triage::status, &ticket.status)
         .value(Triage::priority, &ticket.priority)
         .text(Triage::tags, &ticket.tags);
     html! {
         form.panel (form) {
             h2 { (t.triage) }
+            input (Triage::version);
             label (Triage::status) { (t.status) }
             select (Triage::status);
             label (Triage::priority) { (t.priority) }

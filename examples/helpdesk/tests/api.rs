@@ -72,12 +72,17 @@ fn a_program_may_do_what_its_user_may() {
     assert_eq!(short.status(), 422);
     assert!(short.text().contains("\"pointer\":\"#/title\""), "{}", short.text());
 
-    let change = json!({ "status": "solved" });
+    // Who saw another version changes nothing.
+    let late = agent.send(Method::PATCH, "/api/tickets/31", &json!({ "version": 7, "status": "waiting" }));
+    assert_eq!(late.status(), 409);
+    assert!(late.text().contains("its version is 1 now"), "{}", late.text());
+    let change = json!({ "version": 1, "status": "solved" });
     assert_eq!(customer.send(Method::PATCH, "/api/tickets/31", &change).status(), 403);
     assert_eq!(agent.send(Method::PATCH, "/api/tickets/31", &change).status(), 204);
     let ticket = value(&customer.get("/api/tickets/31"));
     assert_eq!((&ticket["ticket"]["status"], &ticket["ticket"]["priority"]), (&json!("solved"), &json!("high")));
     assert_eq!(ticket["comments"][0]["text"], "A disk is full.");
+    assert_eq!(ticket["ticket"]["version"], 2);
     assert_eq!(agent.send(Method::PATCH, "/api/tickets/999", &change).status(), 404);
     // The audit trail has programs, too.
     let trail = desk.signed_in(common::ADA).get("/audit");

@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::fmt;
 
 use super::field::{FormField, Sent};
@@ -20,6 +20,8 @@ pub(crate) struct Submission {
     pub(crate) pairs: Pairs<'static>,
     pub(super) files: FieldMap<String, Received>,
     faults: RefCell<Vec<Named>>,
+    /// A hidden field that has another value when the form is shown again.
+    renewed: OnceCell<(Cow<'static, str>, String)>,
 }
 
 impl Submission {
@@ -31,7 +33,8 @@ impl Submission {
         most_rows: usize,
     ) -> Result<Self> {
         let (pairs, files) = rows::close_up(fields, pairs, files, most_rows)?;
-        Ok(Self { service, pairs, files: files.into_iter().collect(), faults: RefCell::default() })
+        let files = files.into_iter().collect();
+        Ok(Self { service, pairs, files, faults: RefCell::default(), renewed: OnceCell::new() })
     }
 
     /// Reads a field. What is wrong with it is noted.
@@ -50,6 +53,19 @@ impl Submission {
     pub(super) fn rows(&self, list: &str) -> usize {
         let files = self.files.iter().map(|(name, _)| name);
         rows::count(self.pairs.names().chain(files), list)
+    }
+
+    /// The texts to show in a field again.
+    pub(super) fn texts(&self, name: &str) -> Vec<&str> {
+        match self.renewed.get() {
+            Some((renewed, text)) if renewed == name => vec![text],
+            _ => self.pairs.get(name).collect(),
+        }
+    }
+
+    /// Gives a hidden field another value for when the form is shown again. One field can be renewed.
+    pub(super) fn renew(&self, name: Cow<'static, str>, text: String) {
+        self.renewed.get_or_init(|| (name, text));
     }
 
     pub(crate) fn take_field_errors(&self) -> Vec<Named> {

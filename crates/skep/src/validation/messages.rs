@@ -59,6 +59,10 @@ pub struct Messages {
     pub no_cookie: &'static str,
     /// A form that is accepted once was sent a second time.
     pub spent: &'static str,
+    /// What was edited was changed by somebody else meanwhile; the fields that differ say what they are now.
+    pub conflict: &'static str,
+    /// Somebody else gave the field this value meanwhile; it is empty where it has no text, such as that of a checkbox.
+    pub changed: fn(now: &str) -> String,
 }
 
 impl Messages {
@@ -92,6 +96,12 @@ impl Messages {
         expired: "This form was shown too long ago. Please look it through and send it again.",
         no_cookie: "Your browser sent no cookie of this site, which this form needs. Please allow it, and send this again.",
         spent: "This form was sent before, and is accepted once only. Nothing was done a second time.",
+        conflict: "Somebody else changed this while you were editing it, so nothing was saved. Please look it through: sending it again \
+            replaces what is there now.",
+        changed: |now| match now {
+            "" => "Somebody else changed this.".to_owned(),
+            _ => format!("Somebody else changed this to: {now}"),
+        },
     };
 }
 
