@@ -193,6 +193,12 @@ impl Server {
                 let config = self.reading(&flags).read(None)?.config;
                 print(&restore(&self.app.create(), &config, &flags.backup)?)
             }
+            Some(Command::Migrations) => {
+                let app = self.app.create();
+                let settings = self.reading(&flags).read(Some(&app.setting_rows()))?;
+                let lines = app.migrations(&app_setup(&settings.config, settings.application, None)?);
+                print(&(lines.map_err(|error| StartError::new(error.to_string()))?.join("\n") + "\n"))
+            }
             Some(Command::LogToken) => {
                 let settings = self.reading(&flags).read(None)?;
                 print(&log_token(&app_setup(&settings.config, Vec::new(), None)?, &flags.log_token)?)

@@ -33,6 +33,7 @@ pub(crate) enum Command {
     Control,
     Backup,
     Restore,
+    Migrations,
     GenerateSecret,
     PrintConfig,
     Routes,
@@ -42,7 +43,7 @@ pub(crate) enum Command {
 }
 
 /// Flags that are not settings: flag, argument, help, and the command.
-pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 13] = [
+pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 14] = [
     ("--config", "FILE", "Read settings from FILE instead of skep.toml in the current directory.", None),
     ("--set", "NAME=VALUE", "Set any of the settings below.", None),
     (
@@ -74,6 +75,12 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 13] = [
         "FILE",
         "Put a copy of the backup FILE in the place of the database, which is kept beside it. No server may run.",
         Some(Command::Restore),
+    ),
+    (
+        "--migrations",
+        "",
+        "Print for each migration when it ran in the database, or that it is pending and what it does more than add.",
+        Some(Command::Migrations),
     ),
     ("--print-config", "", "Print each setting and its source.", Some(Command::PrintConfig)),
     ("--generate-secret", "", "Print a new key for the file of the setting secret.", Some(Command::GenerateSecret)),

@@ -8,7 +8,7 @@ use std::thread;
 
 use rustix::process::Signal;
 use skep::offload::Inline;
-use skep::sql::{Database, Migration, Migrations, Options};
+use skep::sql::{Database, Migration, Migrations, Options, query};
 
 use super::Test;
 use super::caches::{Browser, TALLIES, tallies};
@@ -23,6 +23,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("what_is_restored_is_served_and_the_old_database_kept", what_is_restored_is_served_and_the_old_database_kept),
     ("a_backup_that_does_not_fit_is_not_restored", a_backup_that_does_not_fit_is_not_restored),
     ("a_damaged_database_is_replaced", a_damaged_database_is_replaced),
+    ("migrations_are_listed_with_what_became_of_them", migrations_are_listed_with_what_became_of_them),
 ];
 
 const COUNT: &str = "/tally/false/1";
@@ -195,6 +196,32 @@ fn a_damaged_database_is_replaced() {
     assert!(good, "{text}");
     assert!(kept(&data)[0].metadata().unwrap().len() > 10_000);
     assert_eq!(counted(&data.join("database.sqlite")), saved);
+    drop(server);
+    fs::remove_dir_all(data).unwrap();
+}
+
+fn migrations_are_listed_with_what_became_of_them() {
+    let data = folder();
+    let list = |data: &Path| {
+        let output = command(data, &["--migrations"]).output().unwrap();
+        (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let (good, before) = list(&data);
+    assert!(good && before.lines().all(|line| line.ends_with("  pending")), "{before}");
+    assert!(!data.join("database.sqlite").exists(), "nothing is made");
+
+    let mut server = tallies(&data, "", &[]);
+    count(&server);
+    let (good, after) = list(&data);
+    assert!(good && after.lines().count() == before.lines().count(), "{after}");
+    assert!(after.lines().all(|line| line.contains("  ran at 2") && line.ends_with('Z')), "{after}");
+    stop(&mut server);
+
+    let database = Database::open(data.join("database.sqlite"), &TALLIES, Options::new(), Arc::new(Inline)).unwrap();
+    database.write(|db| db.execute(query("update skep_migrations set checksum = 'x'", ()))).unwrap();
+    drop(database);
+    let (good, changed) = list(&data);
+    assert!(!good && changed.contains("changed"), "{changed}");
     drop(server);
     fs::remove_dir_all(data).unwrap();
 }

@@ -81,6 +81,15 @@ impl App {
         })
     }
 
+    /// A line for each migration: when it ran in the database of this setup, or that it is pending. Nothing is run. For a command of a server.
+    #[cfg(not(target_family = "wasm"))]
+    #[doc(hidden)]
+    pub fn migrations(&self, setup: &Setup) -> Result<Vec<String>, StartError> {
+        let none = || StartError::new("this application has no database of its own (App::database)");
+        let (migrations, _) = self.database.as_ref().ok_or_else(none)?;
+        describe_migrations(migrations, setup)
+    }
+
     /// A token as [`Site::seal_log_level`](crate::Site::seal_log_level) makes it, without opening the application: for a command of a server.
     #[doc(hidden)]
     pub fn log_token(setup: &Setup, level: tracing::Level, lasts: Duration) -> crate::Result<String> {
@@ -169,6 +178,20 @@ pub(super) fn check(migrations: &sql::Migrations, setup: &Setup) -> Result<(), S
         #[cfg(not(feature = "postgres"))]
         Some(_) => Err(StartError::new(NO_POSTGRES)),
         None => sql::Database::check(setup.data.join(DATABASE), migrations).map_err(wrong),
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn describe_migrations(migrations: &sql::Migrations, setup: &Setup) -> Result<Vec<String>, StartError> {
+    match &setup.database {
+        #[cfg(feature = "postgres")]
+        Some(address) => {
+            let offload = Arc::clone(&setup.offload);
+            sql::Database::describe_postgres_migrations(address.reveal(), migrations, offload).map_err(wrong)
+        }
+        #[cfg(not(feature = "postgres"))]
+        Some(_) => Err(StartError::new(NO_POSTGRES)),
+        None => sql::Database::describe_migrations(&setup.data.join(DATABASE), migrations).map_err(wrong),
     }
 }
 

@@ -15,7 +15,7 @@ use super::dependencies::OnCommit;
 use super::error::{Kind, Result};
 use super::local::Local;
 use super::migrations::{Migrations, Step, Steps};
-use super::open::{OpenError, check, check_careful, open};
+use super::open::{OpenError, check, check_careful, describe_migrations, open};
 use super::options::Options;
 use super::pool::{Lease, Pool};
 #[cfg(feature = "postgres")]
@@ -83,6 +83,11 @@ impl Database {
     /// or that a migration was edited after it ran. Nothing is run or changed, and a missing file is none of these.
     pub fn check(path: impl AsRef<Path>, migrations: &Migrations) -> Result<(), OpenError> {
         check(path.as_ref(), &migrations.steps())
+    }
+
+    /// A line for each migration, for people: when it ran in this file, or that it is pending. Nothing is run or changed.
+    pub(crate) fn describe_migrations(path: &Path, migrations: &Migrations) -> Result<Vec<String>, OpenError> {
+        describe_migrations(path, &migrations.steps())
     }
 
     /// Says what [`open`](Self::open) would do that another version of the program, which uses this file meanwhile, may not get on
@@ -198,6 +203,16 @@ impl Database {
         offload: Arc<dyn Offload>,
     ) -> Result<(), OpenError> {
         postgres::Shared::check(address, migrations.postgres_steps(), offload)
+    }
+
+    /// The same as [`describe_migrations`](Self::describe_migrations).
+    #[cfg(feature = "postgres")]
+    pub(crate) fn describe_postgres_migrations(
+        address: &str,
+        migrations: &Migrations,
+        offload: Arc<dyn Offload>,
+    ) -> Result<Vec<String>, OpenError> {
+        postgres::Shared::describe_migrations(address, migrations.postgres_steps(), offload)
     }
 
     /// The database for one thread's handlers. Made once for each thread: what it learns and prepares stays with it.

@@ -131,6 +131,14 @@ pub(super) fn check(path: &Path, migrations: &Steps<'_>) -> Result<(), OpenError
     timed(path, || if path.exists() { try_check(path, migrations) } else { Ok(()) })
 }
 
+/// A line for each migration, for people. Of a file that is not there, all are pending.
+pub(super) fn describe_migrations(path: &Path, migrations: &Steps<'_>) -> Result<Vec<String>, OpenError> {
+    timed(path, || match path.exists() {
+        true => migrations.describe_in(&existing(path)?),
+        false => migrations.describe(&[]),
+    })
+}
+
 /// Looks for pending migrations that do more than add.
 pub(super) fn check_careful(path: &Path, migrations: &Steps<'_>) -> Result<(), OpenError> {
     timed(path, || if path.exists() { migrations.only_add_to(&existing(path)?) } else { Ok(()) })

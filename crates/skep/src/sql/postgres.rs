@@ -91,6 +91,18 @@ impl Shared {
         check().map_err(|problem| OpenError::new(&shared.place, problem, started.elapsed()))
     }
 
+    /// A line for each migration, for people.
+    pub(super) fn describe_migrations(
+        address: &str,
+        steps: Result<Steps<'static>, Problem>,
+        offload: Arc<dyn Offload>,
+    ) -> Result<Vec<String>, OpenError> {
+        let started = Instant::now();
+        let shared = Arc::new(Self::of(address, Options::new(), offload)?);
+        let describe = || migrate::describe(&Remote::open(&shared)?, steps?);
+        describe().map_err(|problem| OpenError::new(&shared.place, problem, started.elapsed()))
+    }
+
     fn of(address: &str, options: Options, offload: Arc<dyn Offload>) -> Result<Self, OpenError> {
         let wrong = |problem| OpenError::new(&PathBuf::from("PostgreSQL"), Problem::Address(problem), Duration::ZERO);
         let address::Address { config, place, authorities } = address::parse(address).map_err(wrong)?;

@@ -41,6 +41,26 @@ impl<'t> Steps<'t> {
         Ok(self.list.is_empty() || !applied(connection)?.is_empty())
     }
 
+    /// A line for each, for people: when it ran in a database where these have run, or that it is pending, and then what it does more than add.
+    pub(in crate::sql) fn describe(&self, applied: &[Applied]) -> Result<Vec<String>, Problem> {
+        self.check_order()?;
+        self.next(applied)?;
+        let width = self.list.iter().map(|migration| migration.file.len()).max().unwrap_or(0);
+        let state = |migration: &Step<'_>| match applied.iter().find(|done| done.number == migration.number) {
+            Some(done) => format!("ran at {}", done.at),
+            None => match first_other(migration.text) {
+                Some((line, statement)) => format!("pending, and does more than add: line {line}, {statement}"),
+                None => "pending".to_owned(),
+            },
+        };
+        Ok(self.list.iter().map(|migration| format!("{:width$}  {}", migration.file, state(migration))).collect())
+    }
+
+    /// The same for this database.
+    pub(in crate::sql) fn describe_in(&self, connection: &Connection) -> Result<Vec<String>, Problem> {
+        self.describe(&applied(connection)?)
+    }
+
     /// Numbers ascend.
     pub(in crate::sql) fn check_order(&self) -> Result<(), Problem> {
         match self.list.windows(2).find(|pair| pair[0].number >= pair[1].number) {
@@ -90,6 +110,8 @@ pub(in crate::sql) struct Applied {
     pub(in crate::sql) number: u32,
     pub(in crate::sql) name: String,
     pub(in crate::sql) checksum: String,
+    /// When it ran, in UTC.
+    pub(in crate::sql) at: String,
 }
 
 /// Runs what has not run yet.
@@ -147,11 +169,12 @@ fn applied(connection: &Connection) -> Result<Vec<Applied>> {
     if !connection.query_row(there, [], |row| row.get::<_, bool>(0)).map_err(sqlite)? {
         return Ok(Vec::new());
     }
-    let all = "select number, name, checksum from skep_migrations order by number";
+    let all = "select number, name, checksum, applied_at from skep_migrations order by number";
     let mut statement = connection.prepare(all).map_err(sqlite)?;
-    let rows = statement
-        .query_map([], |row| Ok(Applied { number: row.get(0)?, name: row.get(1)?, checksum: row.get(2)? }))
-        .map_err(sqlite)?;
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(Applied { number: row.get(0)?, name: row.get(1)?, checksum: row.get(2)?, at: row.get(3)? })
+    };
+    let rows = statement.query_map([], read).map_err(sqlite)?;
     rows.collect::<rusqlite::Result<_>>().map_err(sqlite)
 }
 

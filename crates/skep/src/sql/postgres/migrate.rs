@@ -42,6 +42,11 @@ pub(super) fn check(remote: &Remote, steps: Steps<'static>) -> Result<(), Proble
     remote.run(move |connection| async move { steps.next(&applied(&connection).await?).map(drop) })?
 }
 
+/// A line for each, for people.
+pub(super) fn describe(remote: &Remote, steps: Steps<'static>) -> Result<Vec<String>, Problem> {
+    remote.run(move |connection| async move { steps.describe(&applied(&connection).await?) })?
+}
+
 /// Runs the next migration, unless another process did while we waited for the lock.
 async fn one_under_lock(connection: &Arc<Connection>, steps: &Steps<'static>) -> Result<(), Problem> {
     connection.batch("begin").await?;
@@ -93,7 +98,9 @@ async fn applied(connection: &Arc<Connection>) -> Result<Vec<Applied>> {
     if connection.run(&there, verb::one::<bool>()).await.value? != Some(true) {
         return Ok(Vec::new());
     }
-    let all = ask("select number, name, checksum from skep_migrations order by number");
-    let rows = connection.run(&all, verb::all::<(u32, String, String)>()).await.value?;
-    Ok(rows.into_iter().map(|(number, name, checksum)| Applied { number, name, checksum }).collect())
+    let all =
+        ask("select number, name, checksum, to_char(applied_at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')
+         from skep_migrations order by number");
+    let rows = connection.run(&all, verb::all::<(u32, String, String, String)>()).await.value?;
+    Ok(rows.into_iter().map(|(number, name, checksum, at)| Applied { number, name, checksum, at }).collect())
 }
