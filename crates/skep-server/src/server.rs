@@ -194,8 +194,9 @@ impl Server {
                 print(&restore(&self.app.create(), &config, &flags.backup)?)
             }
             Some(Command::Migrations) => {
+                let reading = self.reading(&flags);
                 let app = self.app.create();
-                let settings = self.reading(&flags).read(Some(&app.setting_rows()))?;
+                let settings = reading.read(Some(&app.setting_rows()))?;
                 let lines = app.migrations(&app_setup(&settings.config, settings.application, None)?);
                 print(&(lines.map_err(|error| StartError::new(error.to_string()))?.join("\n") + "\n"))
             }

@@ -96,6 +96,10 @@ pub trait Guard: Sized + 'static {
     /// What must be there when the application starts.
     const NEEDS: &'static [Need] = &[];
 
+    /// False if its value is the same for all requests, such as that of [`State`]: it proves nobody's rows, so no [`Scope`] is made of it.
+    #[doc(hidden)]
+    const ADMITS: bool = true;
+
     /// Admits the request, or refuses it.
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
     async fn check(cx: &mut Cx<'_>) -> Result<Self>;

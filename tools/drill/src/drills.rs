@@ -7,6 +7,7 @@ mod hang;
 mod hostile;
 mod killed;
 mod leak;
+mod logs;
 mod restart;
 mod swap;
 
@@ -77,6 +78,24 @@ pub const DRILLS: &[Drill] = &[
         about: "an application that dies at its start, again and again",
         needs_ours: true,
         run: Scene(restart::run),
+    },
+    Drill {
+        name: "full-disk",
+        about: "the disk of the access log is full, and has room again",
+        needs_ours: false,
+        run: Scene(logs::full_disk),
+    },
+    Drill {
+        name: "slow-disk",
+        about: "the access log is taken by 40 KB a second",
+        needs_ours: false,
+        run: Scene(logs::slow_disk),
+    },
+    Drill {
+        name: "closed-pipe",
+        about: "the access log is a pipe that nobody reads, then somebody, then nobody",
+        needs_ours: false,
+        run: Scene(logs::closed_pipe),
     },
     attack("small-parts", "forms with 900 files of 65 KB, without an end", &hostile::SMALL_PARTS),
     attack("zero-windows", "2000 HTTP/2 streams whose client takes no byte", &hostile::ZERO_WINDOWS),

@@ -289,6 +289,10 @@ impl Writer {
             self.urgent.store(false, Ordering::Release);
             self.flush_all(if stopping { LAST } else { USUAL });
             if stopping {
+                // What was said of the last lines, such as how many were dropped.
+                if self.pending.load(Ordering::Acquire) {
+                    self.flush_all(USUAL);
+                }
                 return;
             }
         }

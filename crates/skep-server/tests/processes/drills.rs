@@ -14,6 +14,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("drill_hang", || hold("hang")),
     ("drill_flood", || hold("flood")),
     ("drill_restart", || hold("restart")),
+    ("drill_full_disk", || hold("full-disk")),
+    ("drill_slow_disk", || hold("slow-disk")),
+    ("drill_closed_pipe", || hold("closed-pipe")),
 ];
 
 fn hold(name: &str) {
@@ -23,5 +26,6 @@ fn hold(name: &str) {
     let (subject, mut report) = (Subject::ours().unwrap(), Report::aloud());
     let carried_out = drill.run(&Stage::new(&subject, true), &mut report);
     assert_eq!(report.broken(), "", "{carried_out:?}");
+    assert!(report.findings().iter().any(|finding| !finding.expected.is_empty()), "it was not carried out");
     carried_out.unwrap();
 }

@@ -96,6 +96,30 @@ use crate::sql::{Parameter, ToValue, Unfit, Value};
 /// }
 /// # fn main() { example(&Member(User { id: 1, account_id: 7 })) }
 /// ```
+///
+/// Nor does one of a [`State`](super::State), whatever it holds: that is there for every request.
+///
+/// ```compile_fail,E0080
+/// # use skep::guard::{Scope, ScopeKind, State};
+/// # use skep::prelude::*;
+/// # struct User { id: i64 }
+/// # impl ScopeKind for User {
+/// #     type Account = User;
+/// #     type Id = i64;
+/// #     const COLUMNS: &'static [&'static str] = &["user_id"];
+/// #     fn id(user: &User) -> &i64 { &user.id }
+/// # }
+/// #[derive(Service)]
+/// #[service(GET "/tokens")]
+/// struct Tokens { #[state] somebody: State<User> }
+///
+/// impl Handle for Tokens {
+///     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+///         Ok(Response::text(Scope::<User>::of(&self.somebody).id().to_string()))
+///     }
+/// }
+/// # fn main() { let _ = App::new().serve::<(Tokens,)>(); }
+/// ```
 pub struct Scope<'g, S: ScopeKind>(&'g S::Id);
 
 /// A kind of [`Scope`]: a user's own rows, those of a company, of a team.
@@ -119,6 +143,7 @@ impl<'g, S: ScopeKind> Scope<'g, S> {
     /// The scope of who was admitted.
     #[must_use]
     pub fn of<G: Guard + Deref<Target = S::Account>>(guard: &'g G) -> Self {
+        const { assert!(G::ADMITS, "a `State` admits everybody: make the `Scope` of the value of a guard") };
         Self(S::id(guard))
     }
 

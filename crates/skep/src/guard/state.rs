@@ -36,6 +36,7 @@ pub struct State<T>(Arc<T>);
 
 impl<T: Send + Sync + 'static> Guard for State<T> {
     const NEEDS: &'static [Need] = &[Need::state::<T>()];
+    const ADMITS: bool = false;
 
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
         Ok(Self(cx.shared().resources().shared().shared_value()))

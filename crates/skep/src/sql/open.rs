@@ -133,10 +133,7 @@ pub(super) fn check(path: &Path, migrations: &Steps<'_>) -> Result<(), OpenError
 
 /// A line for each migration, for people. Of a file that is not there, all are pending.
 pub(super) fn describe_migrations(path: &Path, migrations: &Steps<'_>) -> Result<Vec<String>, OpenError> {
-    timed(path, || match path.exists() {
-        true => migrations.describe_in(&existing(path)?),
-        false => migrations.describe(&[]),
-    })
+    timed(path, || if path.exists() { migrations.describe_in(&existing(path)?) } else { migrations.describe(&[]) })
 }
 
 /// Looks for pending migrations that do more than add.
