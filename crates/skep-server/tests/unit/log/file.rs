@@ -224,7 +224,8 @@ fn lines_of_several_processes_are_whole_and_in_order_though_one_in_ten_is_killed
 #[test]
 #[ignore = "takes long: a million lines"]
 fn a_million_lines_are_whole_and_in_order_though_one_process_in_ten_is_killed() {
-    lines_of(25_000, "1s");
+    // They are written in some seconds.
+    lines_of(25_000, "200ms");
 }
 
 /// It was killed within the write, or before it, or after it; and the file may be an old one by now.
