@@ -197,8 +197,10 @@ impl Server {
                 let reading = self.reading(&flags);
                 let app = self.app.create();
                 let settings = reading.read(Some(&app.setting_rows()))?;
-                let lines = app.migrations(&app_setup(&settings.config, settings.application, None)?);
-                print(&(lines.map_err(|error| StartError::new(error.to_string()))?.join("\n") + "\n"))
+                let setup = app_setup(&settings.config, settings.application, None)?;
+                let lines = app.migrations(&setup).map_err(|error| StartError::new(error.to_string()))?;
+                let list = if lines.is_empty() { "no migrations".to_owned() } else { lines.join("\n") };
+                print(&(list + "\n"))
             }
             Some(Command::LogToken) => {
                 let settings = self.reading(&flags).read(None)?;

@@ -197,7 +197,7 @@ impl Answer for Change {
         if sort_in(cx, (ticket.id, version.unwrap_or(ticket.version)), status, priority, None).await? {
             return Ok(());
         }
-        let now = ticket.version;
+        let now = Ticket::find(cx.db(), &self.caller.0, self.id).await?.version;
         Err(Error::conflict(format!("somebody else has changed the ticket: its version is {now} now")))
     }
 }

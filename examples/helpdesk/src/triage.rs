@@ -35,7 +35,8 @@ impl Handle for Triage {
             let now = Ticket::find(cx.db(), &self.agent, self.id).await?;
             let conflict = Conflict::new(cx, Self::version, &now.version);
             let conflict = conflict.field(Self::status, &self.status, &now.status);
-            return Err(conflict.field(Self::priority, &self.priority, &now.priority).into());
+            let conflict = conflict.field(Self::priority, &self.priority, &now.priority);
+            return Err(conflict.field(Self::tags, &self.tags, &now.tags.parse().ok()).into());
         }
         set_tags(cx, self.id, self.tags.as_ref().map_or("", Text::as_str)).await?;
         cx.flash(texts(cx.language()).saved);

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use skep::offload::Inline;
+use skep::prelude::*;
 use skep::sql::{Database, Migration, Migrations, OpenError, Options};
+use skep::{Secret, Setup};
 
 use crate::cluster::Cluster;
 
@@ -78,4 +80,22 @@ fn a_database_that_is_not_there_is_an_error_with_its_place() {
     assert!(!error.contains("s3cr3t"), "{error}");
     let error = open("mysql://127.0.0.1/shop");
     assert!(error.contains("expected an address such as `postgres://"), "{error}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn migrations_are_listed_with_what_became_of_them() {
+    let cluster = Cluster::start();
+    let mut setup = Setup::default();
+    setup.database = Some(Secret::new(cluster.address()));
+    let list =
+        |migrations: Migrations| App::new().database(migrations).migrations(&setup).map_err(|error| error.to_string());
+    assert_eq!(list(FIRST).unwrap(), ["0001_a.sql  pending"]);
+    drop(open(&cluster, &FIRST).unwrap());
+    let more = migrations!(1 "create table a (b int); insert into a values (1);", 2 "\ndrop table a;");
+    let [ran, pending] = &list(more).unwrap()[..] else { panic!("two lines") };
+    assert!(ran.starts_with("0001_a.sql  ran at 2") && ran.ends_with('Z') && ran.len() == 39, "{ran}");
+    assert_eq!(pending, "0002_a.sql  pending, and does more than add: line 2, drop table a;");
+    let changed = list(migrations!(1 "create table a (b text);")).unwrap_err();
+    assert!(changed.contains("0001_a.sql has run with another text"), "{changed}");
 }
