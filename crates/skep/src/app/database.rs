@@ -196,9 +196,8 @@ fn describe_migrations(migrations: &sql::Migrations, setup: &Setup) -> Result<Ve
 }
 
 #[cfg(not(any(feature = "postgres", target_family = "wasm")))]
-const NO_POSTGRES: &str =
-    "the setting `database` takes the address of a PostgreSQL database (postgres://...), and needs the cargo feature `postgres` \
-     of skep-server, or of skep for that. Leave it empty for SQLite; there are no other databases";
+const NO_POSTGRES: &str = "the setting `database` takes the address of a PostgreSQL database (postgres://...), which needs \
+                           the cargo feature `postgres` of skep-server, or of skep; empty means SQLite, and there are no others";
 
 /// The host opens it, and has the settings for that.
 #[cfg(target_family = "wasm")]
