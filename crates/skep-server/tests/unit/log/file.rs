@@ -141,7 +141,7 @@ fn a_folder_that_is_missing_is_an_error_until_it_is_there() {
     log.write(b"one\n", NOW, Progress::NONE).unwrap();
 }
 
-/// A process of `lines_of`: writes numbered lines as a server does, as fast as it can. One that is to be killed is, right after its last line.
+/// A process of `lines_of`: writes numbered lines as a server does. One that is to be killed is, right after its last line.
 #[test]
 fn a_process_that_writes() {
     let Ok(task) = std::env::var("SKEP_TEST_LOG") else { return };
@@ -153,6 +153,10 @@ fn a_process_that_writes() {
     let (description, sink) = (place.describe(), Arc::new(place.open()));
     let buffer = writer.buffer(Destination { name: "test".into(), description, sink, end: b'\n' }, BUFFER);
     for number in 0..count {
+        if number % 100 == 0 {
+            // So that all of them take several periods.
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let filler = "x".repeat(usize::try_from(number % 100).unwrap());
         buffer.push(true, |out| out.extend_from_slice(format!("{process} {number} {filler}.\n").as_bytes()));
     }
@@ -218,14 +222,13 @@ fn lines_of(count: u64, every: &str) {
 
 #[test]
 fn lines_of_several_processes_are_whole_and_in_order_though_one_in_ten_is_killed() {
-    lines_of(500, "100ms");
+    lines_of(500, "20ms");
 }
 
 #[test]
 #[ignore = "takes long: a million lines"]
 fn a_million_lines_are_whole_and_in_order_though_one_process_in_ten_is_killed() {
-    // They are written in some seconds.
-    lines_of(25_000, "200ms");
+    lines_of(25_000, "1s");
 }
 
 /// It was killed within the write, or before it, or after it; and the file may be an old one by now.
