@@ -343,6 +343,11 @@ fn clashes(own: &Table, application: &[Row]) -> Vec<String> {
 }
 
 impl Config {
+    /// True if each request has a process of its own.
+    pub(crate) fn is_process_per_request(&self) -> bool {
+        self.mpm == Model::Prefork && self.requests_per_worker == 1
+    }
+
     /// True if requests are counted: for a status page, or for a receiver of metrics.
     pub(crate) fn is_observed(&self) -> bool {
         self.status.listen.0.is_some() || self.otlp.is_on()

@@ -49,13 +49,6 @@ struct Common<'h> {
     last_lines: Arc<LastLines>,
 }
 
-impl Common<'_> {
-    /// True if each request has a process of its own.
-    fn is_process_per_request(&self) -> bool {
-        self.config.requests_per_worker == 1
-    }
-}
-
 /// The stack size of the thread that initialises: that of a main thread.
 const STACK_SIZE: usize = 8 << 20;
 

@@ -231,6 +231,7 @@ async fn accept(
     mut state: watch::Receiver<WorkerState>,
 ) {
     let (context, current) = (Rc::clone(&acceptor.context), state.clone());
+    let stops = || *current.borrow() != WorkerState::Serving || acceptor.context.is_retiring();
     let mut stopping = pin!(select(
         async move {
             let _ = state.wait_for(|state| *state != WorkerState::Serving).await;
@@ -239,14 +240,15 @@ async fn accept(
     ));
     loop {
         select(acceptor.context.has_permit(), stopping.as_mut()).await;
-        if acceptor.context.is_retiring() {
-            return;
+        // Before each connection: a thread that was busy in a handler must not take one from its successor.
+        if stops() {
+            break;
         }
         let accepted = {
             let mut accepting = pin!(socket.async_io(Interest::READABLE, |socket| listener::accept(socket, is_tcp)));
-            std::future::poll_fn(|cx| match accepting.as_mut().poll(cx) {
-                std::task::Poll::Pending if stopping.as_mut().poll(cx).is_ready() => std::task::Poll::Ready(None),
-                accepted => accepted.map(Some),
+            std::future::poll_fn(|cx| match stopping.as_mut().poll(cx) {
+                std::task::Poll::Ready(()) => std::task::Poll::Ready(None),
+                std::task::Poll::Pending => accepting.as_mut().poll(cx).map(Some),
             })
             .await
         };

@@ -31,7 +31,7 @@ pub(super) fn serve(
     wakeup: &OwnedFd,
 ) -> i32 {
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGQUIT]).and_then(|signals| {
-        let single = common.is_process_per_request();
+        let single = common.config.is_process_per_request();
         if !single {
             common.handoff.child_title(slot, "ready");
             logs.use_thread(Some(common.last_lines.areas(slot)));

@@ -162,7 +162,7 @@ impl<'h> Parent<'h> {
         let config = self.common.config;
         let serving = self.serving().count();
         let free = self.serving().filter(|child| !self.is_busy(child)).count();
-        let (low, enough) = if self.common.is_process_per_request() {
+        let (low, enough) = if self.common.config.is_process_per_request() {
             // Each request uses up a process, so several are forked before the last one is in use.
             (config.min_spare.max(config.max_spare / 2), config.max_spare.max(config.min_spare))
         } else {
@@ -176,7 +176,7 @@ impl<'h> Parent<'h> {
             let Some(slot) = (0..slots.len()).find(|slot| !in_use(*slot)) else { return };
             self.fork(Role::Serve(slot));
         }
-        if !self.common.is_process_per_request() && free > config.max_spare && serving > self.wanted {
+        if !self.common.config.is_process_per_request() && free > config.max_spare && serving > self.wanted {
             let serves = |child: &&mut ChildProcess| !child.retiring && matches!(child.role, Role::Serve(_));
             if let Some(child) = self.children.iter_mut().rev().find(serves) {
                 retire(child, config.grace);
@@ -190,7 +190,7 @@ impl<'h> Parent<'h> {
     }
 
     fn is_busy(&self, child: &ChildProcess) -> bool {
-        let after = if self.common.is_process_per_request() { 0 } else { BUSY_AFTER };
+        let after = if self.common.config.is_process_per_request() { 0 } else { BUSY_AFTER };
         let is_busy = |since: u64| since != 0 && scoreboard::now().saturating_sub(since) >= after;
         self.slot(child).is_some_and(|slot| is_busy(slot.busy.load(Ordering::Relaxed)))
     }
@@ -205,7 +205,7 @@ impl<'h> Parent<'h> {
     /// The number of a process that writes its log with a thread.
     fn number_of(&self, role: Role) -> Option<usize> {
         match role {
-            Role::Serve(slot) => Some(slot).filter(|_| !self.common.is_process_per_request()),
+            Role::Serve(slot) => Some(slot).filter(|_| !self.common.config.is_process_per_request()),
             Role::Jobs => Some(self.common.handoff.spec.slots),
             Role::Status => None,
         }
@@ -275,7 +275,7 @@ impl<'h> Parent<'h> {
 
     /// Requests reports from the children that know the status of the application.
     fn query_status(&mut self, id: u64, json: bool) {
-        let single = self.common.is_process_per_request();
+        let single = self.common.config.is_process_per_request();
         let knows = |child: &&ChildProcess| {
             !child.retiring && (child.role == Role::Jobs || !single && matches!(child.role, Role::Serve(_)))
         };

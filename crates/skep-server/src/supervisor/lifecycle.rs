@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
 
 use super::swap::Swap;
-use super::worker_handle::WorkerHandle;
+use super::worker_handle::{RETIRE_TIMEOUT, SETTLE_TIMEOUT, WorkerHandle};
 use super::{CHECK_INTERVAL, EXIT_TIMEOUT, Shutdown, StartingWorker, Supervisor};
 use crate::channel::{self, Command};
 use crate::config::{Config, Model};
@@ -102,9 +102,10 @@ impl Supervisor {
     fn activate(&mut self) {
         let Some(StartingWorker { mut worker, swap }) = self.starting.take() else { return };
         worker.ready = Some(Instant::now());
-        if let Some(old) = self.serving.take() {
+        let old = self.serving.take();
+        if let Some(old) = &old {
             old.retire();
-            self.await_exit(old);
+            old.await_retired(RETIRE_TIMEOUT, &self.config);
         }
         worker.send(&Command::State(WorkerState::Serving));
         tracing::debug!("{worker} serves, {} ms after its start", worker.started.elapsed().as_millis());
@@ -118,6 +119,13 @@ impl Supervisor {
         self.start_at = None;
         if !std::mem::replace(&mut self.was_ready, true) {
             self.announce();
+        }
+        if let Some(old) = old {
+            // Whoever hears of a swap reaches the new version from then on.
+            if swap.is_some() {
+                old.await_retired(SETTLE_TIMEOUT, &self.config);
+            }
+            self.await_exit(old);
         }
         if let Some(swap) = swap {
             self.on_swapped(swap);

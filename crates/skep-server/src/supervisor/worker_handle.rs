@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 
 use crate::channel::{Command, Lines};
+use crate::config::Config;
 use crate::executable::Executable;
 use crate::handoff::{HandoffSpec, StatusHandoff, TITLE_LENGTH, VARIABLE, set_inheritable, title};
 use crate::log::{LastLines, Logs};
@@ -20,8 +21,11 @@ use crate::procfs;
 use crate::sys::scoreboard::{self, Scoreboard, Slot};
 use crate::worker_state::WorkerState;
 
-/// How long a successor waits for this worker to stop accepting. One of its threads may be busy.
-const RETIRE_TIMEOUT: Duration = Duration::from_millis(100);
+/// How long a successor waits for this worker to stop accepting, so that no client waits long. One of its threads may be busy.
+pub(super) const RETIRE_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// How long a swap is not reported after that, because this worker still accepts: on a busy machine it may not have been told yet.
+pub(super) const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A worker process.
 #[derive(Debug)]
@@ -157,11 +161,17 @@ impl WorkerHandle {
         self.claimed_slots().find(is_hung).map(|slot| slot.thread.load(Ordering::Relaxed))
     }
 
-    /// Makes the worker stop accepting, and waits a moment until it has, so that one version at a time accepts.
-    pub(crate) fn retire(&self) {
+    /// Tells the worker to stop accepting.
+    pub(super) fn retire(&self) {
         self.send(&Command::State(WorkerState::Retiring));
-        let deadline = Instant::now() + RETIRE_TIMEOUT;
-        let accepts = |slot: &Slot| slot.retiring.load(Ordering::Acquire) == 0;
+    }
+
+    /// Waits until the worker accepts nothing more, so that one version at a time accepts, but not longer than this.
+    pub(super) fn await_retired(&self, timeout: Duration, config: &Config) {
+        let deadline = Instant::now() + timeout;
+        // A process with its only request does not accept another one, however long that takes.
+        let is_last = |slot: &Slot| config.is_process_per_request() && slot.busy.load(Ordering::Relaxed) != 0;
+        let accepts = |slot: &Slot| slot.retiring.load(Ordering::Acquire) == 0 && !is_last(slot);
         while Instant::now() < deadline && self.claimed_slots().any(accepts) {
             std::thread::sleep(Duration::from_micros(500));
         }
