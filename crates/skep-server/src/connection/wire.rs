@@ -17,8 +17,12 @@ use super::exchange::Exchange;
 use super::socket::Socket;
 use crate::sys;
 
-/// Output is gathered up to this many bytes.
+/// Responses are gathered up to this many bytes.
 const GATHER: usize = 16 << 10;
+
+/// A byte stream, such as HTTP/2, is gathered up to this many: three of its largest frames with their heads. Each write is a system call, and over
+/// TLS a record of its own, so that heads that were written by themselves would double both.
+const GATHER_STREAM: usize = 56 << 10;
 
 /// From this size on, a file is sent separately from its head.
 const LARGE: u64 = 64 << 10;
@@ -199,12 +203,14 @@ impl Wire {
     }
 
     pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        if self.waiting() + bytes.len() <= GATHER {
-            self.push(bytes);
-            return Poll::Ready(Ok(bytes.len()));
+        if self.waiting() + bytes.len() > GATHER_STREAM {
+            ready!(self.poll_empty(cx))?;
         }
-        ready!(self.poll_empty(cx))?;
-        self.poll_socket(cx, |socket, cx| Pin::new(socket).poll_write(cx, bytes))
+        if bytes.len() > GATHER_STREAM {
+            return self.poll_socket(cx, |socket, cx| Pin::new(socket).poll_write(cx, bytes));
+        }
+        self.push(bytes);
+        Poll::Ready(Ok(bytes.len()))
     }
 
     /// Sends what was gathered, and the body after it.
