@@ -1,6 +1,7 @@
 //! `derive(Log)`: what an application's own subscriber sees of categories, and of requests as spans.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use skep::log::{Category, Log};
@@ -13,6 +14,8 @@ use tracing::{Event, Level, Metadata, Subscriber};
 #[derive(Clone)]
 struct Notes {
     level: Level,
+    /// The category `raised` has all levels.
+    is_raised: Arc<AtomicBool>,
     lines: Arc<Mutex<Vec<String>>>,
 }
 
@@ -35,7 +38,7 @@ impl Notes {
 
     /// What is noted of some work.
     fn of(level: Level, work: impl FnOnce()) -> Vec<String> {
-        let notes = Self { level, lines: Arc::default() };
+        let notes = Self { level, is_raised: Arc::default(), lines: Arc::default() };
         tracing::subscriber::with_default(notes.clone(), work);
         let lines = notes.lines.lock().unwrap();
         lines.clone()
@@ -44,7 +47,8 @@ impl Notes {
 
 impl Subscriber for Notes {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= self.level
+        let is_raised = metadata.target() == "raised" && self.is_raised.load(Ordering::Relaxed);
+        is_raised || *metadata.level() <= self.level
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
@@ -110,6 +114,23 @@ fn a_suppressed_line_evaluates_nothing() {
         assert!(!Search::category().is_enabled(Level::DEBUG) && Search::category().is_enabled(Level::WARN));
     });
     assert_eq!(lines, [""; 0]);
+}
+
+#[test]
+fn a_level_that_is_changed_counts_from_the_next_line_and_for_no_other_category() {
+    static RAISED: Category = Category::new("raised");
+    static OTHER: Category = Category::new("other");
+    let notes = Notes { level: Level::INFO, is_raised: Arc::default(), lines: Arc::default() };
+    tracing::subscriber::with_default(notes.clone(), || {
+        for is_raised in [false, true, false, true] {
+            notes.is_raised.store(is_raised, Ordering::Relaxed);
+            tracing::callsite::rebuild_interest_cache();
+            RAISED.debug("a").field("n", 1);
+            OTHER.debug("b").field("n", 1);
+            assert_eq!([&RAISED, &OTHER].map(|category| category.is_enabled(Level::DEBUG)), [is_raised, false]);
+        }
+    });
+    assert_eq!(*notes.lines.lock().unwrap(), ["DEBUG raised message=a n=1"; 2]);
 }
 
 #[test]

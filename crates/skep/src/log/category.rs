@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use tracing::Level;
 use tracing::level_filters::LevelFilter;
 
-use super::site::{MAX_FIELDS, Site};
+use super::site::{MAX_FIELDS, Site, Suppressed};
 
 /// A type that has a category in the log. `#[derive(Log)]` implements it.
 ///
@@ -32,6 +32,8 @@ pub trait Log {
 /// ```
 pub struct Category {
     name: &'static str,
+    /// Levels whose lines nobody wants: all that a suppressed line looks at.
+    suppressed: Suppressed,
     /// For each level a list of callsites; the first one has no fields, and says whether the level is on.
     sites: [OnceLock<&'static Site>; 5],
 }
@@ -82,7 +84,7 @@ impl Category {
     /// A category of this name.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
-        Self { name, sites: [const { OnceLock::new() }; 5] }
+        Self { name, suppressed: Suppressed::none(), sites: [const { OnceLock::new() }; 5] }
     }
 
     /// The name: what settings and log lines call it.
@@ -91,16 +93,16 @@ impl Category {
         self.name
     }
 
-    /// True if lines of this level are written. Costs one relaxed load if the level is off everywhere.
+    /// True if lines of this level are written. Costs one relaxed load if the level is off, whatever those of other categories are.
     #[inline]
     pub fn is_enabled(&'static self, level: Level) -> bool {
-        level <= LevelFilter::current() && self.first(level).is_enabled()
+        !self.suppressed.has(level) && self.first(level).is_enabled() && level <= LevelFilter::current()
     }
 
     /// Begins a line at this level.
     #[inline]
     pub fn line<'l, T: Display>(&'static self, level: Level, text: T) -> Line<'l, T> {
-        let content = if level <= LevelFilter::current() { self.begin(level, text) } else { None };
+        let content = if self.suppressed.has(level) { None } else { self.begin(level, text) };
         Line { content }
     }
 
@@ -138,21 +140,13 @@ impl Category {
     #[inline(never)]
     fn begin<'l, T>(&'static self, level: Level, text: T) -> Option<Box<Content<'l, T>>> {
         let first = self.first(level);
-        first.is_enabled().then(|| Box::new(Content { first, text, fields: SmallVec::new() }))
+        let is_enabled = first.is_enabled() && level <= LevelFilter::current();
+        is_enabled.then(|| Box::new(Content { first, text, fields: SmallVec::new() }))
     }
 
     fn first(&'static self, level: Level) -> &'static Site {
-        self.sites[index(level)].get_or_init(|| Site::register(self.name, level, &[]))
-    }
-}
-
-fn index(level: Level) -> usize {
-    match level {
-        Level::ERROR => 0,
-        Level::WARN => 1,
-        Level::INFO => 2,
-        Level::DEBUG => 3,
-        Level::TRACE => 4,
+        let site = &self.sites[usize::from(super::site::number(level))];
+        site.get_or_init(|| Site::register(self.name, level, &[], Some(&self.suppressed)))
     }
 }
 

@@ -46,6 +46,42 @@ pub fn install_line_writer(take: TakeLine) {
 /// The most fields of a line.
 pub(super) const MAX_FIELDS: usize = 16;
 
+/// The levels of a category whose lines no subscriber wants, of any request: a bit for each. None until the category has a callsite of
+/// that level, which asks.
+pub(super) struct Suppressed(AtomicU8);
+
+impl Suppressed {
+    pub(super) const fn none() -> Self {
+        Self(AtomicU8::new(0))
+    }
+
+    #[inline]
+    pub(super) fn has(&self, level: Level) -> bool {
+        self.0.load(Ordering::Relaxed) & (1 << number(level)) != 0
+    }
+
+    fn set(&self, level: Level, yes: bool) {
+        let bit = 1 << number(level);
+        if yes {
+            self.0.fetch_or(bit, Ordering::Relaxed)
+        } else {
+            self.0.fetch_and(!bit, Ordering::Relaxed)
+        };
+    }
+}
+
+/// From 0 for errors to 4.
+#[inline]
+pub(super) fn number(level: Level) -> u8 {
+    match level {
+        Level::ERROR => 0,
+        Level::WARN => 1,
+        Level::INFO => 2,
+        Level::DEBUG => 3,
+        Level::TRACE => 4,
+    }
+}
+
 pub(super) struct Site {
     target: &'static str,
     level: Level,
@@ -55,6 +91,8 @@ pub(super) struct Site {
     fields: OnceLock<Vec<Field>>,
     /// What the subscriber said: [`NEVER`], [`SOMETIMES`] or [`ALWAYS`].
     interest: AtomicU8,
+    /// Of the category, which knows it if the answer is "never".
+    suppressed: Option<&'static Suppressed>,
     /// The next one of the same category and level, with other names.
     next: OnceLock<&'static Site>,
 }
@@ -64,8 +102,13 @@ const SOMETIMES: u8 = 1;
 const ALWAYS: u8 = 2;
 
 impl Site {
-    /// A new callsite, which stays for the life of the process.
-    pub(super) fn register(target: &'static str, level: Level, names: &[&'static str]) -> &'static Self {
+    /// A new callsite, which stays for the life of the process. `suppressed`: of a category for which it answers.
+    pub(super) fn register(
+        target: &'static str,
+        level: Level,
+        names: &[&'static str],
+        suppressed: Option<&'static Suppressed>,
+    ) -> &'static Self {
         let all: Vec<&'static str> = std::iter::once("message").chain(names.iter().copied()).collect();
         let all: &'static [&'static str] = Vec::leak(all);
         let site: &'static Self = Box::leak(Box::new(Self {
@@ -75,6 +118,7 @@ impl Site {
             metadata: OnceLock::new(),
             fields: OnceLock::new(),
             interest: AtomicU8::new(SOMETIMES),
+            suppressed,
             next: OnceLock::new(),
         }));
         site.fields.get_or_init(|| site.metadata(all).fields().iter().collect());
@@ -116,7 +160,7 @@ impl Site {
             }
             site = site.next.get_or_init(|| {
                 let names: Vec<&'static str> = fields.iter().map(|(name, _)| *name).collect();
-                Self::register(self.target, self.level, &names)
+                Self::register(self.target, self.level, &names, None)
             });
         }
     }
@@ -155,6 +199,9 @@ impl Callsite for Site {
             SOMETIMES
         };
         self.interest.store(interest, Ordering::Relaxed);
+        if let Some(suppressed) = self.suppressed {
+            suppressed.set(self.level, interest == NEVER);
+        }
     }
 
     fn metadata(&self) -> &Metadata<'_> {
