@@ -30,7 +30,7 @@ const USUAL: Duration = Duration::from_millis(20);
 const DIRECT: Duration = Duration::from_millis(100);
 const LAST: Duration = Duration::from_secs(1);
 
-/// The capacity that an emptied buffer keeps.
+/// The capacity that an emptied buffer keeps. One that had more to write keeps what it has until it has less: it would only grow again.
 const KEEP: usize = 64 << 10;
 
 thread_local! {
@@ -170,7 +170,9 @@ impl LogBuffer {
             let done = result.as_ref().map_or_else(|stopped| stopped.written, |()| unsent.len());
             progress.wrote(done);
             unsent.drain(..done);
-            unsent.shrink_to(KEEP);
+            if done < KEEP {
+                unsent.shrink_to(KEEP);
+            }
             written += done;
             if let Err(stopped) = result {
                 return (written, Some(stopped));

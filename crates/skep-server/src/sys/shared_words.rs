@@ -68,9 +68,13 @@ impl Drop for SharedWords {
 
 /// Stores bytes from the beginning of words on. What follows them in the last word is lost.
 pub(crate) fn store_bytes(words: &[AtomicU64], bytes: &[u8]) {
-    for (word, piece) in words.iter().zip(bytes.chunks(8)) {
+    let (whole, rest) = bytes.as_chunks();
+    for (word, piece) in words.iter().zip(whole) {
+        word.store(u64::from_le_bytes(*piece), Ordering::Relaxed);
+    }
+    if let Some(word) = words.get(whole.len()).filter(|_| !rest.is_empty()) {
         let mut value = [0; 8];
-        value[..piece.len()].copy_from_slice(piece);
+        value[..rest.len()].copy_from_slice(rest);
         word.store(u64::from_le_bytes(value), Ordering::Relaxed);
     }
 }
