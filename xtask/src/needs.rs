@@ -145,6 +145,13 @@ pub(crate) const NEEDS: &[Need] = &[
         from: From::Debian(&["prometheus"]),
     },
     Need {
+        name: "libfaketime",
+        why: "a server's clock is set in a drill",
+        steps: &["external"],
+        found: || command::succeeds("sh", &["-c", "ls /usr/lib/*/faketime/libfaketime.so.1"]),
+        from: From::Debian(&["libfaketime"]),
+    },
+    Need {
         name: "Python",
         why: "test suites and the validator of OpenAPI documents are written in it; components of it are served in tests",
         steps: &["external", "suites"],

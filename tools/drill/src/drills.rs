@@ -1,6 +1,7 @@
 //! The disasters, one module for each kind.
 
 mod broken;
+mod clock;
 mod crash;
 mod flood;
 mod hang;
@@ -96,6 +97,12 @@ pub const DRILLS: &[Drill] = &[
         about: "the access log is a pipe that nobody reads, then somebody, then nobody",
         needs_ours: false,
         run: Scene(logs::closed_pipe),
+    },
+    Drill {
+        name: "clock",
+        about: "the clock is set forwards and backwards (needs libfaketime)",
+        needs_ours: false,
+        run: Scene(clock::run),
     },
     attack("small-parts", "forms with 900 files of 65 KB, without an end", &hostile::SMALL_PARTS),
     attack("zero-windows", "2000 HTTP/2 streams whose client takes no byte", &hostile::ZERO_WINDOWS),

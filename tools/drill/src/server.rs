@@ -29,7 +29,8 @@ pub struct Server {
     errors: Arc<Mutex<String>>,
 }
 
-const QUIET: [&str; 4] = ["--listen", "127.0.0.1:0", "--set", "log.access=false"];
+/// A port of its own, and no access log.
+pub(crate) const QUIET: &[&str] = &["--listen", "127.0.0.1:0", "--set", "log.access=false"];
 
 /// How long something may take that should come.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -52,7 +53,7 @@ impl Server {
     /// The same, in this folder.
     pub fn start_in(subject: &Subject, folder: PathBuf, arguments: &[&str]) -> Result<Self> {
         subject.prepare(&folder)?;
-        Self::start_command(subject, subject.command(&folder, &[&QUIET, arguments].concat()), folder)
+        Self::start_command(subject, subject.command(&folder, &[QUIET, arguments].concat()), folder)
     }
 
     /// The same, by this command.

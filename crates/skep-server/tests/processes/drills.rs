@@ -17,7 +17,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("drill_full_disk", || hold("full-disk")),
     ("drill_slow_disk", || hold("slow-disk")),
     ("drill_closed_pipe", || hold("closed-pipe")),
+    ("drill_clock", || hold("clock")),
 ];
+
+pub(crate) const NEED_FAKETIME: &[&str] = &["drill_clock"];
 
 fn hold(name: &str) {
     let others = DRILLS.iter().filter(|drill| !drill.is_hostile()).count();

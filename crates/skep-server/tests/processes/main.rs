@@ -82,7 +82,8 @@ fn main() -> ExitCode {
     ]
     .concat();
     let trial = |(name, test): Test| {
-        let needs_backend = [caches::NEED_A_BACKEND, observed::NEED_PROMTOOL].concat().contains(&name);
+        let need = [caches::NEED_A_BACKEND, observed::NEED_PROMTOOL, drills::NEED_FAKETIME].concat();
+        let needs_backend = need.contains(&name);
         let trial = Trial::test(name, move || {
             test();
             Ok(())

@@ -131,7 +131,7 @@ impl<'s> Failing<'s> {
 }
 
 /// A line of `layout=json`.
-fn is_whole(line: &str) -> bool {
+pub(super) fn is_whole(line: &str) -> bool {
     line.starts_with("{\"time\":\"") && line.ends_with('}') && line.matches("\"time\":\"").count() == 1
 }
 
