@@ -1,11 +1,12 @@
 //! What a guest is given: nothing, unless somebody says otherwise. And what it sees of a request.
 
+use std::io::Write;
 use std::net::TcpListener;
 use std::thread;
 
 use super::Test;
 use super::guests;
-use super::server::{Folder, Server};
+use super::server::{Answer, Folder, Server};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_guest_sees_the_request_as_it_came", sees_the_request),
@@ -94,7 +95,7 @@ fn fetches() {
 
 /// Says how many bytes a body had; to `/late` nothing.
 fn respond_with_length(stream: std::net::TcpStream) {
-    use std::io::{BufRead, BufReader, Read, Write};
+    use std::io::{BufRead, BufReader, Read};
     let mut stream = BufReader::new(stream);
     let (mut length, mut is_late) = (0, false);
     for line in stream.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()) {
@@ -118,4 +119,18 @@ fn prints() {
     server.text("/print");
     server.wait_for("INFO skep::guest: printed to standard output app=guest");
     server.wait_for("WARN skep::guest: printed to standard error app=guest");
+    // With the trace of its request, as all lines of a request.
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+    let head = format!("Host: x\r\ntraceparent: 00-{trace}-00f067aa0ba902b7-01\r\nConnection: close");
+    write!(stream, "GET /print HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
+    assert_eq!(Answer::read(stream).unwrap().status, 200);
+    let is_of_it = |line: &&str| line.contains("skep::guest") && line.contains(trace);
+    let start = std::time::Instant::now();
+    while server.log().lines().filter(is_of_it).count() < 2 {
+        assert!(start.elapsed().as_secs() < 30, "{}", server.log());
+        thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let log = server.log();
+    assert!(log.lines().filter(is_of_it).all(|line| line.matches("request=").count() == 1), "{log}");
 }
