@@ -203,7 +203,7 @@ fn workers(observation: &Observation) -> Html<Flow> {
             div .scroll tabindex="0" { table {
                 thead { tr {
                     th { "process" } th { "state" } th { "version" } th .number { "requests" } th .number { "in flight" }
-                    th .number { "connections" } th .number { "memory" } th { "event loop" }
+                    th .number { "connections" } th .number { "memory" } th .number { "CPU time" } th { "event loop" }
                 } }
                 tbody { @for worker in &overview.workers { (worker_rows(worker)) } }
             } }
@@ -227,6 +227,7 @@ fn worker_rows(worker: &WorkerOverview) -> Html<skep::html::Rows> {
             td .number { (count(worker.slots.iter().map(|slot| u64::from(slot.running)).sum())) }
             td .number { (count(worker.slots.iter().map(|slot| u64::from(slot.connections)).sum())) }
             td .number { (bytes(worker.memory)) }
+            td .number { (seconds(worker.processor)) }
             td {}
         }
         @for slot in &worker.slots {
@@ -237,6 +238,7 @@ fn worker_rows(worker: &WorkerOverview) -> Html<skep::html::Rows> {
                 td .number { (count(slot.requests)) }
                 td .number { (slot.running) }
                 td .number { (slot.connections) }
+                td {}
                 td {}
                 td { @if slot.silent > 1.5 { span .bad { "no progress for " (seconds(slot.silent)) } } @else { "responds" } }
             }

@@ -148,7 +148,7 @@ fn the_status_page_shows_a_failed_swap_and_a_silent_worker() {
     assert!(!server.control("swap").0);
     server.wait_until("the page says so", |server| page(server, "/-/status").contains("The last swap failed"));
     let text = page(&server, "/-/status");
-    assert!(text.starts_with("HTTP/1.1 200") && text.contains("drill 1.2.3"), "{text}");
+    assert!(text.starts_with("HTTP/1.1 200") && text.contains("drill 1.2.3") && text.contains("CPU time"), "{text}");
     for field in ["content-security-policy: default-src 'none'", "cache-control: no-store"] {
         assert!(text.contains(field), "no {field} in {text}");
     }
