@@ -20,9 +20,10 @@ pub(crate) const TRACING: &str = "the same by `tracing::info!`";
 pub(crate) const SUBSCRIBER: &str = "the same to tracing-subscriber and tracing-appender";
 /// As `tools/peers` print them.
 pub(crate) const SPDLOG: &str = "the same to spdlog, asynchronous";
+pub(crate) const QUILL: &str = "the same to quill";
 pub(crate) const LOG4PERL: &str = "the same to Log4perl";
-pub(crate) const NAMES: [&str; 8] =
-    [LOOP, SUPPRESSED, SUPPRESSED_TRACING, CATEGORY, TRACING, SUBSCRIBER, SPDLOG, LOG4PERL];
+pub(crate) const NAMES: [&str; 9] =
+    [LOOP, SUPPRESSED, SUPPRESSED_TRACING, CATEGORY, TRACING, SUBSCRIBER, SPDLOG, QUILL, LOG4PERL];
 
 /// Calls of a batch that writes nothing.
 const SILENT: u64 = 1_000_000;

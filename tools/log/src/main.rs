@@ -27,7 +27,7 @@ use peers::Program;
 /// What a person reads when it does not go on.
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Measure what a log line costs, of Skep, tracing-subscriber with tracing-appender, spdlog and Log4perl.
+/// Measure what a log line costs, of Skep, tracing-subscriber with tracing-appender, spdlog, quill and Log4perl.
 #[derive(Debug, Parser)]
 #[command(name = "log-bench", bin_name = "cargo xtask peers log", max_term_width = 120)]
 struct Flags {
@@ -84,7 +84,7 @@ struct Goal {
     most: f64,
 }
 
-const GOALS: [Goal; 7] = [
+const GOALS: [Goal; 9] = [
     Goal {
         text: "a suppressed debug call with two fields, ns on top of an empty loop",
         figure: |round| Some(round.get(batch::SUPPRESSED)?.caller - round.get(batch::LOOP)?.caller),
@@ -119,6 +119,18 @@ const GOALS: [Goal; 7] = [
         text: "the same, CPU of all threads",
         figure: |round| round.get(batch::CATEGORY)?.all,
         beside: |round| round.get(batch::SPDLOG)?.all,
+        most: 1.0,
+    },
+    Goal {
+        text: "a line, caller's time as a multiple of quill",
+        figure: |round| Some(round.get(batch::CATEGORY)?.caller),
+        beside: |round| Some(round.get(batch::QUILL)?.caller),
+        most: 1.0,
+    },
+    Goal {
+        text: "the same, CPU of all threads",
+        figure: |round| round.get(batch::CATEGORY)?.all,
+        beside: |round| round.get(batch::QUILL)?.all,
         most: 1.0,
     },
     Goal {

@@ -1,4 +1,4 @@
-//! Loggers of other languages, which write the same line: spdlog, and Log4perl.
+//! Loggers of other languages, which write the same line: spdlog, quill and Log4perl.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,21 +28,32 @@ impl Program {
 
 /// Those that this machine has; a line on standard error names each that it has not. `folder` is for what is compiled.
 pub(crate) fn find(folder: &Path) -> Vec<Program> {
-    let told = |(name, package, found): (&str, &str, Result<Program>)| {
-        found.inspect_err(|error| eprintln!("without {name} (Debian: {package}): {error}")).ok()
+    let told = |(name, from, found): (&str, &str, Result<Program>)| {
+        found.inspect_err(|error| eprintln!("without {name} ({from}): {error}")).ok()
     };
-    [("spdlog", "libspdlog-dev", spdlog(folder)), ("Log4perl", "liblog-log4perl-perl", log4perl())]
-        .into_iter()
-        .filter_map(told)
-        .collect()
+    let all = [
+        ("spdlog", "Debian: libspdlog-dev", spdlog(folder)),
+        ("quill", "QUILL_INCLUDE: the folder include of github.com/odygrd/quill", quill(folder)),
+        ("Log4perl", "Debian: liblog-log4perl-perl", log4perl()),
+    ];
+    all.into_iter().filter_map(told).collect()
 }
 
 fn spdlog(folder: &Path) -> Result<Program> {
     let flags = said(Command::new("pkg-config").args(["--cflags", "--libs", "spdlog"]))?;
-    let program = folder.join("spdlog-bench");
+    compiled(folder.join("spdlog-bench"), "spdlog/log.cpp", flags.split_whitespace().map(ToOwned::to_owned))
+}
+
+/// It is headers only. Debian 12 has no package of it.
+fn quill(folder: &Path) -> Result<Program> {
+    let headers = std::env::var("QUILL_INCLUDE").map_err(|_| "QUILL_INCLUDE is not set")?;
+    compiled(folder.join("quill-bench"), "quill/log.cpp", [format!("-I{headers}")])
+}
+
+fn compiled(program: PathBuf, from: &str, flags: impl IntoIterator<Item = String>) -> Result<Program> {
     let mut compiler = Command::new("c++");
-    compiler.args(["-O3", "-DNDEBUG", "-std=c++17", "-pthread", "-o"]).arg(&program).arg(source("spdlog/log.cpp"));
-    said(compiler.args(flags.split_whitespace()))?;
+    compiler.args(["-O3", "-DNDEBUG", "-std=c++17", "-pthread", "-o"]).arg(&program).arg(source(from)).args(flags);
+    said(&mut compiler)?;
     Ok(Program::new(program, [""; 0]))
 }
 
