@@ -104,7 +104,8 @@ impl WorkerHandoff {
         processes: usize,
         threads: usize,
     ) -> io::Result<Arc<LastLines>> {
-        LastLines::new(self.last_lines.try_clone()?, processes, settings.buffers(threads), settings.buffer)
+        let size = settings.capacity().all();
+        LastLines::new(self.last_lines.try_clone()?, processes, settings.buffers(threads), size)
     }
 
     pub(crate) fn listeners(&self) -> Result<Vec<Vec<Listener>>, StartError> {

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(crate) use access::{AccessLog, AccessOutput, Line};
-use buffer::{Destination, LogBuffer, Writer};
+use buffer::{Capacity, Destination, LogBuffer, Writer};
 use events::{Events, Output};
 pub(crate) use last_lines::LastLines;
 use last_lines::{Area, Areas, Progress};
@@ -55,7 +55,7 @@ pub(crate) struct Logs {
     writer: Arc<Writer>,
     /// Of the access log, if it is enabled.
     access: Vec<AccessOutput>,
-    buffer: usize,
+    capacity: Capacity,
     /// Each file is open once.
     sinks: Mutex<HashMap<String, Arc<Sink>>>,
 }
@@ -72,7 +72,7 @@ impl Logs {
     /// Without a thread: each line is written at once. Installs the subscriber for events, which only has an effect once.
     pub(crate) fn direct(settings: &Settings) -> Self {
         let access = if settings.access { settings.access_outputs.clone() } else { Vec::new() };
-        let logs = Self { writer: Arc::default(), access, buffer: settings.buffer, sinks: Mutex::default() };
+        let logs = Self { writer: Arc::default(), access, capacity: settings.capacity(), sinks: Mutex::default() };
         let output = |EventOutput { place, layout, filter }: EventOutput| {
             let buffer = logs.buffer(&place, layout.end());
             Output { filter, layout, buffer }
@@ -90,7 +90,7 @@ impl Logs {
 
     fn buffer(&self, place: &Place, end: u8) -> Arc<LogBuffer> {
         let (name, description, sink) = (place.name(), place.describe(), self.sink(place));
-        self.writer.buffer(Destination { name, description, sink, end }, self.buffer)
+        self.writer.buffer(Destination { name, description, sink, end }, self.capacity)
     }
 
     fn sink(&self, place: &Place) -> Arc<Sink> {

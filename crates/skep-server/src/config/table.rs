@@ -192,7 +192,7 @@ settings! {
     log.access_outputs: Kind::List("stdout layout=combined"), "stdout",
         "Where the access log goes: `stdout`, `stderr` or `file:PATH`, with options: `layout` (`text`, `common`, `combined`, `json`) or `pattern` (Apache's letters), `status=400` and `slow=1s` (only those), `except=/static` (not those), `sample=100` (one in a hundred below status 400), and for files `rotate`, `every`, `keep`, `compress`. [logging.md](../guides/logging.md) describes them.";
     log.buffer: Kind::Size(KIB..=GIB), "256KiB",
-        "Size of the buffer of each log output, and of the access log of each thread. When it is full, lines are dropped and counted; warnings and errors have as much again, and then wait for at most a second.";
+        "Size of the buffer of each log output, and of the access log of each thread. When it is full, lines are dropped and counted; warnings and errors have `log.reserve` besides.";
     log.level: Kind::Choice(&["error", "warn", "info", "debug", "trace"]), "info",
         "Least important level of events.";
     log.levels: Kind::List("CATEGORY=LEVEL"), "",
@@ -207,6 +207,8 @@ settings! {
         "Bytes of debug lines that are kept of each request though their level is off, and written if the request fails or is slow: `4KiB`. 0 keeps none.";
     log.repeats: Kind::Number(0..=1_000_000), "10",
         "Number of equal events in a row that are written; further ones are counted, and the number is logged. 0 writes all.";
+    log.reserve: Kind::Size(KIB..=GIB), "1MiB",
+        "Size of what each log output holds of warnings and errors beyond `log.buffer`, so that none is lost while the output takes nothing. When it is full, too, they wait for at most a second, and are dropped and counted.";
     log.slow: Kind::Duration(0..=HOUR), "1s",
         "With `log.recorder`: a request that takes this long is slow. 0 means that none is.";
     otlp.attributes: Kind::List("NAME=VALUE"), "",
@@ -308,7 +310,7 @@ settings! {
     limits.session_store: Kind::Size(64 * KIB..=1024 * GIB), "1GiB",
         "Maximum size of all sessions, if no cache `sessions` is configured; they end in the same order.";
     limits.log_records: Kind::Number(16..=1_000_000), "2048",
-        "Log lines that wait to be sent to `otlp.endpoint`, of all processes together, up to 4 KiB each. More wait in `log.buffer` of their processes.";
+        "Log lines that wait to be sent to `otlp.endpoint`, of all processes together, up to 4 KiB each. More wait in `log.buffer` and `log.reserve` of their processes.";
     limits.spans: Kind::Number(16..=1_000_000), "8192",
         "Spans that wait to be sent to `otlp.endpoint`, of all processes together, 1 KiB each. More are dropped and counted.";
     limits.tls_handshake: Kind::Duration(10..=HOUR), "10s",

@@ -1,7 +1,8 @@
 //! Buffers between the threads that log and the thread that writes.
 //!
-//! A buffer takes lines up to its limit. Beyond it, less important ones are dropped and counted. Warnings and errors have as much again
-//! in reserve, and then wait for the writer, but not for long. What a sink does not take is kept and written later.
+//! A buffer takes lines up to its limit. Beyond it, less important ones are dropped and counted. Warnings and errors have a reserve of their
+//! own, so that an output may stand still for long and gets them all later. Only when that is full, they wait for the writer, but not for
+//! long, and are dropped and counted then. What a sink does not take is kept and written later.
 
 use std::cell::Cell;
 use std::io;
@@ -22,7 +23,7 @@ const ENOUGH: usize = 128 << 10;
 /// When a sink that took nothing is tried again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// How long a warning waits for room.
+/// How long a warning waits for room in its reserve. Once it has waited in vain, no other one does until there was room.
 const WAIT_FOR_ROOM: Duration = Duration::from_secs(1);
 
 /// How long a slow reader is waited for by the thread, when there is no thread, and at the end.
@@ -48,11 +49,30 @@ pub(super) struct Destination {
     pub(super) end: u8,
 }
 
+/// How many bytes of lines a buffer takes, but for the end of the last one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    /// For lines of all levels.
+    pub(crate) usual: usize,
+    /// Further ones, for warnings and errors alone.
+    pub(crate) reserve: usize,
+}
+
+impl Capacity {
+    fn of(self, severe: bool) -> usize {
+        if severe { self.all() } else { self.usual }
+    }
+
+    pub(crate) fn all(self) -> usize {
+        self.usual.saturating_add(self.reserve)
+    }
+}
+
 /// The lines that wait to be written to one destination.
 #[derive(Debug)]
 pub(crate) struct LogBuffer {
     to: Destination,
-    limit: usize,
+    capacity: Capacity,
     lines: Mutex<Vec<u8>>,
     /// What was taken from `lines`, and not written yet. Held while it is written.
     unsent: Mutex<Vec<u8>>,
@@ -63,7 +83,7 @@ pub(crate) struct LogBuffer {
     dropped: AtomicU64,
     /// The sink has failed, and this was reported.
     failing: AtomicBool,
-    /// The sink fails or stands still: nobody waits for room.
+    /// The sink fails, or somebody has waited in vain: nobody waits for room.
     stuck: AtomicBool,
     /// The last lines were not all taken.
     unfinished: AtomicBool,
@@ -90,11 +110,12 @@ impl LogBuffer {
     /// Appends what `format` writes, which must be whole lines. If the buffer is full, it is dropped, but for what is `severe`.
     pub(crate) fn push(&self, severe: bool, format: impl FnOnce(&mut Vec<u8>)) {
         let mut lines = lock(&self.lines);
-        if lines.len() >= self.limit {
+        let capacity = self.capacity.of(severe);
+        if lines.len() >= capacity {
             if severe {
                 lines = self.wait_for_room(lines);
             }
-            if lines.len() >= self.limit * if severe { 2 } else { 1 } {
+            if lines.len() >= capacity {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
                 return;
             }
@@ -109,17 +130,18 @@ impl LogBuffer {
         if !self.writer.threaded.load(Ordering::Relaxed) {
             return self.flush(DIRECT);
         }
-        let half = (self.limit / 2).min(ENOUGH);
+        let half = (self.capacity.usual / 2).min(ENOUGH);
         let is_urgent = severe || before < half && after >= half;
         if (is_urgent || !self.writer.pending.load(Ordering::Relaxed)) && !self.writer.call(is_urgent) {
             self.flush(DIRECT);
         }
     }
 
-    /// Waits until less than twice the limit is taken, unless the sink takes nothing anyway.
+    /// Waits until the reserve is not full, unless the sink takes nothing anyway.
     fn wait_for_room<'l>(&self, lines: MutexGuard<'l, Vec<u8>>) -> MutexGuard<'l, Vec<u8>> {
-        let is_full = |lines: &mut Vec<u8>| lines.len() >= 2 * self.limit && !self.stuck.load(Ordering::Relaxed);
-        if WRITES.get() || lines.len() < 2 * self.limit || !self.writer.threaded.load(Ordering::Relaxed) {
+        let most = self.capacity.all();
+        let is_full = |lines: &mut Vec<u8>| lines.len() >= most && !self.stuck.load(Ordering::Relaxed);
+        if WRITES.get() || !self.writer.threaded.load(Ordering::Relaxed) {
             return lines;
         }
         let (lines, result) =
@@ -134,9 +156,6 @@ impl LogBuffer {
     fn flush(&self, patience: Duration) {
         let (written, failure) = self.write(patience);
         self.unfinished.store(failure.is_some(), Ordering::Relaxed);
-        if written > 0 || failure.is_none() {
-            self.stuck.store(false, Ordering::Relaxed);
-        }
         match failure {
             // Its reader is slow, which shows in what is dropped.
             Some(stopped) if stopped.is_slow() => {}
@@ -158,6 +177,7 @@ impl LogBuffer {
                 if let Some(area) = self.area.get() {
                     area.swap();
                 }
+                self.stuck.store(false, Ordering::Relaxed);
                 drop(lines);
                 self.room.notify_all();
             }
@@ -196,9 +216,10 @@ impl LogBuffer {
 
     fn report_failure(&self, stopped: &Stopped) {
         self.stuck.store(true, Ordering::Relaxed);
+        self.room.notify_all();
         if !self.failing.swap(true, Ordering::Relaxed) {
             let (output, error) = (&self.to.name, &stopped.error);
-            let text = "a log cannot be written; what log.buffer holds is written later";
+            let text = "a log cannot be written; what log.buffer and log.reserve hold is written later";
             tracing::error!(target: "skep::log", output, %error, "{text}");
         }
     }
@@ -232,14 +253,14 @@ impl Writer {
         }
     }
 
-    /// A new buffer of at most `limit` bytes.
-    pub(super) fn buffer(self: &Arc<Self>, to: Destination, limit: usize) -> Arc<LogBuffer> {
+    /// A new buffer.
+    pub(super) fn buffer(self: &Arc<Self>, to: Destination, capacity: Capacity) -> Arc<LogBuffer> {
         if self.threaded.load(Ordering::Relaxed) {
             to.sink.use_thread();
         }
         let buffer = Arc::new(LogBuffer {
             to,
-            limit,
+            capacity,
             lines: Mutex::default(),
             unsent: Mutex::default(),
             area: OnceLock::new(),

@@ -53,7 +53,7 @@ const FILE_DONE: usize = 10;
 const END: usize = 11;
 const OUTPUT: usize = 12;
 
-/// A half is never longer, however large `log.buffer` is.
+/// A half is never longer, however large `log.buffer` and `log.reserve` are.
 const LONGEST_HALF: usize = 64 << 20;
 /// Room for a line that begins below the limit of its buffer.
 const LAST_LINE: usize = 64 << 10;
@@ -109,10 +109,10 @@ impl LastLines {
         Ok(file)
     }
 
-    /// Lays out the file for this number of processes with as many buffers each, of at most `limit` bytes. What nobody touches takes no
+    /// Lays out the file for this number of processes with as many buffers each, of at most `size` bytes. What nobody touches takes no
     /// memory.
-    pub(crate) fn new(file: OwnedFd, processes: usize, areas: usize, limit: usize) -> io::Result<Arc<Self>> {
-        let half = (2 * limit + LAST_LINE).min(LONGEST_HALF).next_multiple_of(PAGE * 8) / 8;
+    pub(crate) fn new(file: OwnedFd, processes: usize, areas: usize, size: usize) -> io::Result<Arc<Self>> {
+        let half = size.saturating_add(LAST_LINE).min(LONGEST_HALF).next_multiple_of(PAGE * 8) / 8;
         let words = PAGE + processes * areas * (PAGE + 2 * half);
         ftruncate(&file, (words * 8) as u64)?;
         let lines = Self { memory: SharedWords::open(file, words)? };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::access::AccessOutput;
+use super::buffer::Capacity;
 use super::output::EventOutput;
 
 /// The settings `log.*`. Each field is a setting of the same name.
@@ -18,6 +19,7 @@ pub(crate) struct Settings {
     pub(crate) outputs: Vec<EventOutput>,
     pub(crate) recorder: usize,
     pub(crate) repeats: u32,
+    pub(crate) reserve: usize,
     pub(crate) slow: Option<Duration>,
 }
 
@@ -30,6 +32,11 @@ pub(crate) struct CategoryLevels(pub(super) Vec<String>);
 pub(crate) struct Names(pub(crate) Vec<String>);
 
 impl Settings {
+    /// Of each buffer.
+    pub(crate) fn capacity(&self) -> Capacity {
+        Capacity { usual: self.buffer, reserve: self.reserve }
+    }
+
     /// How many buffers a process of this number of threads has: one for each output, and each thread's for the access log.
     pub(crate) fn buffers(&self, threads: usize) -> usize {
         let of_threads = if self.access { self.access_outputs.len() * threads } else { 0 };

@@ -2,9 +2,10 @@
 
 use super::*;
 
-fn buffer(writer: &Arc<Writer>, fails: bool, limit: usize) -> Arc<LogBuffer> {
+fn buffer(writer: &Arc<Writer>, fails: bool, capacity: usize) -> Arc<LogBuffer> {
     let sink = Arc::new(Sink::Test(Mutex::new((fails, Vec::new()))));
-    writer.buffer(Destination { name: "test".into(), description: String::new(), sink, end: b'\n' }, limit)
+    let to = Destination { name: "test".into(), description: String::new(), sink, end: b'\n' };
+    writer.buffer(to, Capacity { usual: capacity, reserve: capacity })
 }
 
 fn set_failing(buffer: &LogBuffer, fails: bool) {
@@ -44,6 +45,52 @@ fn warnings_do_not_wait_for_a_sink_that_fails() {
     }
     // One is unsent, two are in the buffer and its reserve.
     assert_eq!(buffer.dropped.load(Ordering::Relaxed), 97);
+}
+
+#[test]
+fn an_output_that_fails_for_long_gets_all_warnings_later() {
+    let writer = Arc::new(Writer::default());
+    let to = Destination {
+        name: "test".into(),
+        description: String::new(),
+        sink: Arc::new(Sink::Test(Mutex::new((true, Vec::new())))),
+        end: b'\n',
+    };
+    let buffer = writer.buffer(to, Capacity { usual: 100, reserve: 10_000 });
+    for number in 0..500 {
+        buffer.push(false, |lines| lines.extend(b"an info\n"));
+        buffer.push(true, |lines| lines.extend(format!("warning {number}\n").bytes()));
+    }
+    let dropped = buffer.dropped.load(Ordering::Relaxed);
+    set_failing(&buffer, false);
+    writer.finish();
+    let written = written(&buffer);
+    let warnings: Vec<&str> = written.lines().filter(|line| line.starts_with("warning")).collect();
+    let expected: Vec<String> = (0..500).map(|number| format!("warning {number}")).collect();
+    assert_eq!(warnings, expected, "none is lost, and they are in order");
+    let infos = written.lines().filter(|line| *line == "an info").count() as u64;
+    assert!(infos < 500 && infos + dropped == 500, "{infos} and {dropped}");
+}
+
+/// A pipe that nobody reads.
+#[test]
+fn a_warning_waits_in_vain_only_once() {
+    let path = std::env::temp_dir().join(format!("skep-log-waits-{}", std::process::id()));
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let _open = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let writer = Arc::new(Writer::default());
+    writer.use_thread(None);
+    let sink =
+        Arc::new(Sink::File(crate::log::sink::LogFile::new(path.clone(), crate::log::sink::Rotation::default())));
+    let to = Destination { name: "test".into(), description: String::new(), sink, end: b'\n' };
+    let buffer = writer.buffer(to, Capacity { usual: 1024, reserve: 1024 });
+    let start = std::time::Instant::now();
+    while buffer.dropped.load(Ordering::Relaxed) < 100 {
+        buffer.push(true, |lines| lines.extend(b"a warning that is as long as a warning is\n"));
+    }
+    let time = start.elapsed();
+    std::fs::remove_file(path).unwrap();
+    assert!(time >= WAIT_FOR_ROOM && time < 3 * WAIT_FOR_ROOM, "{time:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use flate2::read::GzDecoder;
 
 use super::*;
-use crate::log::buffer::{Destination, Writer};
+use crate::log::buffer::{Capacity, Destination, Writer};
 use crate::log::output::Place;
 use crate::log::{LastLines, Logs};
 
@@ -151,7 +151,7 @@ fn a_process_that_writes() {
     let writer = Arc::<Writer>::default();
     writer.use_thread(Some(lines.areas(process % AT_ONCE)));
     let (description, sink) = (place.describe(), Arc::new(place.open()));
-    let buffer = writer.buffer(Destination { name: "test".into(), description, sink, end: b'\n' }, BUFFER);
+    let buffer = writer.buffer(Destination { name: "test".into(), description, sink, end: b'\n' }, CAPACITY);
     for number in 0..count {
         if number % 100 == 0 {
             // So that all of them take several periods.
@@ -168,7 +168,7 @@ fn a_process_that_writes() {
 
 const PROCESSES: usize = 40;
 const AT_ONCE: usize = 4;
-const BUFFER: usize = 64 << 10;
+const CAPACITY: Capacity = Capacity { usual: 64 << 10, reserve: 64 << 10 };
 
 /// One in ten.
 fn is_killed(process: usize) -> bool {
@@ -183,7 +183,11 @@ fn place(path: &str, every: &str) -> Place {
 fn last_lines(log: &Path, is_new: bool) -> Arc<LastLines> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(log.with_extension("last"));
     let file = file.unwrap().into();
-    if is_new { LastLines::new(file, AT_ONCE, 1, BUFFER).unwrap() } else { LastLines::open(file).unwrap().unwrap() }
+    if is_new {
+        LastLines::new(file, AT_ONCE, 1, CAPACITY.all()).unwrap()
+    } else {
+        LastLines::open(file).unwrap().unwrap()
+    }
 }
 
 /// Four processes at a time, each followed by another one, write this many lines each; the file is rotated again and again, and one in ten
@@ -197,7 +201,12 @@ fn lines_of(count: u64, every: &str) {
         command.env("SKEP_TEST_LOG", format!("{} {every} {process} {count}", folder.log().display()));
         assert_eq!(command.status().unwrap().success(), !is_killed(process));
         // As its supervisor does, while the others go on.
-        let logs = Logs { writer: Arc::default(), access: Vec::new(), buffer: 0, sinks: Mutex::default() };
+        let logs = Logs {
+            writer: Arc::default(),
+            access: Vec::new(),
+            capacity: Capacity { usual: 0, reserve: 0 },
+            sinks: Mutex::default(),
+        };
         logs.write_last_lines(&memory.areas(process % AT_ONCE), |_| true);
     };
     std::thread::scope(|scope| {

@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// Two processes with two buffers each.
+/// Two processes with two buffers each, whose reserve is as large as the rest.
 fn lines(buffer: usize) -> Arc<LastLines> {
-    LastLines::new(LastLines::file().unwrap(), 2, 2, buffer).unwrap()
+    LastLines::new(LastLines::file().unwrap(), 2, 2, 2 * buffer).unwrap()
 }
 
 fn area(buffer: usize) -> Area {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use skep::log::Category;
 
 use crate::log::EventOutput;
-use crate::log::buffer::{Destination, Writer};
+use crate::log::buffer::{Capacity, Destination, Writer};
 use crate::log::events::{Events, Output, take_line};
 use crate::log::mask::Mask;
 use crate::log::sink::{Address, Sink, Socket};
@@ -23,7 +23,7 @@ fn written_by(descriptions: &[&str], repeats: u32, log: impl FnOnce()) -> Vec<St
         let EventOutput { layout, filter, .. } = EventOutput::parse(description).unwrap();
         let to =
             Destination { name: "test".into(), description: String::new(), sink: Arc::clone(sink), end: layout.end() };
-        Output { filter, layout, buffer: writer.buffer(to, 1 << 20) }
+        Output { filter, layout, buffer: writer.buffer(to, Capacity { usual: 1 << 20, reserve: 1 << 20 }) }
     });
     let mask = Mask::new(&["password".into(), "token".into()]);
     let events = Events::new(outputs.collect(), mask, repeats, false, 200);
@@ -43,7 +43,11 @@ fn sent(description: &str, log: impl FnOnce()) -> Vec<String> {
     let EventOutput { layout, filter, .. } = EventOutput::parse(description).unwrap();
     let sink = Sink::Datagrams(Socket::new(Address::Unix(path.clone())));
     let to = Destination { name: "test".into(), description: String::new(), sink: Arc::new(sink), end: layout.end() };
-    let output = Output { filter, layout, buffer: Arc::new(Writer::default()).buffer(to, 1 << 20) };
+    let output = Output {
+        filter,
+        layout,
+        buffer: Arc::new(Writer::default()).buffer(to, Capacity { usual: 1 << 20, reserve: 0 }),
+    };
     let mask = Mask::new(&[]);
     tracing::subscriber::with_default(Events::new(vec![output], mask, 0, false, 200), log);
     std::fs::remove_file(path).unwrap();
