@@ -1,36 +1,46 @@
-//! The feature matrix: each crate of the product with each of its features alone, with none and with all.
+//! The feature matrix: each crate of the product with each of its features alone, with none, with all and with its default, and each example
+//! alone. A warning is an error.
 //!
 //! A feature that no source of its crate names only turns on those of other crates, and is checked there: alone it is left out.
 //! Crates with the compiler of components are checked with no feature and all at once with all of theirs: the compiler is
 //! checked again for each set of features, which takes a minute.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::command;
+
+/// clippy, because `cargo check` cannot make warnings errors without flags for the compiler, which would compile all dependencies again.
+const CHECK: &str = "cargo clippy --quiet";
+const DENY: &str = "-- -D warnings";
 
 /// Crates that bring the compiler of components.
 const WITH_COMPILER: &[&str] = &["skep-cli", "skep-isolate"];
 
 /// The commands of the matrix.
 pub(crate) fn commands() -> Result<Vec<String>, String> {
-    let crates = command::root().join("crates");
-    let mut folders: Vec<_> = fs::read_dir(&crates)
-        .map_err(|error| format!("{}: {error}", crates.display()))?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|folder| folder.join("Cargo.toml").is_file())
-        .collect();
-    folders.sort();
     let mut all = Vec::new();
-    for folder in folders {
+    for folder in packages("crates")? {
         let (manifest, mut sources) = (folder.join("Cargo.toml"), String::new());
         let text = fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
         read_all(&folder.join("src"), &mut sources).map_err(|error| format!("{}: {error}", folder.display()))?;
         all.extend(of(&text, &sources));
     }
-    all.push(format!("cargo check --quiet -p {} --all-features", WITH_COMPILER.join(" -p ")));
+    all.push(format!("{CHECK} -p {} --all-features {DENY}", WITH_COMPILER.join(" -p ")));
+    let names = packages("examples")?;
+    let names = names.iter().filter_map(|folder| folder.file_name()?.to_str());
+    all.extend(names.map(|name| format!("{CHECK} -p {name} {DENY}")));
     Ok(all)
+}
+
+/// The folders of packages in this folder, in order.
+fn packages(parent: &str) -> Result<Vec<PathBuf>, String> {
+    let parent = command::root().join(parent);
+    let entries = fs::read_dir(&parent).map_err(|error| format!("{}: {error}", parent.display()))?;
+    let folders = entries.flatten().map(|entry| entry.path());
+    let mut folders: Vec<_> = folders.filter(|folder| folder.join("Cargo.toml").is_file()).collect();
+    folders.sort();
+    Ok(folders)
 }
 
 /// Adds the texts of all files below a folder.
@@ -50,17 +60,19 @@ fn read_all(folder: &Path, texts: &mut String) -> io::Result<()> {
 fn of(manifest: &str, sources: &str) -> Vec<String> {
     let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")).unwrap_or_default();
     let name = name.trim_end_matches('"');
-    let check = format!("cargo check --quiet -p {name} --no-default-features");
+    let check = format!("{CHECK} -p {name}");
     let features = features(manifest);
     if features.is_empty() {
         return Vec::new();
     }
     if WITH_COMPILER.contains(&name) {
-        return vec![check];
+        return vec![format!("{check} --no-default-features {DENY}")];
     }
     let named = features.iter().filter(|feature| sources.contains(&format!("feature = \"{feature}\"")));
-    let alone = named.map(|feature| format!("{check} --features {feature}"));
-    [check.clone()].into_iter().chain(alone).chain([format!("{check} --all-features")]).collect()
+    let alone = named.map(|feature| format!("{check} --no-default-features --features {feature} {DENY}"));
+    let none = format!("{check} --no-default-features {DENY}");
+    let (default, all) = (format!("{check} {DENY}"), format!("{check} --all-features {DENY}"));
+    [none].into_iter().chain(alone).chain([default, all]).collect()
 }
 
 fn features(manifest: &str) -> Vec<&str> {
@@ -77,9 +89,10 @@ mod tests {
     fn each_feature_is_checked_alone_and_all_together() {
         let manifest = "[package]\nname = \"a\"\n[features]\n# Why.\ndefault = [\"b\"]\nb = []\nc-d = [\n  \"b\",\n]\ne = [\"f/e\"]\n[lints]\n";
         let sources = "#[cfg(feature = \"b\")]\n#![cfg(feature = \"c-d\")]\n";
-        let check = "cargo check --quiet -p a --no-default-features";
-        let expected = [check.to_owned(), format!("{check} --features b"), format!("{check} --features c-d")];
-        assert_eq!(of(manifest, sources), [&expected[..], &[format!("{check} --all-features")]].concat());
+        let none = " --no-default-features";
+        let sets = [none, &format!("{none} --features b"), &format!("{none} --features c-d"), "", " --all-features"];
+        let expected = sets.map(|set| format!("cargo clippy --quiet -p a{set} -- -D warnings"));
+        assert_eq!(of(manifest, sources), expected);
         assert!(of("[package]\nname = \"a\"\n", "").is_empty());
         let heavy = "[package]\nname = \"skep-cli\"\n[features]\na = []\n";
         assert_eq!(of(heavy, "feature = \"a\"").len(), 1);

@@ -224,7 +224,7 @@ pub(crate) const NEEDS: &[Need] = &[
     Need {
         name: "clippy",
         why: "the source is linted",
-        steps: &["clippy", "tools"],
+        steps: &["clippy", "features", "tools"],
         found: || command::succeeds("cargo", &["clippy", "--version"]),
         from: From::Component("clippy"),
     },

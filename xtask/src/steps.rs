@@ -138,7 +138,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "features",
-        about: "each crate compiles with none of its features, with all, and with each alone (but those with a compiler of components)",
+        about: "each crate compiles without warnings with none of its features, with all, and with each alone (but those with a compiler of components)",
         hermetic: false,
         work: Work::Features,
     },
