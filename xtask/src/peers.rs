@@ -2,11 +2,30 @@
 
 use std::process::{ExitCode, Stdio};
 
+use crate::needs::{From, Need};
 use crate::{command, needs, odd, setup};
 
 const SERVERS: (&str, &str) = ("tools/Cargo.toml", "runner");
 const CACHE: (&str, &str) = ("tools/Cargo.toml", "cache-bench");
 const LOG: (&str, &str) = ("tools/Cargo.toml", "log-bench");
+
+/// Loggers beside which a log line is measured. Without one, its column is left out, and the rest is measured all the same.
+const LOGGERS: &[Need] = &[
+    Need {
+        name: "spdlog",
+        why: "a log line is compared with one of it",
+        steps: &[],
+        found: || command::succeeds("pkg-config", &["--exists", "spdlog"]) && command::succeeds("c++", &["--version"]),
+        from: From::Debian(&["libspdlog-dev", "g++", "pkg-config"]),
+    },
+    Need {
+        name: "Log4perl",
+        why: "a log line is compared with one of it",
+        steps: &[],
+        found: || command::succeeds("perl", &["-MLog::Log4perl", "-e1"]),
+        from: From::Debian(&["liblog-log4perl-perl"]),
+    },
+];
 
 /// Builds the bench's runner and hands it the arguments. What it measures, and how, it says itself: `--help`.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
@@ -17,6 +36,11 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, String> {
     let ((manifest, package), args) = chosen(args);
     if !command::root().join(manifest).is_file() {
         return Err(format!("{manifest} is not there, and `peers` runs what is in it"));
+    }
+    if package == LOG.1
+        && let Err(problem) = setup::run(LOGGERS.iter())
+    {
+        println!("peers: {problem}");
     }
     let mut runner = command::program("cargo");
     runner.args(["run", "--release", "--manifest-path", manifest, "-p", package, "--"]).args(args);
