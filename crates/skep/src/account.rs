@@ -38,6 +38,10 @@ pub struct Account {
     pub cache: Duration,
     /// How often it asked the cache.
     pub cache_reads: u32,
+    /// The time in which it wrote HTML and JSON, without that of SQL and the cache meanwhile.
+    pub render: Duration,
+    /// Something is being written, of which the rest is a part.
+    pub is_rendering: bool,
     /// Why it failed, if that is the fault of the server.
     pub cause: Option<String>,
     /// Its first statements and look-ups in the cache, if it is traced.
@@ -77,8 +81,21 @@ pub struct StatementTime {
 
 impl Account {
     pub(crate) fn new(id: u64) -> Self {
-        let (sql, cache, statements, cache_reads) = Default::default();
-        Self { id, service: 0, sql, statements, by_statement: Vec::new(), cache, cache_reads, cause: None, steps: None }
+        let (sql, cache, render, statements, cache_reads) = Default::default();
+        let (by_statement, cause, steps) = Default::default();
+        Self {
+            id,
+            service: 0,
+            sql,
+            statements,
+            by_statement,
+            cache,
+            cache_reads,
+            render,
+            is_rendering: false,
+            cause,
+            steps,
+        }
     }
 
     /// Notes each step, too.
@@ -198,6 +215,43 @@ impl Timer {
     /// The time since the start; zero without an account.
     pub(crate) fn elapsed(&self) -> Duration {
         self.0.map_or(Duration::ZERO, |start| start.elapsed())
+    }
+}
+
+/// HTML or JSON is being written, if there is an account to note it in, until this is dropped. Of pieces within a piece, the outermost one
+/// counts, so that a page of a thousand pieces looks at the clock twice.
+#[derive(Debug)]
+#[must_use]
+pub struct Rendering(Option<Began>);
+
+/// When, and how long the request had waited for SQL and the cache by then.
+#[derive(Debug)]
+struct Began {
+    at: Instant,
+    waited: Duration,
+}
+
+impl Rendering {
+    /// It begins now. The code of `html!` calls it.
+    pub fn begin() -> Self {
+        let mut began = None;
+        with(|account| {
+            if !std::mem::replace(&mut account.is_rendering, true) {
+                began = Some(Began { at: Instant::now(), waited: account.sql + account.cache });
+            }
+        });
+        Self(began)
+    }
+}
+
+impl Drop for Rendering {
+    fn drop(&mut self) {
+        let Some(began) = self.0.take() else { return };
+        with(|account| {
+            let waited = (account.sql + account.cache).saturating_sub(began.waited);
+            account.render += began.at.elapsed().saturating_sub(waited);
+            account.is_rendering = false;
+        });
     }
 }
 

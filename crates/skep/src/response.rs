@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use crate::account::Account;
+use crate::account::{Account, Rendering};
 use crate::body::Body;
 use crate::compression::Wish;
 use crate::error::Error;
@@ -96,7 +96,10 @@ impl Response {
 
     /// `application/json`. A value that has no JSON form (a map with keys that are no strings) is an error.
     pub fn json(value: &impl serde::Serialize) -> crate::Result {
-        Ok(Self::with_content_type("application/json", serde_json::to_vec(value)?))
+        let rendering = Rendering::begin();
+        let text = serde_json::to_vec(value)?;
+        drop(rendering);
+        Ok(Self::with_content_type("application/json", text))
     }
 
     /// 303 See Other: the redirect after a POST, so that reloading the page does not repeat it.

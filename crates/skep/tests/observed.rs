@@ -1,6 +1,8 @@
 //! What a server and developers see of requests: the names of services, and where time went.
 #![allow(missing_docs)]
 
+use std::time::Duration;
+
 use skep::prelude::*;
 use skep::sql::migrations;
 use skep::test::Client;
@@ -44,9 +46,31 @@ impl Handle for Search {
     }
 }
 
+/// Writing its page takes long.
+#[derive(Service)]
+#[service(GET "/page")]
+struct Page;
+
+const PAUSE: Duration = Duration::from_millis(60);
+
+impl Handle for Page {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let slow = || {
+            std::thread::sleep(PAUSE);
+            "written"
+        };
+        Ok(Response::html(
+            html! { p { (slow()) } @for number in cx.db().all::<i64>("select 1").await? { p { (number) } } },
+        ))
+    }
+}
+
 fn app() -> App {
     let files = skep::files::Files::dir(env!("CARGO_MANIFEST_DIR"));
-    App::new().database(migrations!("tests/sql/audit")).files("/static", files).serve::<(Index, inner::Index, Search)>()
+    App::new()
+        .database(migrations!("tests/sql/audit"))
+        .files("/static", files)
+        .serve::<(Index, inner::Index, Search, Page)>()
 }
 
 fn setup(development: bool) -> skep::Setup {
@@ -77,7 +101,13 @@ fn in_development_a_browser_sees_where_time_went_and_else_nobody_does() {
     };
     let found = timing(true, "/").unwrap();
     assert!(found.starts_with("total;dur=") && found.contains("sql;dur="), "{found}");
+    assert!(found.contains("render;dur=") && found.contains("handler;dur="), "{found}");
     assert!(found.contains("desc=\"SQL (3)\"") && found.contains("desc=\"cache (0)\""), "{found}");
     assert!(timing(true, "/nowhere").unwrap().contains("SQL (0)"));
     assert_eq!(timing(false, "/"), None);
+    let page = timing(true, "/page").unwrap();
+    let part = |name: &str| page.split(", ").find_map(|part| part.strip_prefix(name)?.parse::<f64>().ok()).unwrap();
+    let (all, render, handler) = (part("total;dur="), part("render;dur="), part("handler;dur="));
+    assert!(Duration::from_secs_f64(render / 1000.0) >= PAUSE && render + handler <= all, "{page}");
+    assert!(page.contains("desc=\"SQL (1)\""), "{page}");
 }

@@ -45,6 +45,7 @@ const SLOW: &[Column] = &[
     ("AGO", "at", 11, Ago),
     ("TOOK", "micros", 7, Micros),
     ("SQL", "sql", 7, Micros),
+    ("RENDER", "render", 7, Micros),
     ("HANDLER", "handler", 7, Micros),
     ("STATUS", "status", 6, Text),
     ("ID", "id", 16, Text),

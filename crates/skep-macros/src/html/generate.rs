@@ -31,6 +31,7 @@ pub(crate) fn generate(nodes: &[Node], checked: &Checked<'_>, piece: Piece) -> T
     let site = Span::mixed_site();
     quote_spanned! {site=> {
         #start
+        let _rendering = ::skep::account::Rendering::begin();
         let mut #out = ::skep::html::Buffer::with_capacity(#bytes);
         #code
         #finish

@@ -243,7 +243,7 @@ impl Recorder {
             runs: statement.runs,
             micros: micros(statement.time),
         });
-        let handler = request.answered.saturating_sub(request.waited + account.sql + account.cache);
+        let told = request.waited + account.sql + account.cache + account.render;
         self.metrics.push(
             Ring::Slow,
             &SlowRecord {
@@ -257,7 +257,8 @@ impl Recorder {
                 wait: micros(request.waited),
                 sql: micros(account.sql),
                 cache: micros(account.cache),
-                handler: micros(handler),
+                render: micros(account.render),
+                handler: micros(request.answered.saturating_sub(told)),
                 write: micros(request.time.saturating_sub(request.answered)),
                 statements: account.statements,
                 slowest: slowest.collect(),

@@ -42,7 +42,10 @@ pub(crate) struct SlowRecord {
     pub(crate) wait: u64,
     pub(crate) sql: u64,
     pub(crate) cache: u64,
-    /// The rest of the application: its code, and making the page.
+    /// Writing HTML and JSON. A version before this one did not tell it from the handler.
+    #[serde(default)]
+    pub(crate) render: u64,
+    /// The rest of the application.
     pub(crate) handler: u64,
     /// Until the client had taken the response.
     pub(crate) write: u64,

@@ -128,6 +128,7 @@ impl<S: Sink> List<'_, S> {
         self.requests(observation);
         self.processes(observation);
         self.caches(observation);
+        self.pools(observation);
         self.application(observation);
     }
 
@@ -273,12 +274,32 @@ impl<S: Sink> List<'_, S> {
         }
     }
 
+    fn pools(&mut self, observation: &Observation) {
+        type Of = (&'static str, Kind, &'static str, fn(&super::observer::PoolFigures) -> u64);
+        const FAMILIES: [Of; 6] = [
+            ("skep_sql_connections", Kind::Gauge, "Open connections to the database.", |pool| pool.connections),
+            ("skep_sql_connections_busy", Kind::Gauge, "Those that run a statement or a transaction.", |pool| {
+                pool.busy
+            }),
+            ("skep_sql_waiting", Kind::Gauge, "Requests that wait for a connection.", |pool| pool.waiting),
+            ("skep_sql_connections_opened", Kind::Counter, "Connections that were opened.", |pool| pool.opened),
+            ("skep_sql_connections_lost", Kind::Counter, "Connections that the database ended.", |pool| pool.lost),
+            ("skep_sql_connect_failures", Kind::Counter, "Attempts to connect that failed.", |pool| pool.failed),
+        ];
+        for (name, kind, help, of) in FAMILIES {
+            self.family(name, kind, help);
+            for pool in &observation.pools {
+                self.number(&[("pool", &pool.name)], of(pool));
+            }
+        }
+    }
+
     /// Numbers of `App::on_status`.
     fn application(&mut self, observation: &Observation) {
         self.family("skep_application_status", Kind::Gauge, "Numbers that the application reports in its status.");
         for part in observation.overview.application.iter().flatten() {
             let name = part.name.as_deref().unwrap_or_default();
-            if name.starts_with("cache ") || name.starts_with("tiers ") || name == "sessions" {
+            if super::observer::is_storage(name) {
                 continue;
             }
             let process = part.process.map(|process| process.to_string());

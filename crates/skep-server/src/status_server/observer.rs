@@ -27,6 +27,7 @@ pub(crate) struct Observation {
     pub(crate) figures: Figures,
     pub(crate) caches: Vec<CacheFigures>,
     pub(crate) tiers: Vec<TierFigures>,
+    pub(crate) pools: Vec<PoolFigures>,
     /// Milliseconds of processor time: of the supervisor, of all workers.
     pub(crate) cpu: [u64; 2],
 }
@@ -52,6 +53,21 @@ pub(crate) struct TierFigures {
     pub(crate) entries: u64,
     pub(crate) bytes: u64,
     pub(crate) evicted: u64,
+}
+
+/// The connections to a database, of all processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct PoolFigures {
+    pub(crate) name: String,
+    pub(crate) connections: u64,
+    pub(crate) busy: u64,
+    /// Who waits for one.
+    pub(crate) waiting: u64,
+    /// Since the server started; 0 for SQLite, whose connections are of a file.
+    pub(crate) opened: u64,
+    pub(crate) lost: u64,
+    /// Attempts to open one.
+    pub(crate) failed: u64,
 }
 
 #[derive(Debug)]
@@ -94,7 +110,7 @@ impl Observer {
         let parts = overview.application.as_deref().unwrap_or_default();
         let serving = overview.workers.first().map_or(0, |worker| worker.process);
         let processes: BTreeSet<u32> = overview.processes().into_iter().map(|(_, process)| process).collect();
-        report_caches(&mut state.totals, parts, serving);
+        report_storage(&mut state.totals, parts, serving);
         report_processor_time(&mut state.totals, &overview);
         if problem.is_none() {
             state.totals.retain(&processes);
@@ -106,6 +122,7 @@ impl Observer {
             at: unix_millis(),
             caches: caches(&state.totals),
             tiers: tiers(&state.totals, parts),
+            pools: pools(&state.totals, parts),
             cpu: ["supervisor", "worker"].map(|role| state.totals.get("processor time", role)),
             figures,
             problem,
@@ -151,12 +168,13 @@ impl Observation {
 
 const CACHE_COUNTERS: [&str; 6] = ["hits", "stale", "misses", "computations", "coalesced", "failures"];
 
-fn report_caches(totals: &mut Totals, parts: &[PartOverview], serving: u32) {
+fn report_storage(totals: &mut Totals, parts: &[PartOverview], serving: u32) {
     for part in parts {
         let Some(name) = part.name.as_deref() else { continue };
         let keys: &[&str] = match name {
             _ if name.starts_with("cache ") => &CACHE_COUNTERS,
             _ if is_tier(name) => &["evicted"],
+            _ if name.starts_with("pool ") => &["opened", "lost", "failed"],
             _ => &[],
         };
         for key in keys {
@@ -173,6 +191,11 @@ fn report_processor_time(totals: &mut Totals, overview: &Overview) {
             totals.report(process, ("processor time".to_owned(), role.to_owned()), millis);
         }
     }
+}
+
+/// True for what caches, sessions and the database say, which is shown elsewhere than what the application says.
+pub(crate) fn is_storage(part: &str) -> bool {
+    part.starts_with("cache ") || part.starts_with("pool ") || is_tier(part)
 }
 
 fn is_tier(part: &str) -> bool {
@@ -210,6 +233,24 @@ fn tiers(totals: &Totals, parts: &[PartOverview]) -> Vec<TierFigures> {
         };
         let join = if driver == "memory" { u64::saturating_add } else { u64::max };
         (known.entries, known.bytes) = (join(known.entries, entries), join(known.bytes, bytes));
+    }
+    all
+}
+
+fn pools(totals: &Totals, parts: &[PartOverview]) -> Vec<PoolFigures> {
+    let mut all: Vec<PoolFigures> = Vec::new();
+    for part in parts {
+        let Some(name) = part.name.as_deref().filter(|name| name.starts_with("pool ")) else { continue };
+        let short = name.trim_start_matches("pool ");
+        let place = all.iter().position(|known| known.name == short).unwrap_or_else(|| {
+            let [opened, lost, failed] = ["opened", "lost", "failed"].map(|key| totals.get(name, key));
+            all.push(PoolFigures { name: short.to_owned(), opened, lost, failed, ..PoolFigures::default() });
+            all.len() - 1
+        });
+        let number = |key: &str| part.values.get(key).and_then(serde_json::Value::as_u64).unwrap_or(0);
+        all[place].connections += number("connections");
+        all[place].busy += number("busy");
+        all[place].waiting += number("waiting");
     }
     all
 }

@@ -4,7 +4,7 @@ use skep::html;
 use skep::html::{DOCTYPE, Document, Flow, Html};
 
 use super::history::Sample;
-use super::observer::{CacheFigures, Observation, TierFigures};
+use super::observer::{CacheFigures, Observation, PoolFigures, TierFigures, is_storage};
 use super::pages::Range;
 use super::plot::{Line, Plot, Span};
 use crate::metrics::figures::{Counter, ServiceSummary, Statement};
@@ -46,6 +46,7 @@ fn content(observation: &Observation, samples: &[Sample], range: Range) -> Html<
         (slow(&figures.slow, observation.at))
         (errors(&figures.errors, observation.at))
         (statements(&figures.statements))
+        (pools(&observation.pools))
         (caches(&observation.caches, &observation.tiers))
         (limits(observation))
         (application(observation))
@@ -250,14 +251,24 @@ fn place(worker: &WorkerOverview, slot: &SlotOverview) -> String {
     if slot.process == worker.process { format!("thread {}", slot.thread) } else { format!("process {}", slot.process) }
 }
 
+/// A part of a request's time: its class in the style sheet, its name, and where it is in a record.
+type Part = (&'static str, &'static str, fn(&SlowRecord) -> u64);
+
+const PARTS: [Part; 6] = [
+    ("wait", "wait", |one| one.wait),
+    ("sql", "SQL", |one| one.sql),
+    ("cache", "cache", |one| one.cache),
+    ("render", "rendering", |one| one.render),
+    ("handler", "handler", |one| one.handler),
+    ("write", "sending", |one| one.write),
+];
+
 fn slow(slow: &[SlowRecord], now: u64) -> Html<Flow> {
-    const PARTS: [(&str, &str); 5] =
-        [("wait", "wait"), ("sql", "SQL"), ("cache", "cache"), ("handler", "handler and page"), ("write", "sending")];
     html! {
         section {
             h2 { "Slow requests" }
             @if slow.is_empty() { p .dim { "None so far. The setting " code { "status.slow" } " says what is slow." } } @else {
-                div .legend { @for (class, name) in PARTS {
+                div .legend { @for (class, name, _) in PARTS {
                     i { svg viewBox="0 0 1 1" aria-hidden="true" { rect class=(class) width="1" height="1" {} } (name) }
                 } }
                 div .scroll tabindex="0" { table {
@@ -279,14 +290,12 @@ fn slow(slow: &[SlowRecord], now: u64) -> Html<Flow> {
 
 /// The parts of a request's time, side by side.
 fn bar(one: &SlowRecord) -> Html<Flow> {
-    let parts =
-        [("wait", one.wait), ("sql", one.sql), ("cache", one.cache), ("handler", one.handler), ("write", one.write)];
-    let all = parts.iter().map(|(_, time)| time).sum::<u64>().max(1);
+    let all = PARTS.iter().map(|(.., time)| time(one)).sum::<u64>().max(1);
     let mut at = 0;
-    let places: Vec<(&str, u64, u64)> = parts
+    let places: Vec<(&str, u64, u64)> = PARTS
         .iter()
-        .map(|(class, time)| {
-            let (start, width) = (at, time * 1000 / all);
+        .map(|(class, _, time)| {
+            let (start, width) = (at, time(one) * 1000 / all);
             at += width;
             (*class, start, width)
         })
@@ -302,17 +311,11 @@ fn bar(one: &SlowRecord) -> Html<Flow> {
 }
 
 fn story(one: &SlowRecord) -> Html<Flow> {
-    let parts = [
-        ("wait", one.wait),
-        ("SQL", one.sql),
-        ("cache", one.cache),
-        ("handler and page", one.handler),
-        ("sending", one.write),
-    ];
-    let told: Vec<String> = parts
+    let told: Vec<String> = PARTS
         .iter()
+        .map(|(_, name, time)| (name, time(one)))
         .filter(|(_, time)| time * 100 >= one.micros.max(1))
-        .map(|(name, time)| format!("{name} {}", micros((*time).into())))
+        .map(|(name, time)| format!("{name} {}", micros(time.into())))
         .collect();
     html! {
         small { (told.join(", ")) @if one.statements > 0 { "; SQL statements: " (one.statements) } }
@@ -362,6 +365,31 @@ fn statements(statements: &[Statement]) -> Html<Flow> {
                             td .number { (nanos(statement.nanos)) }
                             td .number { (nanos(statement.nanos / statement.runs.max(1))) }
                             td .number { (nanos(statement.longest)) }
+                        }
+                    } }
+                } }
+            }
+        }
+    }
+}
+
+fn pools(pools: &[PoolFigures]) -> Html<Flow> {
+    let number = |number: u64| if number > 0 { "number bad" } else { "number" };
+    html! {
+        @if !pools.is_empty() {
+            section {
+                h2 { "Database connections" }
+                div .scroll tabindex="0" { table {
+                    thead { tr {
+                        th { "pool" } th .number { "open" } th .number { "busy" } th .number { "requests waiting" } th .number { "opened" }
+                        th .number { "lost" } th .number { "failures to open" }
+                    } }
+                    tbody { @for pool in pools {
+                        tr {
+                            td { (pool.name) }
+                            td .number { (count(pool.connections)) } td .number { (count(pool.busy)) } td .number { (count(pool.waiting)) }
+                            td .number { (count(pool.opened)) }
+                            td class=(number(pool.lost)) { (count(pool.lost)) } td class=(number(pool.failed)) { (count(pool.failed)) }
                         }
                     } }
                 } }
@@ -427,11 +455,7 @@ fn limits(observation: &Observation) -> Html<Flow> {
 
 fn application(observation: &Observation) -> Html<Flow> {
     let parts = observation.overview.application.as_deref().unwrap_or_default();
-    let is_own = |part: &&PartOverview| {
-        part.name
-            .as_deref()
-            .is_some_and(|name| !name.starts_with("cache ") && !name.starts_with("tiers ") && name != "sessions")
-    };
+    let is_own = |part: &&PartOverview| part.name.as_deref().is_some_and(|name| !is_storage(name));
     let parts: Vec<_> = parts.iter().filter(is_own).collect();
     html! {
         @if observation.overview.application.is_none() && observation.problem.is_none() {

@@ -107,7 +107,7 @@ fn json(observation: &Observation) -> Result {
     let mut all = serde_json::to_value(&observation.overview)?;
     let more: serde_json::Value = serde_json::from_str(&observation.figures.to_json())?;
     let caches = serde_json::json!({
-        "caches": observation.caches, "tiers": observation.tiers, "problem": observation.problem,
+        "caches": observation.caches, "tiers": observation.tiers, "pools": observation.pools, "problem": observation.problem,
     });
     if let serde_json::Value::Object(all) = &mut all {
         for part in [more, caches] {

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Signal;
 
 use super::Test;
+use super::caches::{Browser, tallies};
 use super::server::{Server, command, deploy, descendants, folder, kill, title};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -25,6 +26,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_request_that_hangs_is_shown_while_it_runs", a_request_that_hangs_is_shown_while_it_runs),
     ("the_status_page_is_for_this_machine_only", the_status_page_is_for_this_machine_only),
     ("one_plain_process_has_a_status_page_on_a_unix_socket", one_plain_process_has_a_status_page_on_a_unix_socket),
+    ("connections_to_the_database_of_all_processes_are_shown", connections_to_the_database_are_shown),
     ("promtool_finds_nothing_wrong", promtool_finds_nothing_wrong),
     ("prometheus_scrapes_and_queries", prometheus_scrapes_and_queries),
 ];
@@ -242,8 +244,31 @@ fn one_plain_process_has_a_status_page_on_a_unix_socket() {
     assert!(!socket.exists(), "the socket is left");
 }
 
+fn connections_to_the_database_are_shown() {
+    for model in ["thread", "prefork"] {
+        let data = folder();
+        let mut server = tallies(&data, "", &[&STATUS[..], &["--mpm", model, "--workers", "2"]].concat());
+        Browser::default().post(&server, "/tally/false/1?transaction=true");
+        let open = "skep_sql_connections{pool=\"writer\"} ";
+        server.wait_until("the metrics have them", |server| {
+            let metrics = page(server, "/-/metrics");
+            let number = metrics.lines().find_map(|line| line.strip_prefix(open)?.parse::<u64>().ok());
+            number.is_some_and(|number| number > 0)
+        });
+        let (html, json) = (page(&server, "/-/status"), page(&server, "/-/status.json"));
+        assert!(html.contains("Database connections") && html.contains("requests waiting"), "{html}");
+        assert!(json.contains("\"pools\":[{\"busy\":0,\"connections\":"), "{json}");
+        for text in [&html, &page(&server, "/-/metrics")] {
+            assert!(!text.contains("pool writer"), "the application says nothing of them: {text}");
+        }
+        drop(server);
+        std::fs::remove_dir_all(data).unwrap();
+    }
+}
+
 fn promtool_finds_nothing_wrong() {
-    let server = start(&[]);
+    let data = folder();
+    let server = tallies(&data, "", &STATUS);
     get_times(&server, 3);
     assert!(server.get("/nowhere").is_err());
     let answer = page(&server, "/-/metrics");
@@ -255,6 +280,8 @@ fn promtool_finds_nothing_wrong() {
     let output = promtool.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.is_empty(), "{said}");
+    drop(server);
+    std::fs::remove_dir_all(data).unwrap();
 }
 
 fn prometheus_scrapes_and_queries() {

@@ -20,6 +20,8 @@ fn account(service: u16, cause: Option<&str>) -> Account {
         by_statement: vec![StatementTime { text: "select 1".into(), runs: 2, time: Duration::from_millis(3) }],
         cache: Duration::ZERO,
         cache_reads: 0,
+        render: Duration::from_millis(6),
+        is_rendering: false,
         cause: cause.map(str::to_owned),
         steps: None,
     }
@@ -114,7 +116,8 @@ fn an_error_is_listed_with_its_cause_and_a_slow_request_with_where_its_time_went
     assert_eq!((&*error.id, error.status, &*error.service), ("0000000000000abc", 500, "Article"));
     assert_eq!((&*error.path, &*error.cause), ("/a", "the disk is \"full\"\n"));
     let [slow] = &slow[..] else { panic!("{slow:?}") };
-    assert_eq!((slow.micros, slow.wait, slow.sql, slow.handler, slow.write), (80_000, 1000, 3000, 76_000, 0));
+    assert_eq!((slow.micros, slow.wait, slow.sql, slow.cache, slow.write), (80_000, 1000, 3000, 0, 0));
+    assert_eq!((slow.render, slow.handler), (6000, 70_000));
     assert_eq!((&*slow.slowest[0].text, slow.slowest[0].runs), ("select 1", 2));
 }
 

@@ -14,6 +14,8 @@ use crate::mount::MountPoint;
 use crate::response::Response;
 use crate::router::Entry;
 #[cfg(not(target_family = "wasm"))]
+use crate::sql::Database;
+#[cfg(not(target_family = "wasm"))]
 use crate::status::Part;
 
 /// What the name of an entry ends with that leads from an old path to a service.
@@ -38,13 +40,14 @@ impl Site {
         &self.service_routes
     }
 
-    /// What caches have done, and what their tiers and the sessions hold.
+    /// What caches have done, what their tiers and the sessions hold, and the connections to the database.
     #[cfg(not(target_family = "wasm"))]
     #[doc(hidden)]
     #[must_use]
     pub fn storage_status(&self) -> Vec<Part> {
         let mut parts = self.resources.caches.status();
         parts.extend(self.resources.sessions.status());
+        parts.extend(self.resources.database.iter().flat_map(Database::status));
         parts
     }
 }
@@ -67,13 +70,14 @@ pub(super) fn note(response: &mut Response, mut account: Box<Account>, begun: Op
 
 fn server_timing(account: &Account, total: Duration) -> String {
     let millis = |time: Duration| format!("{:.3}", time.as_secs_f64() * 1000.0);
-    let rest = total.saturating_sub(account.sql + account.cache);
+    let rest = total.saturating_sub(account.sql + account.cache + account.render);
     let (statements, reads) = (account.statements, account.cache_reads);
     format!(
-        "total;dur={}, sql;dur={};desc=\"SQL ({statements})\", cache;dur={};desc=\"cache ({reads})\", handler;dur={}",
+        "total;dur={}, sql;dur={};desc=\"SQL ({statements})\", cache;dur={};desc=\"cache ({reads})\", render;dur={}, handler;dur={}",
         millis(total),
         millis(account.sql),
         millis(account.cache),
+        millis(account.render),
         millis(rest)
     )
 }

@@ -21,6 +21,7 @@ use super::pool::{Lease, Pool};
 #[cfg(feature = "postgres")]
 use super::postgres;
 use crate::offload::{Offload, offload};
+use crate::status::Part;
 
 /// The database of an application: one for the process, cheap to clone, shared by its threads.
 ///
@@ -292,6 +293,17 @@ impl Database {
             }
             #[cfg(feature = "postgres")]
             Engine::Postgres(_) => {}
+        }
+    }
+
+    /// What is open and who waits, for the status.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn status(&self) -> Vec<Part> {
+        match &self.engine {
+            Engine::Sqlite(shared) => vec![shared.writer.status("pool writer"), shared.readers.status("pool readers")],
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(shared) => vec![shared.status()],
         }
     }
 

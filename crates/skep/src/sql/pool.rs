@@ -12,6 +12,7 @@ use futures_channel::oneshot;
 
 use super::connection::Connection;
 use super::error::{Error, Kind, Result};
+use crate::status::Part;
 
 type Opener = Box<dyn Fn() -> Result<Connection> + Send + Sync>;
 
@@ -20,6 +21,8 @@ type Slot = Option<Connection>;
 
 pub(super) struct Pool {
     queue: Mutex<Queue>,
+    /// How many connections there may be.
+    places: usize,
     /// How many may wait.
     limit: usize,
     open: Opener,
@@ -38,7 +41,8 @@ enum Turn {
 impl Pool {
     /// A pool with these places, in which at most `limit` wait for one.
     pub(super) fn new(idle: Vec<Slot>, limit: usize, open: Opener) -> Arc<Self> {
-        Arc::new(Self { queue: Mutex::new(Queue { idle, waiting: VecDeque::new() }), limit, open })
+        let places = idle.len();
+        Arc::new(Self { queue: Mutex::new(Queue { idle, waiting: VecDeque::new() }), places, limit, open })
     }
 
     /// Waits for a connection, without blocking.
@@ -52,6 +56,20 @@ impl Pool {
     /// Closes connections that nobody uses. Their places stay.
     pub(super) fn close_idle(&self) {
         self.queue().idle.fill_with(|| None);
+    }
+
+    /// For the status: how many connections are open, how many of them are lent, and how many wait for one.
+    pub(super) fn status(&self, name: &str) -> Part {
+        let queue = self.queue();
+        let busy = self.places - queue.idle.len();
+        let connections = busy + queue.idle.iter().flatten().count();
+        let waiting = queue.waiting.iter().filter(|waiting| !waiting.is_canceled()).count();
+        drop(queue);
+        Part::new(name)
+            .line(format!("{connections} connections of {}, {busy} busy, {waiting} wait for one", self.places))
+            .value("connections", connections)
+            .value("busy", busy)
+            .value("waiting", waiting)
     }
 
     fn turn(self: &Arc<Self>) -> Result<Turn> {

@@ -13,6 +13,7 @@ mod failure;
 mod flight;
 mod migrate;
 mod pool;
+mod status;
 mod stream;
 mod text;
 mod tls;
@@ -22,7 +23,7 @@ mod verb;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio_postgres::Config;
@@ -30,6 +31,7 @@ use tokio_postgres::Config;
 pub(super) use self::blocking::Remote;
 pub(super) use self::connection::Job;
 pub(super) use self::pool::Pool;
+use self::status::Counts;
 pub(super) use self::stream::Cursor;
 pub(super) use self::transaction::Transaction;
 pub(super) use self::value::Cell;
@@ -52,6 +54,9 @@ pub(super) struct Shared {
     pub(super) options: Options,
     offload: Arc<dyn Offload>,
     pub(super) on_commit: OnceLock<OnCommit>,
+    /// Those of its threads.
+    pools: Mutex<Vec<Weak<Pool>>>,
+    counts: Arc<Counts>,
     /// It is for a test, and removed with this. Where to connect for that.
     temporary: Option<(Config, String)>,
 }
@@ -107,7 +112,17 @@ impl Shared {
         let wrong = |problem| OpenError::new(&PathBuf::from("PostgreSQL"), Problem::Address(problem), Duration::ZERO);
         let address::Address { config, place, authorities } = address::parse(address).map_err(wrong)?;
         let tls = tls::Tls::new(authorities.as_deref()).map_err(wrong)?;
-        Ok(Self { config, tls, place, options, offload, on_commit: OnceLock::new(), temporary: None })
+        Ok(Self {
+            config,
+            tls,
+            place,
+            options,
+            offload,
+            on_commit: OnceLock::new(),
+            pools: Mutex::default(),
+            counts: Arc::default(),
+            temporary: None,
+        })
     }
 
     /// A new database beside the one that the address names.
@@ -124,7 +139,11 @@ impl Shared {
     }
 
     pub(super) fn pool(self: &Arc<Self>) -> Arc<Pool> {
-        Pool::new(Arc::clone(self))
+        let pool = Pool::new(Arc::clone(self));
+        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.retain(|pool| pool.strong_count() > 0);
+        pools.push(Arc::downgrade(&pool));
+        pool
     }
 
     /// What was written is committed.
@@ -150,7 +169,9 @@ impl Drop for Shared {
 fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
     let (options, offload) = (shared.options.clone(), Arc::clone(&shared.offload));
     let (tls, place, on_commit) = (shared.tls.clone(), shared.place.clone(), OnceLock::new());
-    let there = Arc::new(Shared { config: at.clone(), tls, place, options, offload, on_commit, temporary: None });
+    let (pools, counts) = (Mutex::default(), Arc::default());
+    let config = at.clone();
+    let there = Arc::new(Shared { config, tls, place, options, offload, on_commit, pools, counts, temporary: None });
     Remote::open(&there)?.run(move |connection| async move { connection.batch(&text).await })?
 }
 

@@ -227,3 +227,53 @@ fn a_table_may_change_under_a_prepared_statement() {
         assert!(all().await.unwrap_err().to_string().contains("expected 2 columns, found 3"));
     });
 }
+
+/// A value of the status.
+fn number(database: &skep::sql::Database, key: &str) -> u64 {
+    let [part] = &database.status()[..] else { panic!("one pool of connections") };
+    assert_eq!(part.name(), "pool postgres");
+    match part.values().find(|(known, _)| *known == key) {
+        Some((_, skep::status::Value::Number(number))) => *number,
+        other => panic!("{key}: {other:?}"),
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn the_status_tells_what_connections_of_all_threads_do_and_who_waits() {
+    let mut cluster = Cluster::start();
+    let database = crate::database(&cluster, Options::new().connections(2).transactions(1));
+    let of = |keys: [&str; 3]| keys.map(|key| number(&database, key));
+    crate::on_runtime(async {
+        // As two threads have them.
+        let (db, other) = (database.local(), database.local());
+        let opened = number(&database, "opened");
+        assert_eq!(of(["connections", "busy", "waiting"]), [0, 0, 0], "none is open that nobody needs");
+        assert_eq!(db.one::<i64>("select 1").await.unwrap(), Some(1));
+        assert_eq!(of(["connections", "busy", "waiting"]), [1, 0, 0]);
+
+        let transaction = db.transaction().await.unwrap();
+        let waiting = tokio::task::spawn_local({
+            let db = db.clone();
+            async move { db.transaction().await.unwrap().rollback().await }
+        });
+        let slow = tokio::task::spawn_local(async move { other.one::<i64>("select 1 from pg_sleep(2)").await });
+        becomes("they are busy", async || of(["connections", "busy", "waiting"]) == [3, 2, 1]).await;
+        transaction.rollback().await.unwrap();
+        waiting.await.unwrap().unwrap();
+        slow.await.unwrap().unwrap();
+        becomes("all are idle", async || of(["connections", "busy", "waiting"]) == [2, 0, 0]).await;
+        assert_eq!(of(["opened", "lost", "failed"]), [opened + 3, 0, 0], "that of a thread that is gone was closed");
+
+        cluster.stop();
+        becomes("they are lost", async || {
+            _ = db.one::<i64>("select 1").await;
+            number(&database, "lost") == 2 && number(&database, "failed") > 0
+        })
+        .await;
+        assert_eq!(number(&database, "connections"), 0);
+        cluster.start_again();
+        becomes("one is opened again", async || db.one::<i64>("select 1").await.is_ok()).await;
+        assert_eq!(of(["connections", "busy", "lost"]), [1, 0, 2]);
+    });
+}

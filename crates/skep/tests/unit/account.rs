@@ -45,6 +45,41 @@ fn what_runs_in_a_scope_finds_its_account_and_a_panic_leaves_it() {
 }
 
 #[test]
+fn what_is_written_within_a_page_counts_once_and_without_sql() {
+    let pause = Duration::from_millis(20);
+    let mut scope = Scope(Some(Box::new(Account::new(1))));
+    let piece = || crate::html! { p { (std::iter::once({ std::thread::sleep(pause); "slow" }).collect::<String>()) } };
+    let start = Instant::now();
+    let page = scope.enter(|| {
+        crate::html! {
+            (piece())
+            @for _ in 0..2 { (piece()) }
+            @let timer = Timer::start();
+            @let sql = { std::thread::sleep(pause); timer.note_statement("select 1"); "1" };
+            p { (sql) }
+        }
+    });
+    let all = start.elapsed();
+    assert_eq!(page.as_str(), "<p>slow</p><p>slow</p><p>slow</p><p>1</p>");
+    let account = scope.0.take().unwrap();
+    assert!(account.sql >= pause && account.render >= 3 * pause, "{account:?}");
+    assert!(account.render + account.sql <= all, "{account:?}, {all:?} in all");
+    assert!(!account.is_rendering);
+}
+
+#[test]
+fn a_page_that_is_left_early_ends_its_rendering() {
+    let mut scope = Scope(Some(Box::new(Account::new(1))));
+    let write = |text: Option<&str>| Some(crate::html! { p { (text?) } });
+    let pages = scope.enter(|| [write(None), write(Some("a"))].map(|page| page.map(crate::html::Html::into_string)));
+    assert_eq!(pages, [None, Some("<p>a</p>".to_owned())]);
+    let account = scope.0.take().unwrap();
+    assert!(!account.is_rendering && account.render > Duration::ZERO);
+    // Without an account nothing is measured.
+    assert!(Rendering::begin().0.is_none());
+}
+
+#[test]
 fn a_traced_request_notes_its_first_steps() {
     let mut scope = Scope(Some(Box::new(Account::new(1).traced(true))));
     scope.enter(|| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use super::super::observer::{CacheFigures, TierFigures};
+use super::super::observer::{CacheFigures, PoolFigures, TierFigures};
 use super::Number::{Millis, Nanos};
 use super::*;
 use crate::metrics::recorder::Finished;
@@ -27,6 +27,8 @@ fn observation() -> Observation {
         by_statement: Vec::new(),
         cache: Duration::ZERO,
         cache_reads: 0,
+        render: Duration::ZERO,
+        is_rendering: false,
         cause: None,
         steps: None,
     };
@@ -55,8 +57,10 @@ fn observation() -> Observation {
         Overview { name: "shop 1.0".into(), uptime: 1.5, application: Some(vec![part]), ..Overview::default() };
     let cache = CacheFigures { name: "pages".into(), hits: 3, ..CacheFigures::default() };
     let tier = TierFigures { name: "sessions".into(), driver: "sqlite".into(), entries: 2, bytes: 100, evicted: 0 };
+    let pool = PoolFigures { name: "postgres".into(), connections: 5, busy: 2, lost: 1, ..PoolFigures::default() };
     let figures = metrics.figures();
-    Observation { overview, figures, caches: vec![cache], tiers: vec![tier], cpu: [10, 2500], ..Observation::default() }
+    let (caches, tiers, pools, cpu) = (vec![cache], vec![tier], vec![pool], [10, 2500]);
+    Observation { overview, figures, caches, tiers, pools, cpu, ..Observation::default() }
 }
 
 /// A name, labels, and a value.
@@ -153,6 +157,9 @@ fn labels_are_escaped_and_come_back_as_they_were() {
     assert_eq!(services.into_iter().collect::<Vec<_>>(), ["Search \"all\"\\\n"]);
     let value = |name: &str| all.iter().find(|(found, ..)| found == name).unwrap().2;
     assert_eq!((value("skep_sessions"), value("skep_application_status")), (2.0, 7.0));
+    let pool = ["connections", "connections_busy", "waiting", "connections_lost_total"];
+    let pool = pool.map(|name| value(&format!("skep_sql_{name}")).to_string());
+    assert_eq!(pool, ["5", "2", "0", "1"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -65,14 +66,19 @@ impl Connection {
     /// Connects. `timeout` is that of each statement, in milliseconds; 0 is none.
     pub(super) async fn open(shared: &Shared, timeout: u128) -> Result<Arc<Self>> {
         let opened = tokio::time::timeout(CONNECT, Self::connect(shared, timeout)).await;
-        opened.map_err(|_| unreachable("no answer for 10 s"))?
+        let opened = opened.unwrap_or_else(|_| Err(unreachable("no answer for 10 s")));
+        let count = if opened.is_ok() { &shared.counts.opened } else { &shared.counts.failed };
+        count.fetch_add(1, Ordering::Relaxed);
+        opened
     }
 
     async fn connect(shared: &Shared, timeout: u128) -> Result<Arc<Self>> {
         let (client, connection) = shared.config.connect(shared.tls.clone()).await.map_err(failed)?;
+        let counts = Arc::clone(&shared.counts);
         // It ends with the client, or when PostgreSQL ends it.
         tokio::spawn(async move {
             if let Err(error) = connection.await {
+                counts.lost.fetch_add(1, Ordering::Relaxed);
                 tracing::warn!(target: "skep::sql", "a connection to PostgreSQL is lost: {error}");
             }
         });

@@ -15,6 +15,7 @@ use super::super::error::{Kind, Result};
 use super::Shared;
 use super::connection::{Connection, Job, Outcome};
 use super::failure::unreachable;
+use super::status::Usage;
 use super::verb::Verb;
 
 /// How long nothing is tried after a first failure to connect, and at most.
@@ -213,6 +214,21 @@ impl Pool {
                     connection = lease.connection.take();
                 }
             }
+        }
+    }
+
+    /// For the status.
+    pub(super) fn usage(&self) -> Usage {
+        let state = self.state();
+        let is_open = |connection: &&Arc<Connection>| !connection.is_closed();
+        let open = || state.open.iter().filter(is_open);
+        let in_use = open().filter(|connection| connection.in_flight() > 0).count();
+        let hopeful = state.hopeful.iter().filter(|waiting| !waiting.is_canceled()).count();
+        let waiting = state.waiting.iter().filter(|waiting| !waiting.is_canceled()).count();
+        Usage {
+            connections: open().count() + state.idle.iter().filter(is_open).count() + state.held,
+            busy: in_use + state.held,
+            waiting: hopeful + waiting,
         }
     }
 

@@ -1,0 +1,53 @@
+//! What the status says of connections: of all pools of the process together.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, Weak};
+
+use super::Shared;
+use crate::status::Part;
+
+/// What has become of connections since the process started.
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) opened: AtomicU64,
+    /// Those that PostgreSQL or the network has ended.
+    pub(super) lost: AtomicU64,
+    /// Attempts to open one.
+    pub(super) failed: AtomicU64,
+}
+
+/// What a pool has now.
+#[derive(Default)]
+pub(super) struct Usage {
+    /// Those that are open.
+    pub(super) connections: usize,
+    /// Those with a statement in them, or with a holder.
+    pub(super) busy: usize,
+    /// Who waits for one.
+    pub(super) waiting: usize,
+}
+
+impl Shared {
+    pub(in crate::sql) fn status(&self) -> Part {
+        let mut all = Usage::default();
+        let pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for pool in pools.iter().filter_map(Weak::upgrade) {
+            let usage = pool.usage();
+            all.connections += usage.connections;
+            all.busy += usage.busy;
+            all.waiting += usage.waiting;
+        }
+        let Usage { connections, busy, waiting } = all;
+        let [opened, lost, failed] =
+            [&self.counts.opened, &self.counts.lost, &self.counts.failed].map(|count| count.load(Ordering::Relaxed));
+        Part::new("pool postgres")
+            .line(format!("{connections} connections to {}, {busy} busy, {waiting} wait for one", self.place.display()))
+            .line(format!("{opened} were opened, {lost} were lost, {failed} attempts to open one failed"))
+            .value("connections", connections)
+            .value("busy", busy)
+            .value("waiting", waiting)
+            .value("opened", opened)
+            .value("lost", lost)
+            .value("failed", failed)
+    }
+}
