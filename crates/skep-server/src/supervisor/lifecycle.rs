@@ -121,7 +121,7 @@ impl Supervisor {
             self.announce();
         }
         if let Some(old) = old {
-            // Whoever hears of a swap reaches the new version from then on.
+            // A client that hears of a swap reaches the new version from then on.
             if swap.is_some() {
                 old.await_retired(SETTLE_TIMEOUT, &self.config);
             }

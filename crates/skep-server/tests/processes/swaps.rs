@@ -76,13 +76,17 @@ fn a_swap_is_reported_once_the_old_version_accepts_nothing() {
         let old = server.family();
         deploy(&server.folder.join("app"), "two");
         // As on a machine so busy that they get no time.
-        old.iter().for_each(|process| kill(*process, Signal::STOP));
+        for process in &old {
+            kill(*process, Signal::STOP);
+        }
         let folder = server.folder.clone();
         let swap = thread::spawn(move || control_in(&folder, "swap", &[]));
         server.wait_until("the new version serves", |server| server.get("/version").unwrap() == "two");
         thread::sleep(Duration::from_millis(50));
         assert!(!swap.is_finished(), "{model}: it is reported while the old version may accept");
-        old.iter().for_each(|process| kill(*process, Signal::CONT));
+        for process in &old {
+            kill(*process, Signal::CONT);
+        }
         assert!(swap.join().unwrap().0);
         assert_eq!(server.get("/version").unwrap(), "two");
     }
