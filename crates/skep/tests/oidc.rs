@@ -43,13 +43,19 @@ impl World {
 
     /// The way to the provider and its consent: the path that the browser comes back to.
     fn begin(&self, client: &Client) -> String {
-        let redirect = client.request(http::Method::GET, "/sign-in/example").without_redirects().send();
+        self.begin_at(client, "/sign-in/example", None)
+    }
+
+    /// The same, from a link of the application that asks the provider for this `max_age`.
+    fn begin_at(&self, client: &Client, link: &str, max_age: Option<&str>) -> String {
+        let redirect = client.request(http::Method::GET, link).without_redirects().send();
         assert_eq!(redirect.status(), 303, "{}", redirect.text());
         let (endpoint, query) = redirect.header("location").unwrap().split_once('&').unwrap();
         assert_eq!(endpoint, "https://accounts.example.org/authorize?ui=1");
         let query = pairs(query);
         assert_eq!((&*query["response_type"], &*query["client_id"]), ("code", CLIENT));
         assert_eq!((&*query["scope"], query["nonce"].len()), ("openid email profile", 43));
+        assert_eq!(query.get("max_age").map(String::as_str), max_age);
         let (callback, state) = (query["redirect_uri"].clone(), query["state"].clone());
         let path = callback.strip_prefix("http://localhost").unwrap().to_owned();
         format!("{path}?state={state}&code={}", self.provider.consent(query))
@@ -58,6 +64,23 @@ impl World {
     fn sign_in(&self) -> TestResponse {
         let client = self.client();
         client.get(&self.begin(&client))
+    }
+
+    /// The next tokens say that the user proved it at this time.
+    fn proves_at(&self, time: impl Into<serde_json::Value>) {
+        let time = time.into();
+        self.provider.change(move |_, claims| {
+            claims.insert("auth_time".to_owned(), time.clone());
+        });
+    }
+
+    /// Many who begin at the same moment: their statuses.
+    fn crowd(&self) -> Vec<u16> {
+        let begin = |client: Client| client.request(http::Method::GET, "/sign-in/example").without_redirects().send();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..20).map(|_| scope.spawn(|| begin(self.client()).status().as_u16())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        })
     }
 
     /// Signs in with a token that is not to be believed; `why` is for the log alone.
@@ -160,6 +183,8 @@ fn a_token_for_others_or_of_another_time_is_refused() {
     world.refuses_claim("exp", json!(null), "lacks a claim");
     world.refuses_claim("iat", now + 61, "`iat` of the ID token is in the future");
     world.refuses_claim("nbf", now + 61, "`nbf` of the ID token is in the future");
+    world.refuses_claim("auth_time", now + 61, "`auth_time` of the ID token is in the future");
+    world.refuses_claim("auth_time", "today", "another type");
     world.refuses_claim("sub", "", "`sub` of the ID token");
     world.provider.change(move |_, claims| {
         claims.insert("exp".to_owned(), (now - 59).into());
@@ -211,6 +236,56 @@ fn new_keys_are_fetched_once_a_minute_at_most() {
     world.clock.advance(Duration::from_mins(1));
     world.is_refused("no key of the provider");
     assert_eq!(world.provider.count("/keys"), 3);
+}
+
+#[test]
+fn a_sign_in_is_as_fresh_as_the_provider_proves() {
+    let world = World::new();
+    let (client, now) = (world.client(), world.now());
+    let key = || client.request(http::Method::GET, "/key").without_redirects().send();
+    let is_stale = || key().header("location") == Some("/sign-in/example/again");
+    assert_eq!(client.get(&world.begin(&client)).text(), "1 is Ada");
+    assert!(is_stale(), "the provider does not say when it asked");
+    let again = || client.get(&world.begin_at(&client, "/sign-in/example/again", Some("600")));
+    assert_eq!(again().text(), "1 is Ada");
+    assert!(is_stale(), "nor when it was asked to");
+    for time in [0, now - 601, now - 3600] {
+        world.proves_at(time);
+        assert_eq!(again().text(), "1 is Ada");
+        assert!(is_stale(), "the provider did not ask again: {time}");
+    }
+    world.proves_at(now - 540);
+    assert_eq!(again().text(), "1 is Ada");
+    assert_eq!(key().text(), "the key of Ada");
+    world.clock.advance(Duration::from_secs(61));
+    assert!(is_stale(), "ten minutes after the proof, whenever the application heard of it");
+    world.proves_at(world.now() + 60);
+    assert_eq!(client.get(&world.begin(&client)).text(), "1 is Ada");
+    world.clock.advance(Duration::from_mins(10));
+    assert_eq!(key().text(), "the key of Ada", "clocks may be a minute apart");
+    world.clock.advance(Duration::from_secs(1));
+    assert!(is_stale(), "but nothing is fresh for longer than ten minutes from now");
+}
+
+#[test]
+fn many_who_begin_at_once_make_one_request() {
+    let world = World::new();
+    world.provider.rules().is_slow = true;
+    assert_eq!(world.crowd(), [303; 20]);
+    assert_eq!(world.provider.count("/main/.well-known/openid-configuration"), 1);
+}
+
+#[test]
+fn many_who_wait_for_a_provider_that_fails_learn_why_and_the_next_one_asks_again() {
+    let world = World::new();
+    world.provider.rules().is_slow = true;
+    world.provider.rules().is_down = true;
+    assert_eq!(world.crowd(), [503; 20]);
+    let asked = world.provider.count("/main/.well-known/openid-configuration");
+    assert!(asked < 20, "only who comes later than half a second after the first one asks again: {asked}");
+    world.provider.rules().is_down = false;
+    assert_eq!(world.crowd(), [303; 20]);
+    assert_eq!(world.provider.count("/main/.well-known/openid-configuration"), asked + 1);
 }
 
 #[test]

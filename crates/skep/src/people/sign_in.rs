@@ -24,8 +24,13 @@ use crate::response::Result;
 ///
 /// An example is at [`PasswordAccount`].
 pub async fn sign_in<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
+    sign_in_proved(cx, account, now(cx)).await
+}
+
+/// The same of a user who proved it at this time, in milliseconds since 1970: 0 if nobody knows when.
+pub(super) async fn sign_in_proved<A: Account>(cx: &mut Cx<'_>, account: &A, proved: u64) -> Result<()> {
     if !account.has_second_factor() {
-        return establish(cx, account, now(cx), EventKind::SignedIn).await;
+        return establish(cx, account, proved, EventKind::SignedIn).await;
     }
     let session = cx.session();
     session.renew().await?;
@@ -148,7 +153,14 @@ pub(super) const ATTEMPTS: Store<str, u64> = Store::with("skep-sign-in", |store|
 const BY_NAME: limit::Pace = limit::Pace { burst: 10, each: std::time::Duration::from_mins(1) };
 
 /// An address (a /64 of IPv6) may try 50 times, and then once every 10 seconds: many people may share it.
-pub(super) const BY_ADDRESS: limit::Pace = limit::Pace { burst: 50, each: std::time::Duration::from_secs(10) };
+const BY_ADDRESS: limit::Pace = limit::Pace { burst: 50, each: std::time::Duration::from_secs(10) };
+
+/// Bounds how often an address begins or completes something, and so what it can have stored and logged.
+#[cfg(feature = "oidc")]
+pub(super) async fn spend_of_address(cx: &Cx<'_>, what: &str) -> Result<()> {
+    let Some(network) = cx.peer().network() else { return Ok(()) };
+    limit::spend(cx, &ATTEMPTS, &format!("{what}:{network:x}"), BY_ADDRESS).await
+}
 
 /// Signs in with name and password: `None` if the name is not known, has no password, or has another one. Which of them it is neither the
 /// result nor the time that it takes tells.

@@ -2,7 +2,7 @@
 
 use skep::Secret;
 use skep::people::oidc::{Claims, Provider};
-use skep::people::{Account, Signed, sign_in};
+use skep::people::{Account, Fresh, Signed};
 use skep::prelude::*;
 use skep::settings::Settings;
 use skep::sql::{Row, migrations};
@@ -48,6 +48,10 @@ impl Account for User {
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
         Ok(cx.db().one(sql!(Self, "select id, name from user where id = ?", id)).await?)
+    }
+
+    fn refuse_stale(&self, _cx: &Cx<'_>) -> Error {
+        Response::see_other(SignInAgain).into()
     }
 }
 
@@ -96,6 +100,16 @@ impl Handle for SignIn {
 }
 
 #[derive(Service)]
+#[service(GET "/sign-in/example/again", open = "it is how to get in")]
+struct SignInAgain;
+
+impl Handle for SignInAgain {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(provider(cx).max_age(User::FRESH).begin(cx, Callback).await?)
+    }
+}
+
+#[derive(Service)]
 #[service(GET "/sign-in/example/callback", open = "it is how to get in")]
 struct Callback;
 
@@ -106,7 +120,7 @@ impl Handle for Callback {
             Some(user) => user,
             None => User::join(cx, &claims).await?,
         };
-        sign_in(cx, &user).await?;
+        claims.sign_in(cx, &user).await?;
         Ok(Response::see_other(Profile::link()))
     }
 }
@@ -124,10 +138,23 @@ impl Handle for Profile {
     }
 }
 
+#[derive(Service)]
+#[service(GET "/key")]
+struct ShowKey {
+    #[guard]
+    user: Fresh<User>,
+}
+
+impl Handle for ShowKey {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(format!("the key of {}", self.user.name)))
+    }
+}
+
 pub(crate) fn app() -> App {
     App::new()
         .database(migrations!("tests/sql/oidc"))
         .settings::<Login>()
-        .serve::<(SignIn, Callback, Profile)>()
+        .serve::<(SignIn, SignInAgain, Callback, Profile, ShowKey)>()
         .require::<Signed<User>>()
 }

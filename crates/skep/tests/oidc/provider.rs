@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -44,6 +45,8 @@ pub(crate) struct Rules {
     /// The error of the token endpoint.
     pub(crate) refuses: Option<&'static str>,
     pub(crate) is_down: bool,
+    /// It responds so late that everybody who asks at once waits for it.
+    pub(crate) is_slow: bool,
     /// The paths that were asked for.
     pub(crate) requests: Vec<String>,
     /// The queries of those who wait for a code.
@@ -70,6 +73,7 @@ impl Fake {
             user_info: Value::Null,
             refuses: None,
             is_down: false,
+            is_slow: false,
             requests: Vec::new(),
             codes: HashMap::new(),
         };
@@ -175,13 +179,20 @@ impl Fake {
 
 impl Fetcher for Fake {
     fn fetch(&self, request: Request<Bytes>, _bounds: Bounds) -> Fetching<'_> {
-        if self.rules().is_down {
-            return Box::pin(async { Err(FetchError::unreachable("accounts.example.org", "connection refused")) });
-        }
+        let (is_down, is_slow) = {
+            let rules = self.rules();
+            (rules.is_down, rules.is_slow)
+        };
         let (status, body) = self.respond(&request);
         let mut response = Response::new(Bytes::from(body.to_string()));
         *response.status_mut() = StatusCode::from_u16(status).unwrap();
-        Box::pin(async { Ok(response) })
+        Box::pin(async move {
+            if is_slow {
+                tokio::time::sleep(Duration::from_millis(500)).await;
+            }
+            let refused = || FetchError::unreachable("accounts.example.org", "connection refused");
+            if is_down { Err(refused()) } else { Ok(response) }
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use http::Uri;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::error::OidcError;
+use super::error::{Failed, OidcError};
 use super::id_token::IdToken;
 use super::keys::KeySet;
 use super::provider::Provider;
@@ -48,12 +48,13 @@ struct FetchedKeys {
 }
 
 impl Provider {
-    /// The endpoints, from the cache or from `/.well-known/openid-configuration`.
+    /// The endpoints, from the cache or from `/.well-known/openid-configuration`. However many ask at once, the provider is asked once.
     pub(super) async fn metadata(&self, cx: &Cx<'_>) -> Result<Metadata, OidcError> {
-        let cache = cx.cache(&METADATA);
-        if let Some(metadata) = cache.get(&self.issuer).await.map_err(Error::from)? {
-            return Ok(metadata);
-        }
+        let fetch = || async { Ok::<_, Failed>(self.fetch_metadata(cx).await?) };
+        cx.cache(&METADATA).get_or(&self.issuer, fetch).await.map_err(OidcError::of_flight)
+    }
+
+    async fn fetch_metadata(&self, cx: &Cx<'_>) -> Result<Metadata, OidcError> {
         self.require_tls(&self.issuer)?;
         let url = format!("{}/.well-known/openid-configuration", self.issuer.trim_end_matches('/'));
         let metadata: Metadata = self.get(cx, FetchRequest::get(url)).await?;
@@ -65,27 +66,30 @@ impl Provider {
         for endpoint in endpoints.into_iter().chain(&metadata.userinfo_endpoint) {
             self.require_tls(endpoint)?;
         }
-        cache.set(&self.issuer, &metadata).await.map_err(Error::from)?;
         Ok(metadata)
     }
 
     /// Checks the signature of a token. If none of the cached keys made it, the provider may have changed its keys since.
     pub(super) async fn verify(&self, cx: &Cx<'_>, metadata: &Metadata, token: &IdToken<'_>) -> Result<(), OidcError> {
-        let cache = cx.cache(&KEYS);
         let made_it = |keys: &KeySet| keys.verify(&token.header, token.message, &token.signature);
-        let refused = || self.untrusted("no key of the provider made the signature of the ID token");
-        if let Some(cached) = cache.get(&metadata.jwks_uri).await.map_err(Error::from)? {
-            if made_it(&cached.keys) {
-                return Ok(());
-            }
-            if u128::from(now(cx).saturating_sub(cached.at)) < OLD.as_millis() {
-                return Err(refused());
-            }
+        let url = &metadata.jwks_uri;
+        let mut found = self.keys(cx, url, url).await?;
+        if !made_it(&found.keys) && u128::from(now(cx).saturating_sub(found.at)) >= OLD.as_millis() {
+            // All who find these keys too old wait for one request, too.
+            found = self.keys(cx, url, &format!("{url} after {}", found.at)).await?;
+            cx.cache(&KEYS).set(url, &found).await.map_err(Error::from)?;
         }
-        let keys: KeySet = self.get(cx, FetchRequest::get(&*metadata.jwks_uri)).await?;
-        let is_signed = made_it(&keys);
-        cache.set(&metadata.jwks_uri, &FetchedKeys { keys, at: now(cx) }).await.map_err(Error::from)?;
-        if is_signed { Ok(()) } else { Err(refused()) }
+        let problem = "no key of the provider made the signature of the ID token";
+        if made_it(&found.keys) { Ok(()) } else { Err(self.untrusted(problem)) }
+    }
+
+    /// The keys at a URL, from the cache under this name or from the provider.
+    async fn keys(&self, cx: &Cx<'_>, url: &str, name: &str) -> Result<FetchedKeys, OidcError> {
+        let fetch = || async {
+            let keys = self.get(cx, FetchRequest::get(url)).await?;
+            Ok::<_, Failed>(FetchedKeys { keys, at: now(cx) })
+        };
+        cx.cache(&KEYS).get_or(name, fetch).await.map_err(OidcError::of_flight)
     }
 
     /// JSON of the provider.

@@ -5,7 +5,6 @@ use std::fmt;
 use http::StatusCode;
 
 use crate::error::Error;
-use crate::fetch::FetchError;
 
 /// Why [`Provider::begin`](super::Provider::begin) or [`Provider::complete`](super::Provider::complete) failed. With `?` it becomes an
 /// error page with a message for the user; the cause is for the log.
@@ -49,7 +48,7 @@ impl OidcError {
         Self { kind: Kind::Expired, error: Error::bad_request(message) }
     }
 
-    pub(super) fn unavailable(provider: &str, cause: FetchError) -> Self {
+    pub(super) fn unavailable(provider: &str, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let message = format!("{provider} does not respond. Please try again in a while, or sign in another way.");
         let error = Error::new(StatusCode::SERVICE_UNAVAILABLE).with_message(message);
         Self { kind: Kind::Unavailable, error: error.with_cause(cause) }
@@ -59,6 +58,12 @@ impl OidcError {
         let message = format!("{provider} gave no usable response, so you are not signed in.");
         let error = Error::new(StatusCode::BAD_GATEWAY).with_message(message);
         Self { kind: Kind::Untrusted, error: error.with_cause(cause) }
+    }
+
+    /// What became of a request that this sign-in made or waited for.
+    pub(super) fn of_flight(error: skep_cache::Error) -> Self {
+        let failed = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<Failed>());
+        failed.map_or_else(|| Error::from(error.clone()).into(), Failed::to_error)
     }
 
     /// True if the user, or the provider in the user's name, refused to sign in here. With `?`: 403.
@@ -98,6 +103,52 @@ impl From<OidcError> for Error {
         error.error
     }
 }
+
+/// Why a request failed, for all sign-ins that waited for it.
+#[derive(Debug)]
+pub(super) struct Failed {
+    kind: Kind,
+    status: StatusCode,
+    message: Option<String>,
+    cause: String,
+}
+
+impl Failed {
+    fn to_error(&self) -> OidcError {
+        let error = Error::new(self.status).with_cause(self.cause.clone());
+        let error = match &self.message {
+            Some(message) => error.with_message(message.clone()),
+            None => error,
+        };
+        OidcError { kind: self.kind, error }
+    }
+}
+
+impl From<OidcError> for Failed {
+    fn from(OidcError { kind, error }: OidcError) -> Self {
+        let (status, message) = (error.status(), error.message().map(ToOwned::to_owned));
+        Self { kind, status, message, cause: chain(error.cause()) }
+    }
+}
+
+/// An error with all of its causes.
+fn chain(error: Option<&(dyn std::error::Error + Send + Sync + 'static)>) -> String {
+    let mut causes = Vec::new();
+    let mut next = error.map(|error| error as &dyn std::error::Error);
+    while let Some(error) = next {
+        causes.push(error.to_string());
+        next = error.source();
+    }
+    causes.join(": ")
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.cause)
+    }
+}
+
+impl std::error::Error for Failed {}
 
 impl fmt::Display for OidcError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -25,6 +25,8 @@ pub(super) struct Expected<'p> {
     pub(super) nonce: &'p str,
     /// Seconds since 1970.
     pub(super) now: f64,
+    /// How many seconds ago the user may have proved it to the provider, if that was asked for.
+    pub(super) max_age: Option<u64>,
 }
 
 /// The claims about the token itself.
@@ -38,6 +40,8 @@ struct Envelope {
     exp: f64,
     iat: f64,
     nbf: Option<f64>,
+    /// When the user last proved it to the provider.
+    auth_time: Option<f64>,
     nonce: Option<String>,
 }
 
@@ -64,7 +68,8 @@ impl<'t> IdToken<'t> {
         let unreadable = |_| "the ID token lacks a claim that it must have, or has one of another type";
         let envelope: Envelope = serde_json::from_slice(&self.payload).map_err(unreadable)?;
         envelope.check(expected)?;
-        serde_json::from_slice(&self.payload).map(Claims::verified).map_err(unreadable)
+        let said = serde_json::from_slice(&self.payload).map_err(unreadable)?;
+        Ok(Claims::verified(said, envelope.proved(expected)))
     }
 }
 
@@ -84,8 +89,19 @@ impl Envelope {
             (expected.now < self.exp + SKEW, "the ID token has expired"),
             (self.iat <= expected.now + SKEW, "`iat` of the ID token is in the future"),
             (self.nbf.is_none_or(|from| from <= expected.now + SKEW), "`nbf` of the ID token is in the future"),
+            (self.auth_time.is_none_or(|at| at <= expected.now + SKEW), "`auth_time` of the ID token is in the future"),
             (self.nonce.as_deref() == Some(expected.nonce), "`nonce` of the ID token is that of another sign-in"),
         ];
         rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, problem)| Err(problem))
+    }
+
+    /// When the user last proved it to the provider, in milliseconds since 1970. `None` if it does not say so, or did not ask again though
+    /// that is longer ago than it should be (OpenID Connect Core 1.0, 3.1.2.1).
+    fn proved(&self, expected: &Expected<'_>) -> Option<u64> {
+        #[expect(clippy::cast_precision_loss, reason = "as with the clock")]
+        let oldest = expected.max_age.map_or(0.0, |seconds| expected.now - seconds as f64 - SKEW);
+        let at = self.auth_time.filter(|at| *at >= oldest)?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and now")]
+        Some((at.min(expected.now) * 1000.0) as u64)
     }
 }

@@ -15,13 +15,12 @@ use super::id_token::{Expected, IdToken};
 use super::query;
 use super::tokens::printable;
 use crate::cx::Cx;
-use crate::guard::limit;
 use crate::keys;
 use crate::link::Destination;
 use crate::people::OneTimeToken;
 use crate::people::account::now;
 use crate::people::event::{EventKind, record_of};
-use crate::people::sign_in::{ATTEMPTS, BY_ADDRESS};
+use crate::people::sign_in::spend_of_address;
 use crate::response::Response;
 use crate::secret::Secret;
 use crate::session::Key;
@@ -54,7 +53,7 @@ use crate::session::Key;
 /// impl Handle for Callback {
 ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
 ///         let claims = provider().complete(cx).await?;
-///         // Find or make the account of (issuer, subject), and call `skep::people::sign_in`.
+///         // Find or make the account of (issuer, subject), and call `claims.sign_in(cx, &account)`.
 ///         Ok(Response::text(format!("{} of {}", claims.subject(), claims.issuer())))
 ///     }
 /// }
@@ -72,6 +71,7 @@ pub struct Provider {
     pub(super) client_id: String,
     pub(super) secret: Option<Secret<String>>,
     pub(super) scopes: String,
+    max_age: Option<u64>,
 }
 
 /// A sign-in that has begun.
@@ -82,6 +82,8 @@ pub(super) struct Pending {
     /// That of the session, so that nobody completes in one browser what was begun in another.
     browser: String,
     nonce: String,
+    /// In seconds, if it was asked for.
+    max_age: Option<u64>,
     pub(super) verifier: String,
     pub(super) redirect_uri: String,
 }
@@ -97,7 +99,7 @@ impl Provider {
     /// it is written there; the client id is what it calls this application.
     pub fn new(name: impl Into<String>, issuer: impl Into<String>, client_id: impl Into<String>) -> Self {
         let (name, issuer, client_id) = (name.into(), issuer.into(), client_id.into());
-        Self { name, issuer, client_id, secret: None, scopes: "email profile".to_owned() }
+        Self { name, issuer, client_id, secret: None, scopes: "email profile".to_owned(), max_age: None }
     }
 
     /// The client secret. Without one, the application is a public client, which PKCE alone protects.
@@ -110,6 +112,21 @@ impl Provider {
         Self { scopes: scopes.into(), ..self }
     }
 
+    /// The provider shall ask users again who proved it to the provider longer ago than this, which is counted in seconds; zero: all of
+    /// them. For a sign-in that is to be [`Fresh`](crate::people::Fresh), with the account's `FRESH`. A provider may not do it:
+    /// [`Claims::proved_at`] is `None` then, and [`Claims::sign_in`] makes nobody fresh.
+    ///
+    /// ```
+    /// # use skep::people::Account;
+    /// # use skep::people::oidc::Provider;
+    /// fn fresh<User: Account>(provider: Provider) -> Provider {
+    ///     provider.max_age(User::FRESH)
+    /// }
+    /// ```
+    pub fn max_age(self, max_age: Duration) -> Self {
+        Self { max_age: Some(max_age.as_secs()), ..self }
+    }
+
     /// Begins: a redirect to the provider, which sends the user back to `callback`. That service calls [`complete`](Self::complete), within
     /// ten minutes. Call it in a service for GET: browsers hold a redirect that a form led to against `form-action`.
     ///
@@ -117,7 +134,7 @@ impl Provider {
     /// If the provider is not there, or describes itself as another one. 429 if one address (a /64 of IPv6) began 50 times, as what is begun
     /// is stored.
     pub async fn begin(&self, cx: &mut Cx<'_>, callback: impl Destination) -> Result<Response, OidcError> {
-        spend(cx, "oidc").await?;
+        spend_of_address(cx, "oidc").await?;
         let metadata = self.metadata(cx).await?;
         let new = random()?;
         let browser = cx.session().update(&BROWSER, |old| old.unwrap_or_else(|| new.clone())).await?;
@@ -126,35 +143,39 @@ impl Provider {
             client_id: self.client_id.clone(),
             browser,
             nonce: random()?,
+            max_age: self.max_age,
             verifier: random()?,
             redirect_uri: cx.absolute(callback),
         };
         let state = PENDING.issue(cx, &pending).await?;
-        let query = query::encode(&[
+        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&pending.verifier));
+        let (scope, max_age) = (format!("openid {}", self.scopes), self.max_age.map(|seconds| seconds.to_string()));
+        let mut query = vec![
             ("response_type", "code"),
             ("client_id", &self.client_id),
             ("redirect_uri", &pending.redirect_uri),
-            ("scope", format!("openid {}", self.scopes).trim_end()),
+            ("scope", scope.trim_end()),
             ("state", &state),
             ("nonce", &pending.nonce),
-            ("code_challenge", &URL_SAFE_NO_PAD.encode(Sha256::digest(&pending.verifier))),
+            ("code_challenge", &challenge),
             ("code_challenge_method", "S256"),
-        ]);
+        ];
+        query.extend(max_age.as_deref().map(|seconds| ("max_age", seconds)));
         let endpoint = &metadata.authorization_endpoint;
         let separator = if endpoint.contains('?') { '&' } else { '?' };
-        let location = HeaderValue::try_from(format!("{endpoint}{separator}{query}"));
+        let location = HeaderValue::try_from(format!("{endpoint}{separator}{}", query::encode(&query)));
         let location = location.map_err(|_| self.untrusted("the authorization endpoint is no URL"))?;
         Ok(Response::empty(StatusCode::SEE_OTHER).with_header(LOCATION, location))
     }
 
     /// Completes: reads the query that the provider sent the browser back with, redeems its code, and verifies what the provider says. Each
-    /// sign-in completes once, in the browser where it began. It signs nobody in: [`sign_in`](crate::people::sign_in) does.
+    /// sign-in completes once, in the browser where it began. It signs nobody in: [`Claims::sign_in`] does.
     ///
     /// # Errors
     /// See [`OidcError`]. Each is a [`SignInRefused`](EventKind::SignInRefused) among the security events, too. 429 if one address completed
     /// 50 times in a while.
     pub async fn complete(&self, cx: &mut Cx<'_>) -> Result<Claims, OidcError> {
-        spend(cx, "oidc-callback").await?;
+        spend_of_address(cx, "oidc-callback").await?;
         let outcome = self.claims(cx).await;
         if outcome.is_err() {
             record_of(cx, EventKind::SignInRefused, None, None).await;
@@ -182,7 +203,8 @@ impl Provider {
         self.verify(cx, &metadata, &token).await?;
         #[expect(clippy::cast_precision_loss, reason = "there are 285,000 years until a double is a millisecond off")]
         let now = now(cx) as f64 / 1000.0;
-        let expected = Expected { issuer: &self.issuer, client_id: &self.client_id, nonce: &pending.nonce, now };
+        let (issuer, client_id, nonce, max_age) = (&*self.issuer, &*self.client_id, &*pending.nonce, pending.max_age);
+        let expected = Expected { issuer, client_id, nonce, now, max_age };
         let mut claims = token.claims(&expected).map_err(|problem| self.untrusted(problem))?;
         self.add_user_info(cx, &metadata, &tokens, &mut claims).await?;
         Ok(claims)
@@ -206,12 +228,6 @@ impl Provider {
     pub(super) fn untrusted(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> OidcError {
         OidcError::untrusted(&self.name, cause)
     }
-}
-
-/// Bounds what an address can have stored, logged, and asked of the provider.
-async fn spend(cx: &Cx<'_>, what: &str) -> Result<(), OidcError> {
-    let Some(network) = cx.peer().network() else { return Ok(()) };
-    Ok(limit::spend(cx, &ATTEMPTS, &format!("{what}:{network:x}"), BY_ADDRESS).await?)
 }
 
 /// 256 bits that nobody guesses, as 43 characters: what RFC 7636, 4.1 recommends for a verifier.

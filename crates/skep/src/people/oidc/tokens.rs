@@ -87,7 +87,7 @@ impl Provider {
         // It names no issuer; and it must be about the same user (5.3.2).
         more.insert("iss".to_owned(), self.issuer.clone().into());
         let more = serde_json::from_value(more.into())
-            .map(Claims::verified)
+            .map(|said| Claims::verified(said, None))
             .map_err(|_| self.untrusted("the userinfo endpoint does not say whom it is about"))?;
         if more.subject() != claims.subject() {
             return Err(self.untrusted("the userinfo endpoint speaks of another user"));
