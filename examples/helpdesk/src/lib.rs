@@ -2,6 +2,8 @@
 //!
 //! Start reading at [`app`]; then [`user`] for who may do what, [`ticket_list`] for a list with filters, [`ticket_page`] for a page with
 //! forms, [`audit`] for a layer, [`api`] for programs.
+//!
+//! Who signs up gets a mail: the settings `mail.smtp`, `mail.from` and `base_url` say how. In development it is in the log.
 
 use std::time::Duration;
 
@@ -56,7 +58,8 @@ pub fn app() -> App {
         .database(migrations!("migrations"))
         .files("/static", Static::files())
         .serve::<(sign_in::Home, sign_in::SignInPage, sign_in::SignIn, sign_in::SignOut)>()
-        .serve::<(sign_up::SignUpPage, status_page::StatusPage)>()
+        .serve::<(sign_up::SignUpPage, sign_up::LinkSent, status_page::StatusPage)>()
+        .serve::<(sign_up::NewAccountPage, sign_up::CreateAccount)>()
         .serve_guarded::<Limited<sign_up::SignUps>, (sign_up::SignUp,)>()
         .serve::<(profile::Profile, profile::SaveProfile, token::CreateToken, token::RevokeToken)>()
         .serve::<(ticket_list::TicketList, new_ticket::NewTicket, new_ticket::CreateTicket, export::Export)>()

@@ -1,7 +1,7 @@
 //! Who uses the help-desk, and the rules for who may do what.
 
 use skep::guard::ScopeKind;
-use skep::people::{Account, Allowed, PasswordAccount, Rule};
+use skep::people::{Account, Allowed, MailAccount, PasswordAccount, Rule};
 use skep::prelude::*;
 use skep::sql::Row;
 
@@ -126,6 +126,18 @@ impl Account for User {
     fn refuse(cx: &Cx<'_>) -> Error {
         let wanted = cx.uri().path_and_query().filter(|_| cx.method() == skep::Method::GET);
         Response::see_other(SignInPage::link().back(wanted.map(ToString::to_string))).into()
+    }
+}
+
+impl MailAccount for User {
+    /// A locked account has its address, too: nobody signs up with that.
+    async fn find_by_email(cx: &Cx<'_>, email: &str) -> Result<Option<Self>> {
+        let select = sql!(Self, "select id, email, name, password, role, language from user where email = ?", email);
+        Ok(cx.db().one(select).await?)
+    }
+
+    fn email(&self) -> &str {
+        &self.email
     }
 }
 

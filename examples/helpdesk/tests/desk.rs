@@ -8,9 +8,10 @@ use helpdesk::comment::{AddComment, AddNote};
 use helpdesk::new_ticket::CreateTicket;
 use helpdesk::profile::SaveProfile;
 use helpdesk::sign_in::SignIn;
-use helpdesk::sign_up::SignUp;
+use helpdesk::sign_up::{CreateAccount, SignUp};
 use helpdesk::triage::Triage;
 use skep::Method;
+use skep::test::{Client, TestResponse};
 
 #[test]
 fn who_is_not_signed_in_is_sent_to_sign_in_and_back() {
@@ -50,22 +51,46 @@ fn a_name_is_tried_ten_times() {
 }
 
 #[test]
-fn an_account_is_made_and_is_a_customer() {
-    let desk = Desk::new();
+fn an_account_is_made_by_the_owner_of_an_address_and_is_a_customer() {
+    let desk = Desk::with(|setup| setup.temporary_database = true);
     let client = desk.visitor();
-    let form =
-        || client.get("/sign-up").form::<SignUp>().set(SignUp::name, "Eve").set(SignUp::email, "eve@example.org");
-    let refused = form().set(SignUp::password, "password123!").submit();
+    let sent = sign_up(&client, "eve@example.org");
+    assert_eq!((sent.status().as_u16(), sent.url()), (200, "/sign-up/sent"));
+    let mail = client.mails().pop().unwrap();
+    let link = mail.text.split_once("http://localhost").unwrap().1.trim().to_owned();
+    let page = client.get(&link);
+    assert!(mail.to == "eve@example.org" && page.text().contains("eve@example.org"), "{}", page.text());
+    let form = || page.form::<CreateAccount>().set(CreateAccount::name, "Eve");
+    let refused = form().set(CreateAccount::password, "password123!").submit();
     assert_eq!(refused.status(), 422);
     assert!(refused.text().contains("too easily guessed"), "{}", refused.text());
-    let made = form().set(SignUp::password, "a bee in the bonnet").submit();
+    let made = form().set(CreateAccount::password, "a bee in the bonnet").submit();
     assert_eq!((made.status().as_u16(), made.url()), (200, "/tickets"));
     assert!(made.text().contains("My tickets") && made.text().contains("No tickets here."), "{}", made.text());
-    let again =
-        desk.visitor().get("/sign-up").form::<SignUp>().set(SignUp::name, "E").set(SignUp::email, "EVE@example.org");
-    let again = again.set(SignUp::password, "a bee in the bonnet").submit();
-    assert_eq!(again.status(), 422);
-    assert!(again.text().contains("There is an account"), "{}", again.text());
+    let again = desk.visitor().get(&link);
+    assert!(again.status() == 404 && again.text().contains("has been used"), "{}", again.text());
+}
+
+#[test]
+fn signing_up_tells_nobody_but_its_owner_that_an_address_has_an_account() {
+    let desk = Desk::with(|setup| setup.temporary_database = true);
+    let answer = |email: &str| {
+        let client = desk.visitor();
+        let sent = client.request(Method::POST, "/sign-up").form(&[("email", email)]).without_redirects().send();
+        let page = client.get("/sign-up/sent").text().to_owned();
+        (sent.status(), sent.headers().clone(), sent.text().to_owned(), page)
+    };
+    let (unknown, known) = (answer("eve@example.org"), answer("CARLA@example.org"));
+    assert_eq!(unknown, known);
+    let subjects: Vec<(String, String)> =
+        desk.visitor().mails().into_iter().map(|mail| (mail.to, mail.subject)).collect();
+    let (welcome, has) = ("Your account at the help-desk", "You have an account at the help-desk");
+    let expected = [("eve@example.org", welcome), (CARLA, has)];
+    assert_eq!(subjects, expected.map(|(to, subject)| (to.to_owned(), subject.to_owned())));
+}
+
+fn sign_up(client: &Client, email: &str) -> TestResponse {
+    client.get("/sign-up").form::<SignUp>().set(SignUp::email, email).submit()
 }
 
 /// Every path, as each role gets it. What is not yours is not there.

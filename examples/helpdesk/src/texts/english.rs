@@ -26,6 +26,15 @@ pub(super) const TEXTS: Texts = Texts {
     wrong_password: "E-mail address or password is wrong.",
     weak_password: "This password is too easily guessed.",
     taken_email: "There is an account with this address.",
+    sign_up_hint: "We send a link to this address.",
+    link_sent: "Please look at your mail: it says how to go on.",
+    link_used: "This link has been used, or is too old.",
+    welcome_subject: "Your account at the help-desk",
+    welcome_mail: |link| format!("Choose a name and a password within 24 hours: {link}"),
+    known_subject: "You have an account at the help-desk",
+    known_mail: |link| {
+        format!("Somebody, perhaps you, wanted to sign up with this address, which has an account. Sign in: {link}")
+    },
     demo_accounts: "Demo accounts, with the password",
     profile: "Profile",
     language_label: "Language",

@@ -26,6 +26,17 @@ pub(super) const TEXTS: Texts = Texts {
     wrong_password: "E-Mail-Adresse oder Passwort ist falsch.",
     weak_password: "Dieses Passwort ist zu leicht zu erraten.",
     taken_email: "Es gibt schon ein Konto mit dieser Adresse.",
+    sign_up_hint: "Wir schicken einen Link an diese Adresse.",
+    link_sent: "Bitte sehen Sie in Ihre Mails: Dort steht, wie es weitergeht.",
+    link_used: "Dieser Link wurde schon benutzt oder ist zu alt.",
+    welcome_subject: "Ihr Konto beim Helpdesk",
+    welcome_mail: |link| format!("Wählen Sie innerhalb von 24 Stunden Namen und Passwort: {link}"),
+    known_subject: "Sie haben ein Konto beim Helpdesk",
+    known_mail: |link| {
+        format!(
+            "Jemand, vielleicht Sie, wollte sich mit dieser Adresse registrieren, die ein Konto hat. Anmelden: {link}"
+        )
+    },
     demo_accounts: "Konten zum Ausprobieren, mit dem Passwort",
     profile: "Profil",
     language_label: "Sprache",
