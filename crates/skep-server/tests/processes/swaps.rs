@@ -75,7 +75,9 @@ fn a_swap_is_not_reported_while_the_old_version_may_accept() {
         let old = server.family();
         deploy(&server.folder.join("app"), "two");
         // As on a machine so busy that they get no time.
-        old.iter().for_each(|process| kill(*process, Signal::STOP));
+        for process in &old {
+            kill(*process, Signal::STOP);
+        }
         let since = Instant::now();
         assert!(server.control("swap").0);
         let waited = since.elapsed();
@@ -84,7 +86,9 @@ fn a_swap_is_not_reported_while_the_old_version_may_accept() {
             "{model}: reported after {waited:?}, while the old version may accept"
         );
         assert_eq!(server.get("/version").unwrap(), "two");
-        old.iter().for_each(|process| kill(*process, Signal::CONT));
+        for process in &old {
+            kill(*process, Signal::CONT);
+        }
         server.wait_until("the old version is gone", |server| {
             old.iter().all(|process| !server.family().contains(process))
         });
