@@ -1,6 +1,7 @@
 //! A help-desk with its demo data.
 #![allow(dead_code, reason = "each test program uses some of it")]
 
+use std::path::Path;
 use std::sync::Arc;
 
 use helpdesk::sign_in::SignIn;
@@ -32,6 +33,13 @@ impl Desk {
         change(&mut setup);
         let site = Arc::new(helpdesk::app().open(setup).unwrap());
         Self { _folder: folder, site }
+    }
+
+    /// A site with the data of this folder, for what a server has or is to have in it.
+    pub(crate) fn in_folder(data: &Path) -> Site {
+        let mut setup = Setup::default();
+        data.clone_into(&mut setup.data);
+        helpdesk::app().open(setup).unwrap()
     }
 
     /// A browser of somebody unknown.
