@@ -20,7 +20,7 @@ pub(crate) fn check(same: Same, load: Load, name: &str, answer: &Answer) -> Resu
     if answer.status != 200 {
         return Err(format!("{name} answers {}: {}", answer.status, start(&answer.body)).into());
     }
-    if load.wants_gzip() && answer.field("content-encoding").is_none() {
+    if load.wants_compression() && answer.field("content-encoding").is_none() {
         return Err(format!("{name} does not compress its answer").into());
     }
     alike(same, name, &decoded(name, answer)?)?;
@@ -34,6 +34,10 @@ fn decoded<'a>(name: &str, answer: &'a Answer) -> Result<Cow<'a, [u8]>> {
         Some("gzip") => {
             let mut body = Vec::new();
             GzDecoder::new(&*answer.body).read_to_end(&mut body).map_err(|error| format!("{name}: {error}"))?;
+            Ok(Cow::Owned(body))
+        }
+        Some("zstd") => {
+            let body = zstd::decode_all(&*answer.body).map_err(|error| format!("{name}: {error}"))?;
             Ok(Cow::Owned(body))
         }
         Some(other) => Err(format!("{name} answers in {other}, which nobody asked for").into()),

@@ -102,6 +102,7 @@ fn spec(request: Request, port: u16, path: &str) -> Result<RequestSpec> {
             spec.header("cookie", cookie.ok_or("the first response sets no cookie")?)?
         }
         Request::Gzip => spec.header("accept-encoding", "gzip")?,
+        Request::Zstd => spec.header("accept-encoding", "zstd, gzip")?,
     })
 }
 
@@ -141,8 +142,8 @@ fn fetch(target: &Target, spec: &RequestSpec, version: Version) -> Result<Answer
 
 impl Load {
     /// Whether its responses are to be compressed.
-    pub(crate) fn wants_gzip(self) -> bool {
-        matches!(self, Self::Requests { request: Request::Gzip, .. })
+    pub(crate) fn wants_compression(self) -> bool {
+        matches!(self, Self::Requests { request: Request::Gzip | Request::Zstd, .. })
     }
 
     fn is_tls(self) -> bool {

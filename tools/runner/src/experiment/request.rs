@@ -17,6 +17,8 @@ pub(crate) enum Request {
     Cookie,
     /// That it accepts gzip.
     Gzip,
+    /// That it accepts zstd, and gzip.
+    Zstd,
 }
 
 impl Request {
@@ -27,6 +29,7 @@ impl Request {
             Self::Form => "a form of 1 KB",
             Self::Cookie => "the cookie of a session",
             Self::Gzip => "Accept-Encoding: gzip",
+            Self::Zstd => "Accept-Encoding: zstd, gzip",
         }
     }
 }

@@ -14,6 +14,15 @@ const fn both(path: &'static str) -> [Variant; 2] {
     [variant("skep", SKEP, path), variant("axum", AXUM, path)]
 }
 
+const COMPRESSED: &[Variant] = &[
+    variant("skep", SKEP, "/page"),
+    variant("skep-cached", SKEP, "/page-cached"),
+    variant("nginx", Program::Nginx(Nginx::Gzip), "/30k.html"),
+];
+
+const COMPRESSED_GOALS: &[Goal] =
+    &[Goal::at_most("skep", Cpu, 1.0, "nginx"), Goal::at_most("skep-cached", Cpu, 1.0, "nginx")];
+
 /// All of them, in the order in which they run.
 pub(super) const ALL: &[Experiment] = &[
     Experiment {
@@ -61,13 +70,18 @@ pub(super) const ALL: &[Experiment] = &[
         name: "gzip",
         about: "a page of 30 KB, compressed for each request; in skep-cached once",
         loads: &[Load::Requests { connections: 32, request: Request::Gzip }],
-        variants: &[
-            variant("skep", SKEP, "/page"),
-            variant("skep-cached", SKEP, "/page-cached"),
-            variant("nginx", Program::Nginx(Nginx::Gzip), "/30k.html"),
-        ],
+        variants: COMPRESSED,
         absent: &[],
         same: Same::Times(site::PAGE_ARTICLES, "<article"),
-        goals: &[Goal::at_most("skep", Cpu, 1.0, "nginx"), Goal::at_most("skep-cached", Cpu, 1.0, "nginx")],
+        goals: COMPRESSED_GOALS,
+    },
+    Experiment {
+        name: "zstd",
+        about: "the same with zstd, which nginx does not have: it answers in gzip",
+        loads: &[Load::Requests { connections: 32, request: Request::Zstd }],
+        variants: COMPRESSED,
+        absent: &[],
+        same: Same::Times(site::PAGE_ARTICLES, "<article"),
+        goals: COMPRESSED_GOALS,
     },
 ];
