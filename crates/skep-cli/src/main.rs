@@ -7,6 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 mod log_import;
+#[cfg(feature = "sql")]
+mod sql;
 mod subcommand;
 #[cfg(feature = "top")]
 mod top;
@@ -25,6 +27,8 @@ const COMMANDS: &[Command] = &[
     #[cfg(feature = "isolate")]
     Command { name: "compile", about: "compile a component ahead of time", run: skep_isolate::compile },
     Command { name: "log", about: "import a configuration of Log4perl: log import FILE", run: log_import::run },
+    #[cfg(feature = "sql")]
+    Command { name: "sql", about: "check statements of `sql!` on PostgreSQL: sql check", run: sql::run },
     #[cfg(feature = "top")]
     Command { name: "top", about: "watch and control a running server in the terminal", run: top::run },
 ];

@@ -10,6 +10,9 @@ use syn::{Error, LitStr};
 /// The folder with the migrations for PostgreSQL, inside the one for SQLite.
 const POSTGRES: &str = "postgres";
 
+/// What `skep sql check` writes into that one.
+const LOCK: &str = "sql.lock";
+
 pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let folder: LitStr = syn::parse2(input)?;
     let root = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
@@ -41,13 +44,13 @@ fn of_folder(root: &Path, folder: &str) -> Result<TokenStream, String> {
     })
 }
 
-/// The sorted names of the files in a folder, without hidden files and the folder for PostgreSQL.
+/// The sorted names of the files in a folder, without hidden files, the folder for PostgreSQL and the lock file in that.
 fn names(folder: &Path) -> Result<Vec<String>, String> {
     let unreadable = |error| format!("the folder {} cannot be read: {error}", folder.display());
     let mut names = Vec::new();
     for file in fs::read_dir(folder).map_err(unreadable)? {
         let name = file.map_err(unreadable)?.file_name().to_string_lossy().into_owned();
-        if !name.starts_with('.') && name != POSTGRES {
+        if !name.starts_with('.') && name != POSTGRES && name != LOCK {
             names.push(name);
         }
     }

@@ -2,14 +2,17 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use skep_sql_lock::Dialect;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, LitStr, Pat, Result, Token, Type, braced, token};
 
+use crate::package;
 use crate::text::Text;
 
 /// `sql!([in "folder";] [unscoped "reason";] [Type,] pieces [, arguments])`
 pub(crate) struct Input {
+    pub(crate) dialect: Dialect,
     /// The migrations; `migrations` beside `Cargo.toml` unless said.
     pub(crate) folder: Option<LitStr>,
     /// Why it reads or writes the rows of everybody.
@@ -52,6 +55,13 @@ impl Input {
 
 impl Parse for Input {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let dialect = package::dialect().map_err(|help| input.error(help))?;
+        Self::of(dialect, input)
+    }
+}
+
+impl Input {
+    pub(crate) fn of(dialect: Dialect, input: ParseStream<'_>) -> Result<Self> {
         let folder = if input.peek(Token![in]) { Some(folder(input)?) } else { None };
         let unscoped = unscoped(input)?;
         let mut rows = None;
@@ -64,10 +74,10 @@ impl Parse for Input {
         }
         let mut pieces = Vec::new();
         while input.peek(LitStr) || input.peek(token::Brace) {
-            pieces.push(piece(input)?);
+            pieces.push(piece(dialect, input)?);
         }
         let arguments = arguments(input)?;
-        Ok(Self { folder, unscoped, rows, pieces, arguments })
+        Ok(Self { dialect, folder, unscoped, rows, pieces, arguments })
     }
 }
 
@@ -109,45 +119,45 @@ fn row_type(input: ParseStream<'_>) -> Result<Type> {
     if input.peek(LitStr) { Ok(rows) } else { Err(explain(input.error(""))) }
 }
 
-fn piece(input: ParseStream<'_>) -> Result<Piece> {
+fn piece(dialect: Dialect, input: ParseStream<'_>) -> Result<Piece> {
     if input.peek(LitStr) {
-        return Text::of(input.parse()?).map(Piece::Always);
+        return Text::of(dialect, input.parse()?).map(Piece::Always);
     }
     let content;
     braced!(content in input);
     if content.peek(Token![if]) {
-        conditional(&content)
+        conditional(dialect, &content)
     } else if content.peek(Token![match]) {
-        choice(&content)
+        choice(dialect, &content)
     } else {
         Err(content.error("expected `{if condition: \"and ...\"}` or `{match value: pattern => \"...\", ...}`"))
     }
 }
 
 /// `if condition: "text", arguments`
-fn conditional(content: ParseStream<'_>) -> Result<Piece> {
+fn conditional(dialect: Dialect, content: ParseStream<'_>) -> Result<Piece> {
     let keyword = content.parse::<Token![if]>()?;
     let condition = Expr::parse_without_eager_brace(content)?;
     colon(content)?;
-    let text = Text::of(content.parse()?)?;
+    let text = Text::of(dialect, content.parse()?)?;
     let there = Alternative { pattern: None, text: Some(text), arguments: arguments(content)? };
     let not_there = Alternative { pattern: None, text: None, arguments: Vec::new() };
     Ok(Piece::Choice { head: quote!(#keyword #condition), alternatives: vec![not_there, there] })
 }
 
 /// `match value: pattern => "text", pattern => { "text", arguments }`
-fn choice(content: ParseStream<'_>) -> Result<Piece> {
+fn choice(dialect: Dialect, content: ParseStream<'_>) -> Result<Piece> {
     let keyword = content.parse::<Token![match]>()?;
     let value = Expr::parse_without_eager_brace(content)?;
     colon(content)?;
     let mut alternatives = Vec::new();
     while !content.is_empty() {
-        alternatives.push(alternative(content)?);
+        alternatives.push(alternative(dialect, content)?);
     }
     Ok(Piece::Choice { head: quote!(#keyword #value), alternatives })
 }
 
-fn alternative(content: ParseStream<'_>) -> Result<Alternative> {
+fn alternative(dialect: Dialect, content: ParseStream<'_>) -> Result<Alternative> {
     let pattern = Pat::parse_multi_with_leading_vert(content)?;
     let arrow = content.parse::<Token![=>]>()?;
     let (text, arguments) = if content.peek(token::Brace) {
@@ -160,7 +170,7 @@ fn alternative(content: ParseStream<'_>) -> Result<Alternative> {
     if !content.is_empty() {
         content.parse::<Token![,]>()?;
     }
-    Ok(Alternative { pattern: Some(quote!(#pattern #arrow)), text: Some(Text::of(text)?), arguments })
+    Ok(Alternative { pattern: Some(quote!(#pattern #arrow)), text: Some(Text::of(dialect, text)?), arguments })
 }
 
 fn colon(content: ParseStream<'_>) -> Result<()> {

@@ -10,6 +10,8 @@ mod check;
 mod directive;
 mod infer;
 mod input;
+mod package;
+mod postgres;
 mod schema;
 mod statement;
 mod text;

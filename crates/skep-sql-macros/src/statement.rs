@@ -3,14 +3,16 @@
 //! Start reading at [`expand`].
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::PathBuf;
 
 use proc_macro2::{Span, TokenStream};
+use skep_sql_lock::Dialect;
 use syn::{Error, Result};
 
 use crate::check::{self, Checked};
 use crate::infer::Kind;
 use crate::input::{Input, Piece};
+use crate::package;
+use crate::postgres;
 use crate::schema::{self, Schema};
 use crate::text::Text;
 use crate::write;
@@ -23,6 +25,7 @@ pub(crate) type Place = (usize, usize, usize);
 
 /// What was found out of one `sql!`.
 pub(crate) struct Whole {
+    pub(crate) dialect: Dialect,
     /// One for each combination of alternatives; the first piece's alternative counts fastest.
     pub(crate) statements: Vec<Checked>,
     pub(crate) kinds: HashMap<Place, Kind>,
@@ -33,8 +36,12 @@ pub(crate) struct Whole {
 }
 
 pub(crate) fn expand(input: &Input) -> Result<TokenStream> {
+    if input.dialect == Dialect::Postgres {
+        count_arguments(input)?;
+        return postgres::expand(input);
+    }
     let span = input.literal().map_or_else(Span::call_site, syn::LitStr::span);
-    let root = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+    let root = package::root();
     let folder = input.folder.as_ref().map_or_else(|| "migrations".to_owned(), syn::LitStr::value);
     let at = input.folder.as_ref().map_or(span, syn::LitStr::span);
     count_arguments(input)?;
@@ -74,17 +81,9 @@ fn expect(wanted: usize, given: &[syn::Expr], span: Span) -> Result<()> {
 }
 
 fn check_all(schema: &Schema, input: &Input, folder: &str) -> std::result::Result<Whole, String> {
-    let sizes: Vec<usize> = input.pieces.iter().map(Piece::alternatives).collect();
-    let total = sizes.iter().try_fold(1usize, |total, size| total.checked_mul(*size)).unwrap_or(usize::MAX);
-    if total > MOST {
-        return Err(format!(
-            "the parts make {total} statements, and at most {MOST} are checked: leave out some, or write two `sql!`"
-        ));
-    }
-    let mut statements: Vec<Checked> = Vec::with_capacity(total);
+    let mut statements: Vec<Checked> = Vec::new();
     let (mut kinds, mut scopes) = (HashMap::new(), HashMap::<Place, BTreeSet<(String, String)>>::new());
-    for number in 0..total {
-        let (sql, places, lists) = combine(input, &sizes, number);
+    for Combination { sql, places, lists } in combinations(input)? {
         let checked = check::check(schema, &sql, &lists, input.unscoped.is_some())?;
         for proof in &checked.proofs {
             let place = places.get(proof.parameter - 1).filter(|_| !lists.contains(&proof.parameter));
@@ -103,15 +102,36 @@ fn check_all(schema: &Schema, input: &Input, folder: &str) -> std::result::Resul
         return Err("no table of this statement is scoped: leave out `unscoped`".to_owned());
     }
     let files = schema.files.iter().filter_map(|file| Some(format!("/{folder}/{}", file.file_name()?.to_str()?)));
-    Ok(Whole { statements, kinds, scopes, files: files.collect() })
+    let files = files.chain([package::MANIFEST.to_owned()]).collect();
+    Ok(Whole { dialect: Dialect::Sqlite, statements, kinds, scopes, files })
 }
 
-fn join(one: Kind, other: Kind) -> Kind {
+/// One of the statements that the parts make.
+pub(crate) struct Combination {
+    pub(crate) sql: String,
+    /// Where its parameters come from.
+    pub(crate) places: Vec<Place>,
+    /// Which of them are lists, from 1.
+    pub(crate) lists: Vec<usize>,
+}
+
+/// All of them, in the order in which [`Whole`] has them.
+pub(crate) fn combinations(input: &Input) -> std::result::Result<Vec<Combination>, String> {
+    let sizes: Vec<usize> = input.pieces.iter().map(Piece::alternatives).collect();
+    let total = sizes.iter().try_fold(1usize, |total, size| total.checked_mul(*size)).unwrap_or(usize::MAX);
+    if total > MOST {
+        return Err(format!(
+            "the parts make {total} statements, and at most {MOST} are checked: leave out some, or write two `sql!`"
+        ));
+    }
+    Ok((0..total).map(|number| combine(input, &sizes, number)).collect())
+}
+
+pub(crate) fn join(one: Kind, other: Kind) -> Kind {
     if one == other { one } else { Kind::Any }
 }
 
-/// The text of this combination, where its parameters come from, and which are lists (from 1).
-fn combine(input: &Input, sizes: &[usize], mut number: usize) -> (String, Vec<Place>, Vec<usize>) {
+fn combine(input: &Input, sizes: &[usize], mut number: usize) -> Combination {
     let (mut sql, mut places, mut lists) = (String::new(), Vec::new(), Vec::new());
     for (nth, piece) in input.pieces.iter().enumerate() {
         let chosen = number % sizes[nth];
@@ -129,10 +149,10 @@ fn combine(input: &Input, sizes: &[usize], mut number: usize) -> (String, Vec<Pl
             }
         }
     }
-    (sql, places, lists)
+    Combination { sql, places, lists }
 }
 
-fn same_columns(first: &Checked, other: &Checked) -> std::result::Result<(), String> {
+pub(crate) fn same_columns(first: &Checked, other: &Checked) -> std::result::Result<(), String> {
     let names = |checked: &Checked| checked.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
     let (one, other) = (names(first), names(other));
     if one == other {

@@ -1,14 +1,16 @@
 //! The text of a statement: where its parameters stand, and what `sql!` itself makes of it.
 
+use skep_sql_lock::Dialect;
+use skep_sql_lock::text::{Piece, pieces};
 use syn::{Error, Expr, LitStr, Result};
 
-/// What `in {list}` becomes.
+/// What `{list}` of `in {list}` becomes on SQLite.
 const LIST: &str = "(select value from json_each(?))";
 
 /// One literal.
 pub(crate) struct Text {
     pub(crate) literal: LitStr,
-    /// As SQLite is given it.
+    /// As it is prepared; on PostgreSQL with `?`, too.
     pub(crate) sql: String,
     /// Each parameter in `sql`, in order.
     pub(crate) parameters: Vec<Parameter>,
@@ -20,7 +22,35 @@ pub(crate) struct Parameter {
 }
 
 impl Text {
-    pub(crate) fn of(literal: LitStr) -> Result<Self> {
+    pub(crate) fn of(dialect: Dialect, literal: LitStr) -> Result<Self> {
+        match dialect {
+            Dialect::Sqlite => Self::of_sqlite(literal),
+            Dialect::Postgres => Self::of_postgres(literal),
+        }
+    }
+
+    fn of_postgres(literal: LitStr) -> Result<Self> {
+        let source = literal.value();
+        let mut text = Self { sql: String::with_capacity(source.len()), parameters: Vec::new(), literal };
+        let mut at = 0;
+        while let Some(piece) = pieces(&source[at..]).next() {
+            let here = &source[at..];
+            at += match piece {
+                Piece::Parameter(_) => text.parameter(here)?,
+                Piece::Sign("{") => text.list(here, Self::array)?,
+                Piece::Sign("}") => return Err(text.wrong("`}` closes nothing")),
+                Piece::Sign("$") => {
+                    return Err(
+                        text.wrong("parameters have no numbers here: write `?`, and give a value for each in order")
+                    );
+                }
+                piece => text.push(&here[..piece.length()]),
+            };
+        }
+        Ok(text)
+    }
+
+    fn of_sqlite(literal: LitStr) -> Result<Self> {
         let source = literal.value();
         let mut text = Self { sql: String::with_capacity(source.len()), parameters: Vec::new(), literal };
         let mut rest = source.as_str();
@@ -28,7 +58,7 @@ impl Text {
             let taken = match quoted(rest) {
                 Some(length) => text.push(&rest[..length]),
                 None if first == '?' => text.parameter(rest)?,
-                None if first == '{' => text.list(rest)?,
+                None if first == '{' => text.list(rest, Self::json)?,
                 None if first == '}' => return Err(text.wrong("`}` closes nothing")),
                 None => {
                     text.reject_name(rest)?;
@@ -59,7 +89,7 @@ impl Text {
     }
 
     /// `{list}`, whose expression is an iterator.
-    fn list(&mut self, rest: &str) -> Result<usize> {
+    fn list(&mut self, rest: &str, write: fn(&mut Self)) -> Result<usize> {
         let end =
             rest.find('}').ok_or_else(|| self.wrong("`{` is not closed; `in {list}` takes the values of `list`"))?;
         let inside = LitStr::new(&rest[1..end], self.literal.span());
@@ -71,8 +101,27 @@ impl Text {
         }
         let list = inside.parse::<Expr>()?;
         self.parameters.push(Parameter { list: Some(list) });
-        self.push(LIST);
+        write(self);
         Ok(end + 1)
+    }
+
+    fn json(&mut self) {
+        self.push(LIST);
+    }
+
+    /// `a in {list}` becomes `a = any(?)`, and `a not in {list}` `a <> all(?)`.
+    fn array(&mut self) {
+        let before = |text: &str, word: &str| {
+            let start = text.trim_end().len().checked_sub(word.len())?;
+            let is_word = text.get(start..)?.trim_end().eq_ignore_ascii_case(word)
+                && !text[..start].ends_with(|last: char| last.is_alphanumeric() || last == '_');
+            is_word.then_some(start)
+        };
+        let Some(start) = before(&self.sql, "in") else { return };
+        self.sql.truncate(start);
+        let not = before(&self.sql, "not");
+        self.sql.truncate(not.unwrap_or(start));
+        self.push(if not.is_some() { "<> all(?)" } else { "= any(?)" });
     }
 
     /// SQLite knows `:name`, `@name` and `$name` as well.
@@ -181,6 +230,29 @@ mod tests {
     #[test]
     fn only_quoted_names_are_marked() {
         assert_eq!(without_marks(r#"select a as "b!", '"c!"', "d""#), r#"select a as "b", '"c!"', "d""#);
+    }
+
+    fn of_postgres(sql: &str) -> Text {
+        Text::of(Dialect::Postgres, LitStr::new(sql, proc_macro2::Span::call_site())).unwrap()
+    }
+
+    #[test]
+    fn lists_are_arrays_on_postgres() {
+        for (written, run) in [
+            ("a in {list} and b = ?", "a = any(?) and b = ?"),
+            ("a not in {list}", "a <> all(?)"),
+            ("a NOT\n IN {list}", "a <> all(?)"),
+            ("a.\"in\" in {list}", "a.\"in\" = any(?)"),
+        ] {
+            assert_eq!(of_postgres(written).sql, run);
+        }
+    }
+
+    #[test]
+    fn the_signs_of_postgres_stay_as_they_are() {
+        let sql = "select a[1:2], b::text, c ?? 'k', $$ ? {x} $$, e'\\'?', '{1}' from t where d = ?";
+        assert_eq!(of_postgres(sql).sql, sql);
+        assert_eq!(of_postgres(sql).parameters.len(), 1);
     }
 
     #[test]

@@ -9,12 +9,14 @@ use std::sync::{Mutex, PoisonError};
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use skep_sql_lock::Dialect;
 use syn::spanned::Spanned as _;
 use syn::{Error, Expr, LitStr, PathArguments, Result, Type, TypePath};
 
 use crate::check::{Checked, Column};
 use crate::infer::Kind;
 use crate::input::{Alternative, Input, Piece};
+use crate::postgres;
 use crate::statement::{Place, Whole};
 use crate::text::Text;
 
@@ -22,10 +24,12 @@ pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
     let span = input.literal().map_or_else(Span::call_site, LitStr::span);
     let columns = joined(&whole.statements);
     let rows = rows(input, &columns, whole, span)?;
-    let (tracked, warnings) = (tracked(&whole.files), warnings(whole, span));
-    let statements = statements(&whole.statements, span)?;
+    let (tracked, warnings) = (tracked(&whole.files, whole.dialect), warnings(whole, span));
+    let dialect = Ident::new(dialect(whole.dialect), span);
+    let statements = statements(whole, span)?;
     // Not around the call: what an argument borrows would end with the block.
-    let before = |statements: TokenStream| quote!({ #tracked #warnings ::skep::__note_checked! {} #statements });
+    let before =
+        |statements: TokenStream| quote!({ #tracked #warnings ::skep::__note_checked! { #dialect } #statements });
     if input.pieces.iter().all(|piece| matches!(piece, Piece::Always(_))) {
         let statement = before(quote!(&#statements));
         let parameters = Arguments::new(input, whole).always();
@@ -37,26 +41,54 @@ pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
 }
 
 /// Has Cargo compile again when one of the files changes. Once for each crate: a compiler expands the macros of one.
-fn tracked(files: &[String]) -> Option<TokenStream> {
+fn tracked(files: &[String], dialect: Dialect) -> Option<TokenStream> {
     static TRACKED: Mutex<BTreeSet<Vec<String>>> = Mutex::new(BTreeSet::new());
     let is_new = TRACKED.lock().unwrap_or_else(PoisonError::into_inner).insert(files.to_vec());
+    let list = postgres::LIST;
+    let listed = (dialect == Dialect::Postgres).then(|| {
+        quote!(
+            const _: ::core::option::Option<&::core::primitive::str> = ::core::option_env!(#list);
+        )
+    });
     is_new.then(|| {
         quote! {
             #(const _: &[::core::primitive::u8] =
                 ::core::include_bytes!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), #files));)*
+            #listed
         }
     })
 }
 
+/// For `skep sql check`, where nothing is known of the statement yet: what compiles if the type of its rows is known.
+pub(crate) fn not_checked_yet(input: &Input, gives_rows: bool) -> TokenStream {
+    let rows = match &input.rows {
+        Some(rows) => quote!(#rows),
+        None if gives_rows => quote!(_),
+        None => quote!(()),
+    };
+    let tracked = tracked(&[], Dialect::Postgres);
+    quote!({ #tracked ::skep::sql::not_checked_yet::<#rows>() })
+}
+
+/// Its name in `skep`.
+fn dialect(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "Sqlite",
+        Dialect::Postgres => "Postgres",
+    }
+}
+
 /// Literals of `Checked`, with commas between. Literals, because the compiler need not evaluate them, as it must the value of a `static`;
 /// and written as a text, because the compiler makes tokens of it many times faster than `quote!` without optimisation.
-fn statements(all: &[Checked], span: Span) -> Result<TokenStream> {
+fn statements(whole: &Whole, span: Span) -> Result<TokenStream> {
     let mut text = String::new();
-    for Checked { sql, reads, writes, reads_only, .. } in all {
+    let dialect = dialect(whole.dialect);
+    for Checked { sql, reads, writes, reads_only, .. } in &whole.statements {
         let (reads, writes) = (Vec::from_iter(reads), Vec::from_iter(writes));
         _ = write!(
             text,
-            "::skep::sql::Checked {{ text: {sql:?}, reads: &{reads:?}, writes: &{writes:?}, reads_only: {reads_only} }},"
+            "::skep::sql::Checked {{ text: {sql:?}, reads: &{reads:?}, writes: &{writes:?}, reads_only: {reads_only}, \
+             dialect: ::skep::sql::Dialect::{dialect} }},"
         );
     }
     let text = text.trim_end_matches(',');
@@ -134,7 +166,13 @@ fn parameters<'a>(
         let scope = whole.scopes.get(&(piece, chosen, which));
         let kind = kind(which);
         let value = match &parameter.list {
-            Some(list) => quote_spanned!(list.span()=> ::skep::sql::list::<#kind, _>(#list)),
+            Some(list) => {
+                let function = match whole.dialect {
+                    Dialect::Sqlite => quote!(list),
+                    Dialect::Postgres => quote!(array),
+                };
+                quote_spanned!(list.span()=> ::skep::sql::#function::<#kind, _>(#list))
+            }
             None => match given.next() {
                 Some(value) => {
                     let value = scoped(value, scope);

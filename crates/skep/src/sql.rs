@@ -102,7 +102,7 @@ mod verbs;
 
 pub(crate) use dependencies::{ANY_TABLE, ReadTables};
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-pub(crate) use noted::refuse_checked;
+pub(crate) use noted::refuse_others;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
@@ -112,9 +112,11 @@ pub use self::{
     blocking::Blocking, database::Database, local::Local, open::OpenError, options::Options, transaction::Transaction,
 };
 pub use changes::Changes;
-pub use checked::{Any, BindTo, Blob, ByName, Checked, Holds, Integer, NotNull, Nullable, ReadFrom, Real, Text};
+pub use checked::{
+    Any, BindTo, Blob, ByName, Checked, Dialect, Holds, Integer, NotNull, Nullable, ReadFrom, Real, Text,
+};
 #[doc(hidden)]
-pub use checked::{column, list, parameter, rows_by_name, rows_of_one};
+pub use checked::{array, column, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
 pub use error::{Error, Result};
 pub use migrations::{Migration, Migrations};
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]

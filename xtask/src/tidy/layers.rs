@@ -30,6 +30,11 @@ const CRATES: &[Layers] = &[
         upward: &[],
     },
     Layers {
+        name: "skep-sql-lock",
+        order: &[("texts", &["hash", "manifest", "text"]), ("entries", &["entry", "migrations"]), ("file", &["lock"])],
+        upward: &[],
+    },
+    Layers {
         name: "skep-macros",
         order: &[
             ("fields", &["field"]),
@@ -40,9 +45,9 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-sql-macros",
         order: &[
-            ("the engine", &["access", "directive", "infer", "schema", "text"]),
+            ("the engine", &["access", "directive", "infer", "package", "schema", "text"]),
             ("statements", &["check", "input"]),
-            ("macro", &["statement", "write"]),
+            ("macro", &["postgres", "statement", "write"]),
         ],
         upward: &[],
     },
@@ -221,7 +226,7 @@ const CRATES: &[Layers] = &[
         ],
         upward: &[],
     },
-    Layers { name: "skep-cli", order: &[("commands", &["log_import", "subcommand", "top"])], upward: &[] },
+    Layers { name: "skep-cli", order: &[("commands", &["log_import", "sql", "subcommand", "top"])], upward: &[] },
 ];
 
 /// The rule for all crates.

@@ -7,18 +7,19 @@ use super::source::Source;
 /// An upper line never names a lower one.
 const ARROWS: &[(&str, &[&str])] = &[
     ("skep-units", &[]),
+    ("skep-sql-lock", &[]),
     // The HTTP client of all tools: `tools/client`.
     ("xtask", &["skep-client"]),
     ("skep-macros", &["skep-units"]),
-    ("skep-sql-macros", &["skep-units"]),
+    ("skep-sql-macros", &["skep-sql-lock", "skep-units"]),
     ("skep-cache", &["skep-units"]),
-    ("skep", &["skep-units", "skep-macros", "skep-sql-macros", "skep-cache"]),
+    ("skep", &["skep-units", "skep-macros", "skep-sql-lock", "skep-sql-macros", "skep-cache"]),
     // The application that its tests drill: `tools/drill`.
     ("skep-server", &["skep", "skep-units", "skep-drill"]),
     ("skep-isolate", &["skep", "skep-units", "skep-cache", "skep-server", "skep-isolate-app"]),
     ("skep-isolate-app", &["skep"]),
     // The server that the tests of `skep top` watch: `tools/drill`.
-    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-drill"]),
+    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-drill", "skep-sql-lock", "skep-units"]),
 ];
 
 /// Examples stand at the lower end and may name whom they like.

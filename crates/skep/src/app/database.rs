@@ -123,8 +123,10 @@ pub(super) fn open_database(
     let database = if let Some(address) = &setup.database {
         open_postgres(address, migrations, setup)?
     } else if setup.temporary_database {
+        for_sqlite()?;
         sql::Database::temporary(migrations, offload).map_err(wrong)?
     } else {
+        for_sqlite()?;
         let path = setup.data.join(DATABASE);
         if setup.careful {
             sql::Database::check_careful(&path, migrations).map_err(wrong)?;
@@ -144,13 +146,21 @@ fn wrong(error: sql::OpenError) -> StartError {
     StartError::new(error.to_string())
 }
 
+/// No statement was checked for PostgreSQL.
+#[cfg(not(target_family = "wasm"))]
+fn for_sqlite() -> Result<(), StartError> {
+    #[cfg(feature = "postgres")]
+    sql::refuse_others(sql::Dialect::Sqlite).map_err(StartError::new)?;
+    Ok(())
+}
+
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 fn open_postgres(
     address: &Secret<String>,
     migrations: &sql::Migrations,
     setup: &Setup,
 ) -> Result<sql::Database, StartError> {
-    sql::refuse_checked().map_err(StartError::new)?;
+    sql::refuse_others(sql::Dialect::Postgres).map_err(StartError::new)?;
     let (options, offload) = (setup.sql.clone(), Arc::clone(&setup.offload));
     let database = if setup.temporary_database {
         sql::Database::temporary_postgres(address.reveal(), migrations, options, offload)
@@ -171,13 +181,16 @@ pub(super) fn check(migrations: &sql::Migrations, setup: &Setup) -> Result<(), S
     match &setup.database {
         #[cfg(feature = "postgres")]
         Some(address) => {
-            sql::refuse_checked().map_err(StartError::new)?;
+            sql::refuse_others(sql::Dialect::Postgres).map_err(StartError::new)?;
             let offload = Arc::clone(&setup.offload);
             sql::Database::check_postgres(address.reveal(), migrations, offload).map_err(wrong)
         }
         #[cfg(not(feature = "postgres"))]
         Some(_) => Err(StartError::new(NO_POSTGRES)),
-        None => sql::Database::check(setup.data.join(DATABASE), migrations).map_err(wrong),
+        None => {
+            for_sqlite()?;
+            sql::Database::check(setup.data.join(DATABASE), migrations).map_err(wrong)
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The same verbs for code that may block: start-up hooks, imports, tools.
 
 use super::changes::Changes;
+use super::checked::Dialect;
 use super::connection::Connection;
 use super::dependencies::{self, OnCommit};
 use super::error::Result;
@@ -72,7 +73,7 @@ impl<'c> Blocking<'c> {
         let (text, tables) = (query.text(), dependencies::written(&query));
         let (result, has_changed) = match self.engine {
             Engine::Sqlite(connection) => {
-                let (values, verb) = (query.into_values()?, verb().sqlite);
+                let (values, verb) = (query.into_values(Dialect::Sqlite)?, verb().sqlite);
                 connection.noting_changes(|connection| verb(connection, text, &values))
             }
             #[cfg(feature = "postgres")]

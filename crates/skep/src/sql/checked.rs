@@ -3,7 +3,7 @@
 //! Start reading at [`sql!`](crate::sql!). The types of columns ([`Integer`], [`Text`], ...) exist for the compiler only: a field that a
 //! column does not fit is an error of [`ReadFrom`], a parameter that does not fit the column it is compared with one of [`BindTo`].
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::marker::PhantomData;
 
 use super::query::{Parameter, Query, Values};
@@ -30,17 +30,43 @@ pub struct Checked {
     pub writes: &'static [(&'static str, &'static str)],
     #[doc(hidden)]
     pub reads_only: bool,
+    #[doc(hidden)]
+    pub dialect: Dialect,
+}
+
+/// The databases that [`sql!`](crate::sql!) checks statements for: `[package.metadata.skep]` in the application's `Cargo.toml` chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Unless said.
+    Sqlite,
+    /// `database = "postgres"`
+    Postgres,
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        })
+    }
 }
 
 impl Checked {
-    /// The text as SQLite is given it.
+    /// The database for which it was checked.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The text as the database is given it, but for PostgreSQL's `$1` instead of `?`.
     #[must_use]
     pub const fn text(&self) -> &'static str {
         self.text
     }
 
     /// Each table and column whose change can alter the rows of this statement, also through views and subqueries. An empty column means
-    /// that only how many rows the table has matters (`count(*)`).
+    /// that only how many rows the table has matters (`count(*)`); on PostgreSQL it is empty always, and the table `*` stands for all of them.
     #[must_use]
     pub const fn reads(&self) -> &'static [(&'static str, &'static str)] {
         self.reads
@@ -91,7 +117,7 @@ pub struct Nullable<K>(PhantomData<K>);
 
 /// A Rust type whose values are of this type in SQLite may stand for a column of type `K`.
 #[diagnostic::on_unimplemented(
-    message = "this is `{Self}` in SQLite, and the column is `{K}`",
+    message = "this is `{Self}` in the database, and the column is `{K}`",
     note = "change one of the two types, or write `cast(... as ...)` in the statement"
 )]
 pub trait Holds<K> {}
@@ -185,6 +211,40 @@ where
     }
     json.push(']');
     Ok(Value::Text(json.into()))
+}
+
+/// The parameter of `in {list}` on PostgreSQL: the text of an array, which `= any(?)` reads as what it is compared with.
+#[doc(hidden)]
+pub fn array<'q, K, P: Parameter<'q>>(values: impl IntoIterator<Item = P>) -> Result<Value<'q>, Unfit>
+where
+    P::Sql: BindTo<K>,
+{
+    let mut array = String::from("{");
+    for value in values {
+        if array.len() > 1 {
+            array.push(',');
+        }
+        match value.into_value()? {
+            Value::Integer(number) => _ = write!(array, "{number}"),
+            Value::Real(number) => _ = write!(array, "{number:?}"),
+            Value::Text(text) => _ = write!(array, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+            Value::Null => return Err(Unfit::because("NULL is in no list; leave it out")),
+            Value::Blob(bytes) => {
+                array.push_str("\"\\\\x");
+                bytes.iter().for_each(|byte| _ = write!(array, "{byte:02x}"));
+                array.push('"');
+            }
+        }
+    }
+    array.push('}');
+    Ok(Value::Text(array.into()))
+}
+
+/// For `skep sql check`, which compiles an application to collect its statements.
+#[doc(hidden)]
+#[must_use]
+pub fn not_checked_yet<T>() -> Query<'static, T> {
+    unreachable!("this is compiled, and never run")
 }
 
 /// Stands for a column where the compiler compares fields with columns; never called.

@@ -5,10 +5,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+use super::checked::Dialect;
 use super::query::Query;
 
-/// Stands for all tables: what a statement from a text may have written, or read from PostgreSQL.
+/// Stands for all tables: what a statement from a text may have written, or read from PostgreSQL. A page has this tag if it read anything.
 pub(crate) const ANY_TABLE: &str = "*";
+
+/// Stands for tables that are not known: read by a statement from a text on PostgreSQL, and changed by every write there.
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+const SOME_TABLE: &str = "?";
 
 /// Is called with the tables that a transaction has written, once they are committed. It may block.
 pub(crate) type OnCommit = Arc<dyn Fn(&[&'static str]) + Send + Sync>;
@@ -24,10 +30,15 @@ impl ReadTables {
         add(&mut tables, names(checked.reads()));
     }
 
-    /// A statement from a text, which may read any table. On SQLite those are not noted, since `sql!` is there for pages.
+    /// As on SQLite; but one from a text may read any table. On SQLite those are not noted, since `sql!` is there for pages.
     #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-    pub(super) fn note_any(&self) {
-        add(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner), [ANY_TABLE]);
+    pub(super) fn note_postgres<T>(&self, query: &Query<'_, T>) {
+        let is_known = query.checked().is_some_and(|checked| names(checked.reads()).all(|table| table != ANY_TABLE));
+        if is_known {
+            self.note(query);
+        } else {
+            add(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner), [ANY_TABLE, SOME_TABLE]);
+        }
     }
 
     /// Each once.
@@ -39,6 +50,10 @@ impl ReadTables {
 /// The tables that a statement writes if it changes anything.
 pub(super) fn written<T>(query: &Query<'_, T>) -> Vec<&'static str> {
     match query.checked() {
+        #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+        Some(checked) if checked.dialect() == Dialect::Postgres && !checked.writes().is_empty() => {
+            names(checked.writes()).chain([SOME_TABLE]).collect()
+        }
         Some(checked) => names(checked.writes()).collect(),
         None if query.is_own() => Vec::new(),
         None => vec![ANY_TABLE],

@@ -6,6 +6,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
+use super::checked::Dialect;
 use super::query::Refused;
 use super::value::Unfit;
 use crate::offload::Lost;
@@ -95,8 +96,8 @@ pub(super) enum Kind {
         code: Box<str>,
         message: String,
     },
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-    CheckedForSqlite,
+    /// A statement of `sql!`, on the database for which it was not checked.
+    CheckedForOther(Dialect),
     Parameter(Refused),
     ParameterCount {
         given: usize,
@@ -319,9 +320,8 @@ impl fmt::Display for Kind {
             Self::Sqlite { message, .. } => f.write_str(message),
             #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
             Self::Postgres { message, .. } => f.write_str(message),
-            #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-            Self::CheckedForSqlite => {
-                f.write_str("`sql!` has checked this statement for SQLite, and the database is PostgreSQL: use `query` here")
+            Self::CheckedForOther(dialect) => {
+                write!(f, "`sql!` has checked this statement for {dialect}, and the database is another: use `query` here")
             }
             Self::Parameter(Refused { index, reason }) => write!(f, "parameter {index}: {reason}"),
             Self::ParameterCount { given, wanted } => {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rusqlite::ffi;
 
 use super::changes::Changes;
-use super::checked::Checked;
+use super::checked::{Checked, Dialect};
 use super::connection::{Connection, LONGEST_KEPT, Role, Verb as SqliteVerb};
 use super::database::Shared;
 use super::dependencies::{self, ReadTables};
@@ -113,7 +113,7 @@ impl Local {
         match &self.engine {
             Engine::Sqlite(_) => reads.note(query),
             #[cfg(feature = "postgres")]
-            Engine::Postgres(_) => reads.note_any(),
+            Engine::Postgres(_) => reads.note_postgres(query),
         }
     }
 
@@ -208,7 +208,7 @@ impl Local {
     async fn ask_sqlite<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: SqliteVerb<R>) -> Result<R> {
         let (text, checked) = (query.text(), query.checked());
         let written = dependencies::written(&query);
-        let values = query.into_values()?;
+        let values = query.into_values(Dialect::Sqlite)?;
         let known = match self.known(text, checked) {
             Ok(known) => known,
             // The connection of this thread cannot tell now: one on the pool may wait until it can.
@@ -343,5 +343,5 @@ pub(super) fn into_owned(values: Vec<Value<'_>>) -> Vec<Value<'static>> {
 /// What must go to another thread.
 pub(super) fn owned<T>(query: Query<'_, T>) -> Result<(String, Vec<Value<'static>>)> {
     let text = query.text().to_owned();
-    Ok((text, into_owned(query.into_values()?)))
+    Ok((text, into_owned(query.into_values(Dialect::Sqlite)?)))
 }

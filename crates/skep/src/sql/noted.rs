@@ -1,5 +1,8 @@
-//! Where `sql!` is in the executable. It has SQLite check its statements, so an application with PostgreSQL must not have any: that is said
-//! when it starts, and not by the first request that comes upon one.
+//! Where `sql!` is in the executable, and for which database it was checked. An application that opens another one must not have any: that is
+//! said when it starts, and not by the first request that comes upon one.
+
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+use super::checked::Dialect;
 
 /// One `sql!` of the executable.
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
@@ -8,28 +11,41 @@
 pub struct CheckedAt {
     file: &'static str,
     line: u32,
+    dialect: Dialect,
 }
 
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 impl CheckedAt {
     /// The place of a `sql!`.
     #[must_use]
-    pub const fn new(file: &'static str, line: u32) -> Self {
-        Self { file, line }
+    pub const fn new(file: &'static str, line: u32, dialect: Dialect) -> Self {
+        Self { file, line, dialect }
     }
 }
 
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 inventory::collect!(CheckedAt);
 
-/// Why the application cannot have PostgreSQL.
+/// Why the application cannot have this database.
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-pub(crate) fn refuse_checked() -> Result<(), String> {
-    let first = inventory::iter::<CheckedAt>.into_iter().min_by_key(|place| (place.file, place.line));
-    let Some(CheckedAt { file, line }) = first else { return Ok(()) };
-    Err(format!(
-        "the setting `database` is PostgreSQL, and `sql!` in {file}, line {line}, has SQLite check its statement: write `query(...)` in such an application"
-    ))
+pub(crate) fn refuse_others(opened: Dialect) -> Result<(), String> {
+    let others = inventory::iter::<CheckedAt>.into_iter().filter(|place| place.dialect != opened);
+    let Some(CheckedAt { file, line, dialect }) = others.min_by_key(|place| (place.file, place.line)) else {
+        return Ok(());
+    };
+    let setting = match opened {
+        Dialect::Sqlite => "the setting `database` names no PostgreSQL",
+        Dialect::Postgres => "the setting `database` is PostgreSQL",
+    };
+    let help = match opened {
+        Dialect::Sqlite => {
+            "set `database`, or take `database = \"postgres\"` out of `[package.metadata.skep]` in Cargo.toml"
+        }
+        Dialect::Postgres => {
+            "write `[package.metadata.skep] database = \"postgres\"` into Cargo.toml and run `skep sql check`, or write `query(...)`"
+        }
+    };
+    Err(format!("{setting}, and `sql!` in {file}, line {line}, was checked for {dialect}: {help}"))
 }
 
 /// Notes the place of a `sql!`, where that matters.
@@ -37,9 +53,9 @@ pub(crate) fn refuse_checked() -> Result<(), String> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __note_checked {
-    () => {
+    ($dialect:ident) => {
         $crate::__inventory::submit! {
-            $crate::sql::CheckedAt::new(::core::file!(), ::core::line!())
+            $crate::sql::CheckedAt::new(::core::file!(), ::core::line!(), $crate::sql::Dialect::$dialect)
         }
     };
 }
@@ -48,5 +64,11 @@ macro_rules! __note_checked {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __note_checked {
-    () => {};
+    (Sqlite) => {};
+    (Postgres) => {
+        ::core::compile_error!(
+            "Cargo.toml says `database = \"postgres\"` in `[package.metadata.skep]`: that needs the feature `postgres` of skep-server, or of \
+             skep, and is not there for components"
+        );
+    };
 }

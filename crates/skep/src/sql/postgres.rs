@@ -15,7 +15,6 @@ mod migrate;
 mod pool;
 mod status;
 mod stream;
-mod text;
 mod tls;
 mod transaction;
 mod value;
@@ -36,8 +35,9 @@ pub(super) use self::stream::Cursor;
 pub(super) use self::transaction::Transaction;
 pub(super) use self::value::Cell;
 pub(super) use self::verb::{Verb, all, execute, first, one};
-use super::dependencies::OnCommit;
-use super::error::{Error, Kind, Result};
+use super::checked::Dialect;
+use super::dependencies::{ANY_TABLE, OnCommit};
+use super::error::Result;
 use super::migrations::Steps;
 use super::open::{OpenError, Problem};
 use super::options::Options;
@@ -177,10 +177,9 @@ fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
 
 /// What is run of a query.
 pub(super) fn job<T>(query: Query<'_, T>) -> Result<Job> {
-    if query.checked().is_some() {
-        return Err(Error::from(Kind::CheckedForSqlite).of(query.text()));
-    }
     let (text, is_own) = (query.text().into(), query.is_own());
-    let values = query.into_values()?.into_iter().map(Value::into_owned).collect();
-    Ok(Job { text, values, is_own })
+    let may_write_any =
+        query.checked().is_some_and(|checked| checked.writes().iter().any(|(table, _)| *table == ANY_TABLE));
+    let values = query.into_values(Dialect::Postgres)?.into_iter().map(Value::into_owned).collect();
+    Ok(Job { text, values, is_own, may_write_any })
 }

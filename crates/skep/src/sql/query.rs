@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::checked::{Any, Blob, Checked, Integer, Real, Text};
+use super::checked::{Any, Blob, Checked, Dialect, Integer, Real, Text};
 use super::error::Kind;
 use super::value::{ToValue, Unfit, Value};
 
@@ -103,8 +103,11 @@ impl<'q, T> Query<'q, T> {
         Self { text, parameters, checked: Some(statement), is_own: false, rows: PhantomData }
     }
 
-    /// The parameters, or which of them SQLite cannot hold.
-    pub(super) fn into_values(self) -> super::Result<Vec<Value<'q>>> {
+    /// The parameters, for a database that speaks so; or which of them SQLite cannot hold, or that the statement is for another.
+    pub(super) fn into_values(self, dialect: Dialect) -> super::Result<Vec<Value<'q>>> {
+        if let Some(checked) = self.checked.filter(|checked| checked.dialect() != dialect) {
+            return Err(super::Error::from(Kind::CheckedForOther(checked.dialect())).of(self.text));
+        }
         self.parameters.map_err(|refused| super::Error::from(Kind::Parameter(refused)).of(self.text))
     }
 }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use super::changes::Changes;
+use super::checked::Dialect;
 use super::dependencies::{self, OnCommit, ReadTables};
 use super::error::{Error, Kind, Result};
 use super::migrations::Migrations;
@@ -67,7 +68,7 @@ fn failed((code, message): (i32, String)) -> Error {
 impl Link {
     fn ask<T>(self, place: Place, verb: Verb, query: Query<'_, T>) -> Result<Vec<u8>> {
         let statement = query.text();
-        (self.run)(place, verb, statement, &packed(&query.into_values()?))
+        (self.run)(place, verb, statement, &packed(&query.into_values(Dialect::Sqlite)?))
     }
 
     fn all<T: Row>(self, place: Place, query: Query<'_, T>) -> Result<Vec<T>> {

@@ -189,7 +189,7 @@ impl Transaction {
         match (&self.reads, &self.engine) {
             (Some(reads), Engine::Sqlite(_)) => reads.note(&query),
             #[cfg(feature = "postgres")]
-            (Some(reads), Engine::Postgres(_)) => reads.note_any(),
+            (Some(reads), Engine::Postgres(_)) => reads.note_postgres(&query),
             (None, _) => {}
         }
         let (timer, statement, tables) = (Timer::start(), query.text(), dependencies::written(&query));

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_core::Stream;
+use skep_sql_lock::text::{Effect, Text};
 use tokio_postgres::{CancelToken, Client, SimpleQueryMessage, Statement};
 
 use super::super::connection::LONGEST_KEPT;
@@ -19,7 +20,6 @@ use super::super::value::Value;
 use super::Shared;
 use super::failure::{failed, position, unreachable};
 use super::flight::Flights;
-use super::text::{Effect, Text};
 use super::tls::Tls;
 use super::value::Bound;
 use super::verb::{Answer, Verb};
@@ -53,6 +53,8 @@ pub(in crate::sql) struct Job {
     pub(super) values: Arc<[Value<'static>]>,
     /// It is the framework's own.
     pub(super) is_own: bool,
+    /// `sql!` knows that it calls something that may write, whatever its text says.
+    pub(super) may_write_any: bool,
 }
 
 /// What a statement gave.
@@ -127,14 +129,15 @@ impl Connection {
             let prepared = self.prepared(job).await?;
             check(&prepared.statement, &job.values)?;
             let answer = self.answer(&prepared.statement, &job.values, verb.rows).await;
+            let effect = if job.may_write_any { Effect::Writes } else { prepared.effect };
             has_changed = match &answer {
                 // Other statements than these have no number, or one of something else.
-                Ok(answer) => match prepared.effect {
+                Ok(answer) => match effect {
                     Effect::Reads => false,
                     Effect::CountsWrites => answer.affected > 0,
                     Effect::Writes => true,
                 },
-                Err(error) => prepared.effect != Effect::Reads && error.is_unreachable(),
+                Err(error) => effect != Effect::Reads && error.is_unreachable(),
             };
             (verb.finish)(answer?)
         };

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use skep_sql_lock::text::{first_control, statement_starts};
+
 use super::super::error::Result;
 use super::super::migrations::{Applied, Step, Steps, code_at};
 use super::super::open::Problem;
 use super::super::value::Value;
 use super::blocking::Remote;
 use super::connection::{Connection, Job};
-use super::text::{first_control, statement_starts};
 use super::verb;
 
 /// The advisory lock under which migrations run: "skep" and 1.
@@ -80,7 +81,10 @@ async fn next_in_transaction(connection: &Arc<Connection>, steps: &Steps<'static
     let text = |text: &str| Value::Text(text.to_owned().into());
     let values = [Value::Integer(next.number.into()), text(next.file), text(&next.checksum())];
     let text = "insert into skep_migrations values (?, ?, ?, now())".into();
-    connection.run(&Job { text, values: values.into(), is_own: true }, verb::execute()).await.value?;
+    connection
+        .run(&Job { text, values: values.into(), is_own: true, may_write_any: false }, verb::execute())
+        .await
+        .value?;
     Ok(())
 }
 
@@ -90,7 +94,7 @@ fn failure(migration: Step<'_>, offset: usize, reason: String) -> Problem {
 }
 
 async fn applied(connection: &Arc<Connection>) -> Result<Vec<Applied>> {
-    let ask = |text: &str| Job { text: text.into(), values: Arc::default(), is_own: true };
+    let ask = |text: &str| Job { text: text.into(), values: Arc::default(), is_own: true, may_write_any: false };
     // `to_regclass` would answer from a cache that does not hear of what others did while we waited for the lock.
     let there = ask(
         "select exists (select 1 from pg_tables where tablename = 'skep_migrations' and schemaname = any (current_schemas(false)))",

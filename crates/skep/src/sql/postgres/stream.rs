@@ -35,7 +35,7 @@ impl Cursor {
         let Self(mut lease) = self;
         let connection = Arc::clone(lease.connection()?);
         let fetch: Arc<str> = format!("{FETCH}{BATCH_ROWS} from skep_rows").into();
-        let job = Job { text: Arc::clone(&fetch), values: Arc::default(), is_own: true };
+        let job = Job { text: Arc::clone(&fetch), values: Arc::default(), is_own: true, may_write_any: false };
         let used = Arc::clone(&connection);
         let work = async move {
             let rows = used.run(&job, verb::all::<T>()).await;

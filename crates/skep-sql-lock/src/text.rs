@@ -4,24 +4,28 @@
 
 /// A statement as PostgreSQL is given it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Text {
-    pub(super) sql: String,
-    pub(super) effect: Effect,
+pub struct Text {
+    /// With `$1`, `$2`, ...
+    pub sql: String,
+    /// What it does.
+    pub effect: Effect,
 }
 
 /// What a statement does to tables, but for what functions do that it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub enum Effect {
     /// It changes nothing.
     Reads,
     /// It writes, and the number of rows that PostgreSQL gives says how many.
     CountsWrites,
+    /// It writes, and nothing says whether it did.
     Writes,
 }
 
 /// A piece of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece<'t> {
+pub enum Piece<'t> {
+    /// Of letters and digits.
     Word(&'t str),
     /// `?` and the digits behind it.
     Parameter(&'t str),
@@ -29,6 +33,7 @@ enum Piece<'t> {
     Operator,
     /// A string, a quoted name, a comment.
     Quoted(&'t str),
+    /// Any other character.
     Sign(&'t str),
 }
 
@@ -64,9 +69,24 @@ const REFUSED_FUNCTIONS: &[&str] =
 /// What begins or ends a transaction.
 const CONTROL: &[&str] = &["abort", "begin", "commit", "end", "prepare", "rollback", "start"];
 
+impl Piece<'_> {
+    /// How many bytes of the text it is.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        match self {
+            Self::Word(text) | Self::Quoted(text) | Self::Sign(text) => text.len(),
+            Self::Parameter(digits) => 1 + digits.len(),
+            Self::Operator => 2,
+        }
+    }
+}
+
 impl Text {
+    /// With `is_own`, nothing is refused.
+    ///
+    /// # Errors
     /// Why the statement is refused, or the statement.
-    pub(super) fn of(text: &str, is_own: bool) -> Result<Self, String> {
+    pub fn of(text: &str, is_own: bool) -> Result<Self, String> {
         let (mut sql, mut count) = (String::with_capacity(text.len() + 8), 0_u32);
         let mut words: Vec<String> = Vec::new();
         for piece in pieces(text) {
@@ -95,6 +115,26 @@ impl Text {
         }
         Ok(Self { sql, effect: effect(&words) })
     }
+}
+
+/// The text with `"name!"` as `"name"`.
+///
+/// ```
+/// assert_eq!(skep_sql_lock::text::without_marks(r#"select a as "b!", '"c!"'"#), r#"select a as "b", '"c!"'"#);
+/// ```
+#[must_use]
+pub fn without_marks(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(piece) = pieces(rest).next() {
+        let (part, after) = rest.split_at(piece.length());
+        rest = after;
+        match part.strip_suffix("!\"").filter(|name| name.len() > 1 && name.starts_with('"')) {
+            Some(name) => plain.extend([name, "\""]),
+            None => plain.push_str(part),
+        }
+    }
+    plain
 }
 
 /// What in the statement would change the connection for those who use it next.
@@ -133,7 +173,7 @@ fn effect(words: &[&str]) -> Effect {
 }
 
 /// The first statement of several that begins or ends a transaction: where it stands.
-pub(super) fn first_control(text: &str) -> Option<usize> {
+pub fn first_control(text: &str) -> Option<usize> {
     let is_control = |at: &usize| match first(&text[*at..]) {
         Some((Piece::Word(word), _)) => CONTROL.iter().any(|control| word.eq_ignore_ascii_case(control)),
         _ => false,
@@ -143,7 +183,7 @@ pub(super) fn first_control(text: &str) -> Option<usize> {
 
 /// Where the statements of a text begin, as far as semicolons between them say. Those between `begin atomic` and its `end`, in a function,
 /// are none of their own.
-pub(super) fn statement_starts(text: &str) -> impl Iterator<Item = usize> {
+pub fn statement_starts(text: &str) -> impl Iterator<Item = usize> {
     let (mut begins, mut at, mut depth, mut last) = (true, 0, 0_u32, "");
     std::iter::from_fn(move || {
         loop {
@@ -170,7 +210,8 @@ pub(super) fn statement_starts(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+/// The pieces, which together are the text.
+pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (piece, length) = first(rest)?;
@@ -253,5 +294,5 @@ fn dollar_tag(rest: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/unit/sql/postgres/text.rs"]
+#[path = "../tests/unit/text.rs"]
 mod tests;

@@ -1,0 +1,20 @@
+//! An application whose statements `skep sql check` has PostgreSQL check. Its tests run them.
+
+mod pages;
+mod statements;
+
+use skep::App;
+use skep::sql::{Migrations, migrations};
+
+pub use statements::*;
+
+/// For PostgreSQL only.
+pub const MIGRATIONS: Migrations = migrations!("migrations");
+
+/// All services.
+#[must_use]
+pub fn app() -> App {
+    App::new()
+        .serve::<(pages::Hives, pages::Visits, pages::AddHive, pages::AddVisit, pages::Move)>()
+        .database(MIGRATIONS)
+}

@@ -1,0 +1,82 @@
+//! Pages that are kept, and what changes what they show.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use skep::cache::{EntryPolicy, PublicPage, SharedCx};
+use skep::prelude::*;
+
+/// How often pages were made.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+fn hour() -> EntryPolicy {
+    EntryPolicy::new(Duration::from_hours(1))
+}
+
+#[derive(Service)]
+#[service(GET "/hives")]
+pub(crate) struct Hives;
+
+impl PublicPage for Hives {
+    fn policy(&self) -> EntryPolicy {
+        hour()
+    }
+
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
+        let hives = cx.db().one(sql!(i64, "select count(*) from hive")).await?;
+        Ok(Response::text(format!("{hives:?} hives, made {}", MADE.fetch_add(1, Ordering::Relaxed))))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/visits")]
+pub(crate) struct Visits;
+
+impl PublicPage for Visits {
+    fn policy(&self) -> EntryPolicy {
+        hour()
+    }
+
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
+        // What `query` reads is not known.
+        let visits = cx.db().one::<i64>("select count(*) from visit").await?;
+        Ok(Response::text(format!("{visits:?} visits, made {}", MADE.fetch_add(1, Ordering::Relaxed))))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/hives/{name}")]
+pub(crate) struct AddHive {
+    name: String,
+}
+
+impl Handle for AddHive {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let insert = sql!("insert into hive (name, frames) values (?, 8)", &self.name);
+        cx.db().execute(insert).await?;
+        Ok(Response::text("added"))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/visits")]
+pub(crate) struct AddVisit;
+
+impl Handle for AddVisit {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.db().execute(sql!("insert into visit (hive, healthy) select id, true from hive limit 1")).await?;
+        Ok(Response::text("added"))
+    }
+}
+
+/// Writes a table whose trigger writes another.
+#[derive(Service)]
+#[service(POST "/move")]
+pub(crate) struct Move;
+
+impl Handle for Move {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.db().execute(sql!("insert into apiary (id, place) select count(*) + 1, 'meadow' from apiary")).await?;
+        Ok(Response::text("moved"))
+    }
+}

@@ -1,0 +1,144 @@
+//! Statements that PostgreSQL checked, on PostgreSQL: `cargo xtask test external`.
+
+#[path = "../../../../skep/tests/postgres/cluster.rs"]
+#[expect(dead_code, reason = "other tests use all of it")]
+mod cluster;
+
+use std::sync::{Arc, OnceLock};
+
+use skep::offload::Inline;
+use skep::sql::{Checked, Database, Dialect, Local, Options};
+use skep::test::Client;
+use skep::{Secret, Setup, sql};
+use skep_cli_hives::{Hive, MIGRATIONS, Order, add, add_apiary, app, hives, named, remove, summary, visit, visited};
+use tokio::runtime::LocalOptions;
+
+use cluster::Cluster;
+
+/// It ends with the process.
+fn shared() -> &'static Cluster {
+    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+    CLUSTER.get_or_init(Cluster::start)
+}
+
+fn with<F: Future<Output = skep::sql::Result<()>>>(test: impl FnOnce(Local) -> F) {
+    let (address, offload) = (shared().address(), Arc::new(Inline));
+    let database = Database::temporary_postgres(&address, &MIGRATIONS, Options::new(), offload).unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
+    runtime.block_on(async { test(database.local()).await }).unwrap();
+}
+
+fn hive(name: &str, frames: i64, note: Option<&str>) -> Hive {
+    Hive { name: name.to_owned(), frames, note: note.map(str::to_owned) }
+}
+
+async fn two(db: &Local) -> skep::sql::Result<(i64, i64)> {
+    let one = add(db, &hive("Linden", 10, None)).await?.unwrap();
+    let other = add(db, &hive("Ash \"2\", {b\\c}", 12, Some("strong"))).await?.unwrap();
+    Ok((one, other))
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn conditional_parts_choose_the_statement() {
+    with(async |db| {
+        two(&db).await?;
+        let names = |hives: Vec<Hive>| hives.into_iter().map(|hive| hive.name).collect::<Vec<_>>();
+        assert_eq!(hives(&db, 10, true, Order::Name).await?, [hive("Ash \"2\", {b\\c}", 12, Some("strong"))]);
+        assert_eq!(names(hives(&db, 10, false, Order::Frames).await?), ["Ash \"2\", {b\\c}", "Linden"]);
+        assert_eq!(names(hives(&db, 11, false, Order::Name).await?), ["Ash \"2\", {b\\c}"]);
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_list_is_an_array_whatever_is_in_its_texts() {
+    with(async |db| {
+        two(&db).await?;
+        let odd = "Ash \"2\", {b\\c}";
+        assert_eq!(named(&db, &[odd, "NULL"], false).await?, [odd]);
+        assert_eq!(named(&db, &[odd], true).await?, ["Linden"]);
+        assert_eq!(named(&db, &[], false).await?, [""; 0]);
+        assert_eq!(named(&db, &[], true).await?, ["Linden", odd]);
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn types_and_nulls_are_those_that_come() {
+    with(async |db| {
+        let (linden, _) = two(&db).await?;
+        for (weight, healthy) in [(Some(31.5), true), (None, false)] {
+            assert_eq!(visit(&db, linden, weight, healthy).await?.rows, 1);
+        }
+        let lines = summary(&db).await?;
+        assert_eq!(lines[0], "Linden 2 of 2 Some(31.5) Some(false) - 2026-04-01 Some(1)");
+        assert_eq!(lines[1], "Ash \"2\", {b\\c} 0 of 2 None None strong 2026-04-01 Some(1)");
+        assert_eq!(visited(&db).await?, [("Ash \"2\", {b\\c}".to_owned(), 0), ("Linden".to_owned(), 2)]);
+        assert_eq!(add_apiary(&db, "meadow").await?.rows, 1);
+        assert_eq!(remove(&db, "Linden").await?, 1);
+        Ok(())
+    });
+}
+
+fn tables(checked: &Checked) -> (Vec<&str>, Vec<&str>) {
+    let names = |pairs: &[(&'static str, &str)]| pairs.iter().map(|(table, _)| *table).collect();
+    (names(checked.reads()), names(checked.writes()))
+}
+
+/// Needs no server: this is known since the test was compiled.
+#[test]
+fn what_is_read_and_written_is_known_through_views_keys_and_triggers() {
+    let name = "Linden";
+    let read = sql!((String, i64), "select name, visits from visited order by name");
+    assert_eq!(tables(read.checked().unwrap()), (vec!["hive", "visit"], vec![]));
+    let delete = sql!("delete from hive where name = ?", name);
+    assert_eq!(tables(delete.checked().unwrap()).1, ["hive", "visit"]);
+    let update = sql!("update hive set note = null where name = ?", name);
+    assert_eq!(tables(update.checked().unwrap()).1, ["hive"]);
+    let active = sql!("delete from apiary");
+    assert_eq!(tables(active.checked().unwrap()).1, ["*"]);
+    let sequence = sql!(i64, "select nextval('hive_id_seq') as \"next!\"");
+    assert!(!sequence.checked().unwrap().reads_only());
+    assert_eq!(read.checked().unwrap().dialect(), Dialect::Postgres);
+    assert!(read.checked().unwrap().reads_only());
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_write_invalidates_pages_that_read_its_tables_and_those_of_which_nothing_is_known() {
+    let client = Client::with_setup(app(), setup());
+    let post = |path: &str| assert_eq!(client.post(path, &[]).status(), 200);
+    let get = |path: &str| client.get(path).text().to_owned();
+    post("/hives/Ash");
+    let (hives, visits) = (get("/hives"), get("/visits"));
+    assert_eq!((get("/hives"), get("/visits")), (hives.clone(), visits.clone()));
+    post("/visits");
+    assert_eq!(get("/hives"), hives, "a table that it does not read");
+    let again = get("/visits");
+    assert_ne!(again, visits, "what it reads is not known");
+    post("/hives/Linden");
+    let new = get("/hives");
+    assert_ne!(new, hives);
+    assert_ne!(get("/visits"), again);
+    post("/move");
+    assert_ne!(get("/hives"), new, "what a trigger writes is not known");
+}
+
+#[test]
+fn an_application_for_postgres_does_not_open_sqlite() {
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    let refused = app().open(setup).map(drop).unwrap_err().to_string();
+    assert!(refused.contains("was checked for PostgreSQL: set `database`"), "{refused}");
+}
+
+fn setup() -> Setup {
+    let mut setup = Setup::default();
+    setup.database = Some(Secret::new(shared().address()));
+    setup.temporary_database = true;
+    setup
+}

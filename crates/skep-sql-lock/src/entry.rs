@@ -1,0 +1,192 @@
+//! What is known of one statement, and how that is written: a line for each fact.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Write as _};
+
+/// What PostgreSQL says of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// As `sql!` has it: with `?` for parameters, and `as "name!"`.
+    pub statement: String,
+    /// One for each `?`.
+    pub parameters: Vec<Parameter>,
+    /// Of the answer.
+    pub columns: Vec<Column>,
+    /// Whose change can alter the answer.
+    pub reads: Tables,
+    /// What the statement may change.
+    pub writes: Tables,
+    /// It calls a function that may do more than compute, such as `nextval`.
+    pub is_volatile: bool,
+}
+
+/// What a `?` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Of the value, or of each in the list.
+    pub kind: Kind,
+    /// An array: what `in {list}` becomes.
+    pub is_list: bool,
+}
+
+/// A column of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// With the `!` of `as "name!"`.
+    pub name: String,
+    /// What is read.
+    pub kind: Kind,
+    /// It may be NULL.
+    pub nullable: bool,
+}
+
+/// What the driver makes of a type of PostgreSQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `smallint` to `bigint`
+    Integer,
+    /// `boolean`
+    Boolean,
+    /// `real`, `double precision`
+    Real,
+    /// Texts, and what is read as one: dates, UUIDs, JSON.
+    Text,
+    /// `bytea`
+    Blob,
+    /// `numeric`, which is an integer or a text.
+    Any,
+}
+
+const KINDS: [(Kind, &str); 6] = [
+    (Kind::Integer, "integer"),
+    (Kind::Boolean, "boolean"),
+    (Kind::Real, "real"),
+    (Kind::Text, "text"),
+    (Kind::Blob, "blob"),
+    (Kind::Any, "any"),
+];
+
+/// Tables of the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tables {
+    /// Which ones cannot be said.
+    Any,
+    /// These, by name; with the schema where it is not the usual one.
+    These(BTreeSet<String>),
+}
+
+/// What stands for [`Tables::Any`].
+const ANY: &str = "*";
+
+impl Kind {
+    fn named(name: &str) -> Option<Self> {
+        KINDS.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(KINDS.iter().find(|(kind, _)| kind == self).map_or("any", |(_, name)| name))
+    }
+}
+
+impl Tables {
+    /// None.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::These(BTreeSet::new())
+    }
+
+    /// The names; `*` for any.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let (any, these) = match self {
+            Self::Any => (Some(ANY), None),
+            Self::These(names) => (None, Some(names.iter().map(String::as_str))),
+        };
+        any.into_iter().chain(these.into_iter().flatten())
+    }
+
+    fn add(&mut self, name: String) {
+        match self {
+            Self::These(names) if name != ANY => _ = names.insert(name),
+            _ => *self = Self::Any,
+        }
+    }
+}
+
+impl Entry {
+    /// All of it but the line with the hash.
+    pub(crate) fn lines(&self) -> String {
+        let mut text = String::new();
+        for line in self.statement.split('\n') {
+            text.push('|');
+            if !line.is_empty() {
+                text.extend([" ", line]);
+            }
+            text.push('\n');
+        }
+        for Parameter { kind, is_list } in &self.parameters {
+            _ = writeln!(text, "parameter {kind}{}", if *is_list { " list" } else { "" });
+        }
+        for Column { name, kind, nullable } in &self.columns {
+            _ = writeln!(text, "column {kind}{} {}", if *nullable { "?" } else { "" }, escaped(name));
+        }
+        for (word, tables) in [("reads", &self.reads), ("writes", &self.writes)] {
+            tables.names().for_each(|name| _ = writeln!(text, "{word} {}", escaped(name)));
+        }
+        if self.is_volatile {
+            text.push_str("volatile\n");
+        }
+        text
+    }
+
+    /// Nothing known yet, to be filled by [`read`](Self::read).
+    pub(crate) fn empty() -> Self {
+        Self {
+            statement: String::new(),
+            parameters: Vec::new(),
+            columns: Vec::new(),
+            reads: Tables::none(),
+            writes: Tables::none(),
+            is_volatile: false,
+        }
+    }
+
+    /// Adds what a line says; `None` if it says nothing that is known.
+    pub(crate) fn read(&mut self, line: &str, is_first: bool) -> Option<()> {
+        if let Some(rest) = line.strip_prefix('|') {
+            if !is_first {
+                self.statement.push('\n');
+            }
+            self.statement.push_str(rest.strip_prefix(' ').unwrap_or(rest));
+            return Some(());
+        }
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "parameter" => {
+                let (kind, is_list) = rest.strip_suffix(" list").map_or((rest, false), |kind| (kind, true));
+                self.parameters.push(Parameter { kind: Kind::named(kind)?, is_list });
+            }
+            "column" => {
+                let (kind, name) = rest.split_once(' ')?;
+                let (kind, nullable) = kind.strip_suffix('?').map_or((kind, false), |kind| (kind, true));
+                self.columns.push(Column { name: plain(name), kind: Kind::named(kind)?, nullable });
+            }
+            "reads" => self.reads.add(plain(rest)),
+            "writes" => self.writes.add(plain(rest)),
+            "volatile" if rest.is_empty() => self.is_volatile = true,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+/// A name may have any character, and a fact one line.
+fn escaped(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('\n', "\\n")
+}
+
+fn plain(name: &str) -> String {
+    let parts: Vec<String> = name.split("\\\\").map(|part| part.replace("\\n", "\n")).collect();
+    parts.join("\\")
+}
