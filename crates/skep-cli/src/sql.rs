@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use skep_sql_lock::{Entry, FILE, FOLDER, Lock};
+use tokio::signal::unix::{SignalKind, signal};
 
 use collect::{Collected, Packages, Statements};
 use describe::Database;
@@ -117,10 +118,12 @@ fn options(arguments: Vec<OsString>) -> Result<Option<Options>, String> {
 /// What is to be said at the end.
 async fn check(options: Options) -> Result<String, String> {
     let packages = Packages::find(options.manifest.clone()).await?;
+    let mut terminated = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
     let mut server = Server::start().await?;
     let found = tokio::select! {
         found = find(&packages, &mut server, &options) => found,
         _ = tokio::signal::ctrl_c() => Err("skep sql: interrupted".to_owned()),
+        _ = terminated.recv() => Err("skep sql: terminated".to_owned()),
     };
     server.end().await;
     let Found { locks, failure } = found?;

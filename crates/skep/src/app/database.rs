@@ -123,9 +123,11 @@ pub(super) fn open_database(
     let database = if let Some(address) = &setup.database {
         open_postgres(address, migrations, setup)?
     } else if setup.temporary_database {
+        #[cfg(feature = "postgres")]
         for_sqlite()?;
         sql::Database::temporary(migrations, offload).map_err(wrong)?
     } else {
+        #[cfg(feature = "postgres")]
         for_sqlite()?;
         let path = setup.data.join(DATABASE);
         if setup.careful {
@@ -147,11 +149,9 @@ fn wrong(error: sql::OpenError) -> StartError {
 }
 
 /// No statement was checked for PostgreSQL.
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 fn for_sqlite() -> Result<(), StartError> {
-    #[cfg(feature = "postgres")]
-    sql::refuse_others(sql::Dialect::Sqlite).map_err(StartError::new)?;
-    Ok(())
+    sql::refuse_others(sql::Dialect::Sqlite).map_err(StartError::new)
 }
 
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
@@ -188,6 +188,7 @@ pub(super) fn check(migrations: &sql::Migrations, setup: &Setup) -> Result<(), S
         #[cfg(not(feature = "postgres"))]
         Some(_) => Err(StartError::new(NO_POSTGRES)),
         None => {
+            #[cfg(feature = "postgres")]
             for_sqlite()?;
             sql::Database::check(setup.data.join(DATABASE), migrations).map_err(wrong)
         }
