@@ -122,7 +122,8 @@ pub(crate) fn decode_tail(raw: &str) -> Option<Cow<'_, str>> {
 }
 
 fn decode(raw: &str) -> Option<Cow<'_, str>> {
-    percent_decode_str(raw).decode_utf8().ok()
+    // The library looks at one byte after another; most texts have nothing to decode, which is seen sooner.
+    if raw.contains('%') { percent_decode_str(raw).decode_utf8().ok() } else { Some(Cow::Borrowed(raw)) }
 }
 
 /// A name or value of a query or form as text, or `None` where its bytes are not UTF-8.
@@ -131,7 +132,8 @@ pub(crate) fn decode_form(raw: &str) -> Option<Cow<'_, str>> {
         return decode(raw);
     }
     let spaced = raw.replace('+', " ");
-    percent_decode_str(&spaced).decode_utf8().ok().map(|text| Cow::Owned(text.into_owned()))
+    let is_decoded = !spaced.contains('%');
+    if is_decoded { Some(Cow::Owned(spaced)) } else { decode(&spaced).map(|text| Cow::Owned(text.into_owned())) }
 }
 
 /// True if each `%` has two hexadecimal digits after it (RFC 3986, 2.1).

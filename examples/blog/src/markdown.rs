@@ -85,11 +85,11 @@ fn is_shallow(event: &Event<'_>, depth: &mut usize) -> bool {
 
 /// Gives headings the id that a link with a fragment leads to, and tables a box that scrolls.
 fn with_anchors<'m>(events: impl Iterator<Item = Event<'m>>) -> impl Iterator<Item = Event<'m>> {
-    Anchors { events: events.peekable(), pending: Vec::new() }
+    Anchors { events, pending: Vec::new() }
 }
 
 struct Anchors<'m, I: Iterator<Item = Event<'m>>> {
-    events: std::iter::Peekable<I>,
+    events: I,
     /// What was read ahead, last first.
     pending: Vec<Event<'m>>,
 }

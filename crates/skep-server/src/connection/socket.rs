@@ -161,8 +161,8 @@ impl Plain {
     }
 }
 
-/// The most bytes of a file that are sent before other connections get their turn.
-const AT_ONCE: usize = 2 << 20;
+/// The most bytes of a file that are sent in one call. With less a client has the data sooner, with more a call costs less of each byte.
+const AT_ONCE: usize = 1 << 20;
 
 /// More follows at once, so the kernel does not send a partial packet.
 #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -253,6 +253,11 @@ impl Wire {
             }
             waiting.exchange.count(count - of_head);
             waiting.body.advance(count - of_head);
+            if matches!(&waiting.body, DirectBody::File(rest) if rest.len > 0) {
+                // A client that takes a file as fast as it is sent would keep this thread from all others.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
         }
         Poll::Ready(Ok(()))
     }

@@ -86,7 +86,7 @@ pub struct Hidden<T>(
 
 /// How long browsers take a text to be: in UTF-16 code units.
 fn length(text: &str) -> usize {
-    text.chars().map(char::len_utf16).sum()
+    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
 fn within(text: &str, min: usize, max: usize) -> Result<(), FieldError> {
@@ -103,8 +103,10 @@ fn text_shape(kind: &'static str, min: usize, max: usize) -> Shape {
     Shape { kind, required: min > 0, min_length: (min > 1).then_some(min), max_length: Some(max), ..Shape::default() }
 }
 
-fn is_control_but_line(letter: char) -> bool {
-    letter.is_control() && letter != '\n' && letter != '\t'
+/// True if there is a control character in it other than these. Those beyond ASCII are U+0080 to U+009F.
+fn has_control(text: &str, allowed: &[u8]) -> bool {
+    let is_control = |byte: u8| byte.is_ascii_control() && !allowed.contains(&byte);
+    text.bytes().any(is_control) || !text.is_ascii() && text.contains(|letter| matches!(letter, '\u{80}'..='\u{9f}'))
 }
 
 impl<const MIN: usize, const MAX: usize> Control for Text<MIN, MAX> {
@@ -116,7 +118,7 @@ impl<const MIN: usize, const MAX: usize> Control for Text<MIN, MAX> {
 
     fn check(text: &str) -> Result<Self, FieldError> {
         let text = text.trim();
-        if text.chars().any(char::is_control) {
+        if has_control(text, &[]) {
             return Err(FieldError::NotOneLine);
         }
         within(text, MIN, MAX)?;
@@ -133,8 +135,11 @@ impl<const MIN: usize, const MAX: usize> Control for MultilineText<MIN, MAX> {
 
     fn check(text: &str) -> Result<Self, FieldError> {
         // A form sends CR LF for the end of a line (HTML, 4.10.22.4), and a script may send CR alone.
-        let text = text.trim().replace("\r\n", "\n").replace('\r', "\n");
-        if text.chars().any(is_control_but_line) {
+        let mut text = text.trim().to_owned();
+        if text.contains('\r') {
+            text = text.replace("\r\n", "\n").replace('\r', "\n");
+        }
+        if has_control(&text, b"\n\t") {
             return Err(FieldError::ControlCharacters);
         }
         within(&text, MIN, MAX)?;

@@ -43,7 +43,11 @@ fn characters_are_counted_as_browsers_count_them() {
     assert_eq!(Text::<1, 2>::check("🐝a").unwrap_err(), FieldError::TooLong { max: 2, length: 3 });
     assert_eq!(Text::<3, 9>::check("ab").unwrap_err(), FieldError::TooShort { min: 3 });
     assert!(MultilineText::<1, 3>::check("a\r\nb").is_ok());
-    assert_eq!(MultilineText::<1, 9>::check("a\u{7}").unwrap_err(), FieldError::ControlCharacters);
+    for (text, control) in
+        [("a\u{7}", true), ("a\u{7f}", true), ("é\u{85}b", true), ("\u{9f}é", true), ("é\tb\nc", false)]
+    {
+        assert_eq!(MultilineText::<1, 9>::check(text).is_err(), control, "{text:?}");
+    }
     assert_eq!(Text::<0, 9>::check("").unwrap().as_str(), "");
 }
 
