@@ -96,8 +96,8 @@ fn spec(request: Request, port: u16, path: &str) -> Result<RequestSpec> {
     Ok(match request {
         Request::Chunked => spec.method("POST")?.body(KILOBYTE).chunked(CHUNK),
         Request::Form => spec.method("POST")?.header("content-type", "application/x-www-form-urlencoded")?.body(form()),
-        Request::Cookie => {
-            let first = ask(port, path)?;
+        Request::Cookie | Request::Entered => {
+            let first = ask(port, if request == Request::Entered { "/enter" } else { path })?;
             let cookie = first.field("set-cookie").and_then(|field| field.split(';').next());
             spec.header("cookie", cookie.ok_or("the first response sets no cookie")?)?
         }

@@ -29,6 +29,8 @@ pub(crate) enum Program {
     SkepStatic,
     /// What web applications do all day; sessions are in memory.
     SkepTasks(Tasks),
+    /// What knowing its user costs a page.
+    SkepPeople(People),
     /// An application for what its processes cost; nothing is kept in caches.
     SkepProcesses {
         app: App,
@@ -99,6 +101,26 @@ pub(crate) struct Tasks {
     /// How many routes are alike: 2 or 200.
     pub(crate) routes: u16,
     pub(crate) tls: bool,
+}
+
+/// Where the sessions of `SkepPeople` are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum People {
+    /// Sealed, in the cookie.
+    Cookie,
+    /// In memory that processes share.
+    Shared,
+    /// The same, and users sign in.
+    Accounts,
+}
+
+impl People {
+    fn store(self) -> &'static str {
+        match self {
+            Self::Cookie => "session.store=cookie",
+            Self::Shared | Self::Accounts => "cache.sessions.tiers=shared:16MiB",
+        }
+    }
 }
 
 /// How nginx is configured.
@@ -207,6 +229,7 @@ impl Program {
             Self::SkepProcesses { app: App::Heap, .. } => vec![Need::Ours("skep-heap")],
             Self::SkepStatic => vec![Need::Ours("skep-static")],
             Self::SkepTasks(_) => vec![Need::Ours("skep-tasks")],
+            Self::SkepPeople(_) => vec![Need::Ours("skep-people")],
             Self::Hyper => vec![Need::Peer("peer-hyper")],
             Self::HyperTls => vec![Need::Peer("peer-hyper-tls")],
             Self::AxumTasks { .. } => vec![Need::Peer("peer-axum-tasks")],
@@ -287,6 +310,12 @@ impl Program {
                 command.env("STATIC_DIR", site.files());
             }
             Self::SkepTasks(tasks) => skep_tasks(&mut command, place, site, tasks),
+            Self::SkepPeople(people) => {
+                skep(&mut command, place, Mpm::Alone, false);
+                // The load has one address.
+                command.args(["--set", "limits.sessions_per_address=0", "--set", people.store()]);
+                command.envs((people == People::Accounts).then_some(("PEOPLE_ACCOUNTS", "1")));
+            }
             Self::Hyper | Self::Axum | Self::Actix | Self::Epoll => {
                 command.arg(place.port.to_string());
             }

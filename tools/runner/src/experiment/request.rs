@@ -15,6 +15,8 @@ pub(crate) enum Request {
     Form,
     /// The cookie that the first response has set.
     Cookie,
+    /// The cookie that `/enter` sets.
+    Entered,
     /// That it accepts gzip.
     Gzip,
     /// That it accepts zstd, and gzip.
@@ -27,7 +29,7 @@ impl Request {
         match self {
             Self::Chunked => "a body of 1 KB in chunks",
             Self::Form => "a form of 1 KB",
-            Self::Cookie => "the cookie of a session",
+            Self::Cookie | Self::Entered => "the cookie of a session",
             Self::Gzip => "Accept-Encoding: gzip",
             Self::Zstd => "Accept-Encoding: zstd, gzip",
         }

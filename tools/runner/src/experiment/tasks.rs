@@ -2,8 +2,8 @@
 
 use super::{Experiment, KEEP_ALIVE, Load, Request, Same, Variant, variant};
 use crate::goal::Goal;
-use crate::measure::Measure::Cpu;
-use crate::program::{Nginx, Program, Tasks};
+use crate::measure::Measure::{Cpu, Rate};
+use crate::program::{Nginx, People, Program, Tasks};
 use crate::site;
 
 const SKEP: Program = Program::SkepTasks(Tasks { routes: 2, tls: false });
@@ -51,6 +51,24 @@ pub(super) const ALL: &[Experiment] = &[
         absent: &[],
         same: Same::Times(1, "<h1>Welcome back, Anna</h1>"),
         goals: &[Goal::at_most("skep", Cpu, 0.8, "axum")],
+    },
+    Experiment {
+        name: "people",
+        about: "a page that knows its user, beside the same page that knows nobody",
+        loads: &[Load::Requests { connections: 32, request: Request::Entered }],
+        variants: &[
+            variant("page", Program::SkepPeople(People::Shared), "/page"),
+            variant("session-cookie", Program::SkepPeople(People::Cookie), "/session"),
+            variant("session-shared", Program::SkepPeople(People::Shared), "/session"),
+            variant("user", Program::SkepPeople(People::Accounts), "/user"),
+        ],
+        absent: &[],
+        same: Same::Times(1, "<h1>Welcome back, Anna</h1>"),
+        goals: &[
+            Goal::at_least("session-cookie", Rate, 0.95, "page"),
+            Goal::at_least("session-shared", Rate, 0.95, "page"),
+            Goal::at_most_more("user", Cpu, 8.0, "page"),
+        ],
     },
     Experiment {
         name: "routes",
