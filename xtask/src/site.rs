@@ -77,7 +77,7 @@ impl Site {
     }
 
     pub(crate) fn get(&self, path: &str) -> Result<Answer, String> {
-        self.ask("GET", path, "", "")
+        self.ask("GET", path, &self.cookie, ("", ""))
     }
 
     /// Sends a form without any field.
@@ -87,7 +87,15 @@ impl Site {
 
     fn send(&self, path: &str, form: &str) -> Result<Answer, String> {
         let kind = "Content-Type: application/x-www-form-urlencoded";
-        self.ask("POST", path, &format!("{kind}\r\nContent-Length: {}\r\n", form.len()), form)
+        self.ask("POST", path, &self.cookie, (&format!("{kind}\r\nContent-Length: {}\r\n", form.len()), form))
+    }
+
+    /// Sends a form, and returns the page that it leads to, with the message that it left there.
+    pub(crate) fn submit(&self, path: &str, form: &str) -> Result<Answer, String> {
+        let Answer { location: Some(next), cookie, .. } = self.send(path, form)? else {
+            return Err(format!("POST {path} leads nowhere"));
+        };
+        self.ask("GET", &next, &format!("{}; {}", self.cookie, cookie.unwrap_or_default()), ("", ""))
     }
 
     /// Signs in with this form: requests that follow are those of its user.
@@ -98,14 +106,13 @@ impl Site {
     }
 
     /// As a browser does on a page of the same site, over a connection of its own.
-    fn ask(&self, method: &str, path: &str, more: &str, body: &str) -> Result<Answer, String> {
+    fn ask(&self, method: &str, path: &str, cookie: &str, (more, body): (&str, &str)) -> Result<Answer, String> {
         let (host, wrong) = (self.address(), |error: std::io::Error| format!("{method} {path}: {error}"));
         let mut stream = TcpStream::connect(host).map_err(wrong)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(wrong)?;
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n\
-             Accept: text/html\r\nCookie: {}\r\nConnection: close\r\n{more}\r\n{body}",
-            self.cookie
+             Accept: text/html\r\nCookie: {cookie}\r\nConnection: close\r\n{more}\r\n{body}"
         );
         skep_client::exchange(&mut stream, head.as_bytes(), false, PATIENCE).map(Answer::from).map_err(wrong)
     }

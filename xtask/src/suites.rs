@@ -54,11 +54,15 @@ struct Stage {
     secure_blog: Site,
     /// The forms, over TLS.
     secure_forms: Site,
+    /// The help-desk over clear text, with an administrator who has signed in.
+    helpdesk: Site,
+    /// The same, over TLS.
+    secure_helpdesk: Site,
 }
 
 /// What is wrong: findings that are not accepted, what is accepted and was not found, and suites that did not run.
 pub(crate) fn complaints() -> Result<Vec<String>, String> {
-    site::build(&["blog", "forms"])?;
+    site::build(&["blog", "forms", "helpdesk"])?;
     let stage = Stage::set()?;
     let mut complaints = Vec::new();
     for suite in SUITES {
@@ -105,14 +109,19 @@ impl Stage {
             ["limits.connections_per_address=20000", "limits.once_per_address=0", "limits.sessions_per_address=0"];
         let flags = |more: &[&'static str]| [LIMITS.map(|limit| ["--set", limit]).as_flattened(), more].concat();
         let (comments, tls) = (["--set", "blog.max_comments=1000000"], ["--tls-self-signed"]);
+        let calls = ["--set", "cache.skep-limits.tiers=null"];
         let root = command::root();
         let folder = root.join("target/suites");
         let _ = fs::remove_dir_all(&folder);
         let start = |name, data: &str, flags: &[&str]| Site::start(&root, name, &folder.join(data), flags);
+        let mut helpdesk = start("helpdesk", "helpdesk.data", &flags(&calls))?;
+        helpdesk.sign_in("/sign-in", "email=ada%40example.org&password=straw+basket")?;
         Ok(Self {
             blog: start("blog", "blog.data", &flags(&comments))?,
             secure_blog: start("blog", "secure_blog.data", &flags(&[&comments[..], &tls].concat()))?,
             secure_forms: start("forms", "secure_forms.data", &flags(&tls))?,
+            helpdesk,
+            secure_helpdesk: start("helpdesk", "secure_helpdesk.data", &flags(&[&calls[..], &tls].concat()))?,
             folder,
         })
     }

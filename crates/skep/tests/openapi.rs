@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skep::Method;
-use skep::form::{Date, Email, FileKind, Text, Upload, Whole};
+use skep::form::{Control, Date, Email, FileKind, MultilineText, Text, Upload, Whole};
 use skep::param::Param;
 use skep::prelude::*;
 use skep::test::Client;
@@ -317,10 +317,28 @@ fn parameters_say_what_the_types_know() {
     );
     assert_eq!(schema("size"), json!({ "type": "string", "description": "a size such as 12x8" }));
     assert_eq!(schema("since"), json!({ "type": "string", "format": "date" }));
-    assert_eq!(schema("named"), json!({ "type": "string", "minLength": 2, "maxLength": 6 }));
+    let named = schema("named");
+    assert_eq!((&named["type"], &named["minLength"], &named["maxLength"]), (&json!("string"), &json!(2), &json!(6)));
     assert_eq!(schema("whole"), json!({ "type": "boolean", "default": false }));
     assert_eq!(caller::parameter(articles, "x-client")["in"], "header");
     assert_eq!(caller::parameter(articles, "tag")["required"], true);
+}
+
+#[test]
+fn the_schema_of_a_text_takes_what_the_text_takes_but_white_space_at_its_ends() {
+    fn agrees<T: JsonSchema + Control>() {
+        let validator = jsonschema::validator_for(schemars::schema_for!(T).as_value()).unwrap();
+        let letters = (0..0x3100).filter_map(char::from_u32);
+        let around = letters
+            .flat_map(|letter| [format!("{letter}a"), format!("a{letter}b"), format!("a{letter}"), letter.into()]);
+        for text in around.chain(["", "a\tb", "a\n\nb", "123456789", "1234567890", " 12345678 "].map(Into::into)) {
+            let accepted = T::check(&text).is_ok() && text == text.trim();
+            assert_eq!(validator.is_valid(&json!(text)), accepted, "{} {text:?}", T::schema_name());
+        }
+    }
+    agrees::<Text<1, 9>>();
+    agrees::<Text<0, 9>>();
+    agrees::<MultilineText<1, 9>>();
 }
 
 #[test]

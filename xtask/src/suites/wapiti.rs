@@ -1,4 +1,5 @@
-//! Wapiti: crawls the blog and the forms over TLS, and attacks what it finds: injections, scripts, cookies, header fields.
+//! Wapiti: crawls the blog, the forms and the help-desk over TLS, and attacks what it finds: injections, scripts, cookies, header fields.
+//! In the help-desk it has signed in as an administrator.
 //!
 //! Left out are the modules that need a server outside (`ssrf`, `xxe`, `log4shell`) and those that look for products.
 
@@ -27,22 +28,41 @@ const BOUNDS: [&str; 8] = [
     "--no-bugreport",
 ];
 
-/// One after the other would take twice the time: it computes more than the server does.
+/// One after the other would take longer: it computes more than the server does.
 pub(super) fn run(stage: &Stage) -> Result<Report, String> {
     std::thread::scope(|scope| {
-        let blog = scope.spawn(|| attack(stage, "blog", &stage.secure_blog, 30));
-        let forms = attack(stage, "forms", &stage.secure_forms, 5)?;
-        let blog = blog.join().map_err(|_| "a thread panicked")??;
-        let findings = blog.findings.into_iter().chain(forms.findings).collect();
-        Ok(Report { tried: format!("{}, {}", blog.tried, forms.tried), findings })
+        let blog = scope.spawn(|| attack(stage, "blog", &stage.secure_blog, 30, &[]));
+        let helpdesk = scope.spawn(|| attack_signed_in(stage));
+        let forms = attack(stage, "forms", &stage.secure_forms, 5, &[])?;
+        let mut all = Report::default();
+        let others = [blog, helpdesk].map(|other| other.join().map_err(|_| "a thread panicked"));
+        for report in std::iter::once(Ok(Ok(forms))).chain(others) {
+            let Report { tried, findings } = report??;
+            all.tried = if all.tried.is_empty() { tried } else { format!("{}, {tried}", all.tried) };
+            all.findings.extend(findings);
+        }
+        Ok(all)
     })
 }
 
+/// The help-desk. What would sign it out is left out.
+fn attack_signed_in(stage: &Stage) -> Result<Report, String> {
+    let site = &stage.secure_helpdesk;
+    let page = |path: &str| format!("{}{path}", site.url());
+    let [tickets, sign_in, sign_out, users] = ["/tickets", "/sign-in", "/sign-out*", "/users/*"].map(page);
+    let account = ["--form-user", "ada@example.org", "--form-password", "straw basket", "--form-url", &sign_in];
+    let more = [&account[..], &["--start", &tickets, "--exclude", &sign_out, "--exclude", &users]].concat();
+    let report = attack(stage, "helpdesk", site, 60, &more)?;
+    let said = fs::read_to_string(stage.file("wapiti-helpdesk.log")).unwrap_or_default();
+    if said.contains("Login success") { Ok(report) } else { Err("helpdesk: it did not sign in".into()) }
+}
+
 /// An error if fewer than `least` requests were found that could be attacked.
-fn attack(stage: &Stage, name: &str, site: &Site, least: u64) -> Result<Report, String> {
+fn attack(stage: &Stage, name: &str, site: &Site, least: u64, more: &[&str]) -> Result<Report, String> {
     let file = stage.file(&format!("wapiti-{name}.json"));
     let mut wapiti = stage.python("wapiti3", "wapiti");
     wapiti.args(["--url", &format!("{}/", site.url()), "--module", MODULES, "--format=json", "--output"]).arg(&file);
+    wapiti.args(more);
     wapiti.args(BOUNDS).arg("--store-session").arg(stage.file(&format!("wapiti-{name}")));
     wapiti.arg("--store-config").arg(stage.file(&format!("wapiti-{name}-config")));
     let (status, _) = stage.run(wapiti, &format!("wapiti-{name}.log"), LIMIT)?;

@@ -116,6 +116,9 @@ with_defaults! {
         pub step: Option<Cow<'static, str>> = None,
         /// A regular expression of JavaScript that a text matches as a whole.
         pub pattern: Option<&'static str> = None,
+        /// A text without control characters, of which white space at its ends is left out; a `textarea` may have tabs and ends of lines.
+        /// Browsers need not know, but programs should: it is in the OpenAPI document.
+        pub plain: bool = false,
         /// The kinds of files: `image/*,.pdf`.
         pub accept: Option<&'static str> = None,
         /// The most bytes of a file.

@@ -113,7 +113,7 @@ impl<const MIN: usize, const MAX: usize> Control for Text<MIN, MAX> {
     type Look = look::Line;
 
     fn shape() -> Shape {
-        text_shape("text", MIN, MAX)
+        Shape { plain: true, ..text_shape("text", MIN, MAX) }
     }
 
     fn check(text: &str) -> Result<Self, FieldError> {
@@ -130,7 +130,7 @@ impl<const MIN: usize, const MAX: usize> Control for MultilineText<MIN, MAX> {
     type Look = look::Area;
 
     fn shape() -> Shape {
-        text_shape("textarea", MIN, MAX)
+        Shape { plain: true, ..text_shape("textarea", MIN, MAX) }
     }
 
     fn check(text: &str) -> Result<Self, FieldError> {

@@ -63,15 +63,27 @@ fn texts(schema: &mut Map<String, Value>, shape: &Shape) {
         _ => (None, None),
     };
     let pattern = pattern.or(shape.pattern).map(|pattern| format!("^(?:{pattern})$"));
+    let plain = shape.plain.then(|| plain(shape.kind == "textarea", shape.required));
     let least = shape.min_length.or((shape.required && pattern.is_none()).then_some(1));
     let facts: [(&str, Option<Value>); 5] = [
         ("format", format.map(Into::into)),
-        ("pattern", pattern.map(Into::into)),
+        ("pattern", pattern.or(plain).map(Into::into)),
         ("minLength", least.map(Into::into)),
         ("maxLength", shape.max_length.map(Into::into)),
         ("writeOnly", shape.secret.then_some(true.into())),
     ];
     schema.extend(facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+}
+
+/// What a text without control characters looks like once white space at its ends is left out: with some, it is accepted as well, but its length
+/// is another one then. All white space is spelled out: `\s` is something else in each language.
+fn plain(has_lines: bool, required: bool) -> String {
+    const SPACE: &str = r"\u0020\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
+    const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
+    const CONTROL_BUT_LINES: &str = r"\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f";
+    let (end, inside) = (format!("[^{CONTROL}{SPACE}]"), if has_lines { CONTROL_BUT_LINES } else { CONTROL });
+    let text = format!("{end}(?:[^{inside}]*{end})?");
+    if required { format!("^{text}$") } else { format!("^(?:{text})?$") }
 }
 
 /// The types of forms are the same in a JSON body.
