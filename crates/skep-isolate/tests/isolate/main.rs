@@ -16,6 +16,7 @@ mod swaps;
 #[cfg(feature = "wasi03")]
 mod third;
 mod tls;
+mod users;
 mod wrong;
 
 use std::process::ExitCode;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         commands::TESTS,
         supervised::TESTS,
         tls::TESTS,
+        users::TESTS,
         #[cfg(feature = "wasi03")]
         third::TESTS,
     ]
