@@ -97,7 +97,7 @@ pub(crate) const STEPS: &[Step] = &[
         work: Work::Commands(
             &[
                 "cargo build -p skep --target wasm32-wasip2",
-                "cargo build -p skep --target wasm32-wasip2 --features oidc,openapi",
+                "cargo build -p skep --target wasm32-wasip2 --features oidc,openapi,passkeys",
                 "cargo rustc -p hello --lib --crate-type cdylib --target wasm32-wasip2",
                 "cargo rustc -p blog --lib --crate-type cdylib --target wasm32-wasip2",
                 "cargo rustc -p helpdesk --lib --crate-type cdylib --target wasm32-wasip2",

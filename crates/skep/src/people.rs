@@ -13,10 +13,14 @@ mod gate;
 mod link;
 #[cfg(feature = "oidc")]
 pub mod oidc;
+#[cfg(feature = "passkeys")]
+pub mod passkeys;
 mod password;
 mod remember;
 mod second;
 mod sign_in;
+#[cfg(any(feature = "oidc", feature = "passkeys"))]
+mod signature;
 mod tick;
 mod token;
 mod totp;

@@ -4,6 +4,8 @@
 mod app;
 #[path = "oidc/provider.rs"]
 mod provider;
+#[path = "support/rsa_key.rs"]
+mod rsa_key;
 
 use std::sync::Arc;
 use std::time::Duration;

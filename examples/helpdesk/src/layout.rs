@@ -17,12 +17,13 @@ use crate::ticket_list::TicketList;
 use crate::user::{Role, User};
 use crate::users::Users;
 
-/// Nothing but our own style sheet and pictures is loaded, and nothing runs: the pages have no scripts.
+/// Nothing but our own style sheet, pictures and the script for passkeys is loaded, and that asks nobody but us.
 #[must_use]
 pub fn security_headers() -> SecurityHeaders {
     SecurityHeaders::new()
         .directive("default-src", "'none'")
-        .directive("script-src", "'none'")
+        .directive("script-src", "'self'")
+        .directive("connect-src", "'self'")
         .directive("base-uri", "'none'")
 }
 

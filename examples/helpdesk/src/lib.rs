@@ -23,6 +23,7 @@ pub mod export;
 pub mod language;
 pub mod layout;
 pub mod new_ticket;
+pub mod passkey;
 pub mod profile;
 pub mod search;
 pub mod settings;
@@ -61,6 +62,8 @@ pub fn app() -> App {
         .serve::<(sign_up::SignUpPage, sign_up::LinkSent, status_page::StatusPage)>()
         .serve::<(sign_up::NewAccountPage, sign_up::CreateAccount)>()
         .serve_guarded::<Limited<sign_up::SignUps>, (sign_up::SignUp,)>()
+        .serve::<(passkey::NewPasskey, passkey::AddPasskey, passkey::RenamePasskey, passkey::RemovePasskey)>()
+        .serve::<(passkey::PasskeyOptions, passkey::SignInWithPasskey)>()
         .serve::<(profile::Profile, profile::SaveProfile, token::CreateToken, token::RevokeToken)>()
         .serve::<(ticket_list::TicketList, new_ticket::NewTicket, new_ticket::CreateTicket, export::Export)>()
         .serve::<(ticket_page::TicketPage, comment::AddComment, comment::AddNote, triage::Triage)>()

@@ -7,6 +7,7 @@ use skep::prelude::*;
 
 use crate::language::Language;
 use crate::layout::page;
+use crate::passkey;
 use crate::texts::texts;
 use crate::token;
 use crate::user::User;
@@ -23,6 +24,7 @@ impl Handle for Profile {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let t = texts(cx.language());
         let tokens = token::of(cx.db(), Scope::of(&self.user)).await?;
+        let passkeys = passkey::of(cx.db(), Scope::of(&self.user)).await?;
         let form = SaveProfile::form(cx)
             .text(SaveProfile::name, &self.user.name)
             .value(SaveProfile::language, &self.user.language);
@@ -37,6 +39,7 @@ impl Handle for Profile {
                     select (SaveProfile::language);
                     div.buttons { button { (t.save) } }
                 }
+                (passkey::section(cx, &passkeys, t))
                 (token::section(cx, &tokens, t))
             }
         };

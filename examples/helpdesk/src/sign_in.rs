@@ -6,6 +6,7 @@ use skep::prelude::*;
 
 use crate::demo;
 use crate::layout::open_page;
+use crate::passkey;
 use crate::settings::Helpdesk;
 use crate::sign_up::SignUpPage;
 use crate::status_page::StatusPage;
@@ -41,7 +42,8 @@ pub struct SignInPage {
 impl Handle for SignInPage {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let t = texts(cx.language());
-        let form = SignIn::form(cx).value(SignIn::back, &self.back.map(Hidden));
+        let back = self.back.map(Hidden);
+        let form = SignIn::form(cx).value(SignIn::back, &back);
         let demo = cx.settings::<Helpdesk>().is_demo();
         Ok(open_page(
             cx.shared(),
@@ -57,6 +59,7 @@ impl Handle for SignInPage {
                         input (SignIn::password) autocomplete="current-password";
                         div.buttons { button { (t.sign_in) } a href=(SignUpPage) { (t.sign_up) } }
                     }
+                    (passkey::entrance(cx, back, t))
                     @if demo { (demo::accounts(t)) }
                 }
             },

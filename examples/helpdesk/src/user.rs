@@ -127,6 +127,11 @@ impl Account for User {
         let wanted = cx.uri().path_and_query().filter(|_| cx.method() == skep::Method::GET);
         Response::see_other(SignInPage::link().back(wanted.map(ToString::to_string))).into()
     }
+
+    /// Only passkeys ask for it, and they are on the profile.
+    fn refuse_stale(&self, _cx: &Cx<'_>) -> Error {
+        Response::see_other(SignInPage::link().back(Some("/profile".to_owned()))).into()
+    }
 }
 
 impl MailAccount for User {

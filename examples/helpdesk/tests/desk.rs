@@ -285,6 +285,20 @@ fn each_user_has_a_language() {
     assert!(visitor.text().contains("Anmelden"), "{}", visitor.text());
 }
 
+/// The rest is tried in a browser.
+#[test]
+fn passkeys_need_a_script_and_the_page_says_so() {
+    let desk = Desk::with(|setup| setup.temporary_database = true);
+    let bert = desk.signed_in(BERT);
+    let profile = bert.get("/profile").text().to_owned();
+    assert!(profile.contains("Passkey hinzufügen") && profile.contains("Passkeys brauchen JavaScript"), "{profile}");
+    assert!(desk.visitor().get("/sign-in").text().contains("Passkeys need JavaScript"));
+    let refused = bert.post("/profile/passkeys", &[("name", "Laptop"), ("passkey", "")]);
+    assert!(refused.status() == 403 && refused.text().contains("Dieser Passkey wurde nicht"), "{}", refused.text());
+    assert_eq!(bert.post("/profile/passkeys/none", &[("new_name", "Laptop")]).status(), 404);
+    assert_eq!(bert.post("/profile/passkeys/none/remove", &[]).status(), 404);
+}
+
 #[test]
 fn the_status_page_is_one_for_all_and_follows_the_tickets() {
     let desk = Desk::new();

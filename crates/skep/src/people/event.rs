@@ -75,6 +75,12 @@ pub enum EventKind {
     PasswordChanged,
     /// A password was reset by a link.
     PasswordReset,
+    /// A user added a passkey.
+    PasskeyAdded,
+    /// A user removed a passkey.
+    PasskeyRemoved,
+    /// The signature counter of a passkey did not go up: somebody may have a copy of it. The sign-in was refused.
+    PasskeyCopied,
     /// Roles or rights have changed: for [`record`].
     RightsChanged,
     /// Something of the application's own: for [`record`].
@@ -102,6 +108,9 @@ impl EventKind {
             Self::AddressConfirmed => "address confirmed",
             Self::PasswordChanged => "password changed",
             Self::PasswordReset => "password reset",
+            Self::PasskeyAdded => "passkey added",
+            Self::PasskeyRemoved => "passkey removed",
+            Self::PasskeyCopied => "passkey may have been copied",
             Self::RightsChanged => "rights changed",
             Self::Other(text) => text,
         }

@@ -156,7 +156,7 @@ const BY_NAME: limit::Pace = limit::Pace { burst: 10, each: std::time::Duration:
 const BY_ADDRESS: limit::Pace = limit::Pace { burst: 50, each: std::time::Duration::from_secs(10) };
 
 /// Bounds how often an address begins or completes something, and so what it can have stored and logged.
-#[cfg(feature = "oidc")]
+#[cfg(any(feature = "oidc", feature = "passkeys"))]
 pub(super) async fn spend_of_address(cx: &Cx<'_>, what: &str) -> Result<()> {
     let Some(network) = cx.peer().network() else { return Ok(()) };
     limit::spend(cx, &ATTEMPTS, &format!("{what}:{network:x}"), BY_ADDRESS).await

@@ -9,25 +9,16 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use p256::ecdsa::signature::Signer;
-use rsa::BoxedUint;
 use rsa::signature::SignatureEncoding;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use skep::fetch::{Bounds, FetchError, Fetcher, Fetching};
 
+use crate::rsa_key;
+
 pub(crate) const ISSUER: &str = "https://accounts.example.org/main";
 pub(crate) const CLIENT: &str = "our client";
 pub(crate) const SECRET: &str = "s3cr3t: 100 %";
-
-/// The primes of a key that was made for these tests.
-const P: &str = concat!(
-    "-1Vq5ZY1C41IYYX-VpEHhkUciJT3pHI48wSpbSOmdaQnDGqStAk0AZLOjKTTaRO0YScdNZodNyvzfcZ_LcF29wEOA0VluP5yi0DB",
-    "2VCO02UBqq4WnWH3M_Sce3FZOnInAXq16KU3OlDG39dNrbpZ0uUbVGH0RHcT5e1pjj_J6Hk",
-);
-const Q: &str = concat!(
-    "6FoS0lEdyiWn3oTr_lsV63QSHwPNdBzrlUDIF6D08DMw9NLTvMZGctzmMvGPjuy1zsV3bJtQ_s_BZS68TefiPKuQJo_59s4OjwXU",
-    "yfedcel-r_aWzOalp6AofkoW3fSX8LhmxnparzrTFLSC_K5of3WB46LIkDj7ydAwtK6icb0",
-);
 
 type Object = Map<String, Value>;
 type Change = Box<dyn Fn(&mut Object, &mut Object) + Send>;
@@ -201,11 +192,6 @@ impl Signing {
         p256::ecdsa::SigningKey::from_slice(&[number; 32]).unwrap()
     }
 
-    fn rsa() -> rsa::PrivateKey {
-        let number = |text: &str| BoxedUint::from_be_slice_vartime(&URL_SAFE_NO_PAD.decode(text).unwrap());
-        rsa::PrivateKey::from_p_q(number(P), number(Q), BoxedUint::from(65537_u64)).unwrap()
-    }
-
     /// The coordinates of the public key.
     fn point(self) -> [Vec<u8>; 2] {
         let Self::P256(number) = self else { return Default::default() };
@@ -217,7 +203,7 @@ impl Signing {
     fn sign(self, message: &[u8]) -> Vec<u8> {
         match self {
             Self::Rsa => {
-                let signature = rsa::pkcs1v15::SigningKey::<Sha256>::new(Self::rsa()).sign(message);
+                let signature = rsa::pkcs1v15::SigningKey::<Sha256>::new(rsa_key::key()).sign(message);
                 signature.to_vec()
             }
             Self::P256(number) => {
@@ -232,7 +218,7 @@ impl Signing {
         let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         match self {
             Self::Rsa => {
-                let n = text(&Self::rsa().n().to_be_bytes_trimmed_vartime());
+                let n = text(&rsa_key::key().n().to_be_bytes_trimmed_vartime());
                 json!({"kty": "RSA", "kid": id, "use": "sig", "alg": "RS256", "n": n, "e": "AQAB"})
             }
             Self::P256(_) => {

@@ -6,12 +6,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use p256::ecdsa::signature::Verifier;
-use rsa::BoxedUint;
 use serde::{Deserialize, Serialize};
-use sha2::Sha256;
 
-/// Bits of the modulus of an RSA key: fewer are not safe, and more take long (RFC 7518, 3.3).
-const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
+use crate::people::signature::{p256_key, rsa_key, verify_rsa};
 
 /// A JSON web key set (RFC 7517, 5).
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -77,18 +74,12 @@ impl Key {
     }
 
     fn verify_rsa(&self, message: &[u8], signature: &[u8]) -> Option<()> {
-        let number = |text: &Option<String>| Some(BoxedUint::from_be_slice_vartime(&decode(text.as_deref()?)?));
-        let key = rsa::PublicKey::new_with_size_limits(number(&self.n)?, number(&self.e)?, RSA_BITS).ok()?;
-        let signature = rsa::pkcs1v15::Signature::try_from(signature).ok()?;
-        rsa::pkcs1v15::VerifyingKey::<Sha256>::new(key).verify(message, &signature).ok()
+        let key = rsa_key(&decode(self.n.as_deref()?)?, &decode(self.e.as_deref()?)?)?;
+        verify_rsa(key, message, signature)
     }
 
     fn verify_p256(&self, message: &[u8], signature: &[u8]) -> Option<()> {
-        // An uncompressed point (SEC 1, 2.3.3); the library checks that it is on the curve.
-        let mut point = vec![4];
-        point.extend(decode(self.x.as_deref()?)?);
-        point.extend(decode(self.y.as_deref()?)?);
-        let key = p256::ecdsa::VerifyingKey::from_sec1_bytes(&point).ok()?;
+        let key = p256_key(&decode(self.x.as_deref()?)?, &decode(self.y.as_deref()?)?)?;
         key.verify(message, &p256::ecdsa::Signature::from_slice(signature).ok()?).ok()
     }
 }

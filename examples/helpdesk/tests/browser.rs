@@ -1,0 +1,180 @@
+//! The help-desk in a real browser, with an authenticator of Chromium's own: passkeys. Pictures are left in `target/screenshots`.
+
+#[path = "../../blog/tests/browser/driver.rs"]
+mod driver;
+
+use std::net::TcpListener;
+use std::process::Command;
+
+use driver::{Browser, Process};
+use serde_json::{Value, json};
+
+const CARLA: &str = "carla@example.org";
+
+/// A browser at a server, with an authenticator inside of it that needs no finger.
+struct World {
+    browser: Browser,
+    authenticator: String,
+    url: String,
+    _server: Process,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // The address is in the base URL, so it is chosen before the server starts. A host of numbers can have no passkeys.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let url = format!("http://localhost:{port}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_helpdesk"));
+        command.args(["--listen", &format!("127.0.0.1:{port}"), "--set", "log.access=false"]);
+        command.args(["--set", &format!("base_url={url}"), "--data"]).arg(folder.path());
+        let (server, _) = Process::start(&mut command, |line| line.contains("http://").then(String::new));
+        let browser = Browser::open();
+        browser.cdp("WebAuthn.enable", json!({}));
+        let options = json!({
+            "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
+            "isUserVerified": true, "automaticPresenceSimulation": true,
+        });
+        let added = browser.cdp("WebAuthn.addVirtualAuthenticator", json!({ "options": options }));
+        let authenticator = added["authenticatorId"].as_str().unwrap().to_owned();
+        Self { browser, authenticator, url, _server: server, _folder: folder }
+    }
+
+    fn go(&self, path: &str) {
+        self.browser.go(&format!("{}{path}", self.url));
+    }
+
+    fn at(&self, path: &str) {
+        self.browser.wait_for(&format!("location.pathname === {path:?} && document.readyState === 'complete'"));
+    }
+
+    fn sign_in_with_password(&self) {
+        self.go("/sign-in");
+        self.browser.type_into("input[type=email]", CARLA);
+        self.browser.type_into("input[type=password]", helpdesk::demo::PASSWORD);
+        self.browser.click("main form:not([data-passkey]) button");
+        self.at("/tickets");
+    }
+
+    fn sign_in_with_passkey(&self) {
+        self.go("/sign-in");
+        self.browser.click("form[data-passkey] button");
+    }
+
+    fn sign_out(&self) {
+        self.browser.click(".account button");
+        self.at("/sign-in");
+    }
+
+    fn add(&self, name: &str) {
+        self.go("/profile");
+        self.browser.type_into("form[data-passkey] input[name=name]", name);
+        self.browser.click("form[data-passkey] button");
+    }
+
+    fn credential(&self) -> Value {
+        let all = self.browser.cdp("WebAuthn.getCredentials", json!({ "authenticatorId": self.authenticator }));
+        assert_eq!(all["credentials"].as_array().map(Vec::len), Some(1), "{all}");
+        all["credentials"][0].clone()
+    }
+
+    fn clear(&self) {
+        self.browser.cdp("WebAuthn.clearCredentials", json!({ "authenticatorId": self.authenticator }));
+    }
+
+    fn put(&self, credential: &Value) {
+        let parameters = json!({ "authenticatorId": self.authenticator, "credential": credential });
+        self.browser.cdp("WebAuthn.addCredential", parameters);
+    }
+}
+
+#[test]
+fn a_passkey_is_added_signs_in_and_a_copy_of_it_is_found_out() {
+    let world = World::new();
+    let browser = &world.browser;
+    world.sign_in_with_password();
+    world.add("My laptop");
+    browser.wait_for("document.querySelector('.notice')?.innerText === 'You can sign in with this passkey now.'");
+    assert_eq!(browser.eval("document.querySelector('.rename input[name=new_name]').value"), json!("My laptop"));
+    for (name, width, dark) in [("light", 1100, false), ("dark", 1100, true), ("phone", 390, false)] {
+        browser.picture(&format!("helpdesk-passkeys-{name}"), width, dark);
+    }
+    browser.assert_quiet();
+    let mut copy = world.credential();
+
+    world.sign_out();
+    browser.picture("helpdesk-sign-in", 1100, false);
+    world.sign_in_with_passkey();
+    world.at("/tickets");
+    assert_eq!(browser.text(".account a"), "Carla Customer");
+    browser.assert_quiet();
+
+    // Who signs in to see a page comes to it.
+    world.sign_out();
+    world.go("/tickets/new");
+    browser.click("form[data-passkey] button");
+    world.at("/tickets/new");
+    browser.assert_quiet();
+    let genuine = world.credential();
+
+    // A thief has the key as it was before, so its counter lags behind.
+    world.sign_out();
+    world.clear();
+    copy["signCount"] = json!(0);
+    world.put(&copy);
+    world.sign_in_with_passkey();
+    world.at("/sign-in/passkey");
+    assert!(browser.text("main").contains("This passkey was not accepted."), "{}", browser.text("main"));
+    world.go("/profile");
+    world.at("/sign-in");
+
+    world.clear();
+    world.put(&genuine);
+    world.sign_in_with_passkey();
+    world.at("/tickets");
+}
+
+#[test]
+fn a_passkey_is_added_once_renamed_and_removed() {
+    let world = World::new();
+    let browser = &world.browser;
+    world.sign_in_with_password();
+    world.add("First");
+    browser.wait_for("!!document.querySelector('.rename')");
+    // The authenticator knows that it has one for this user.
+    world.add("Again");
+    browser.wait_for(
+        "document.querySelector('form[data-passkey] .problem')?.innerText === 'This passkey has been added already.'",
+    );
+    browser.picture("helpdesk-passkey-failed", 390, true);
+
+    browser.eval("document.querySelector('.rename input[name=new_name]').value = ''");
+    browser.type_into(".rename input[name=new_name]", "Laptop");
+    browser.click(".rename button");
+    browser.wait_for("document.querySelector('.notice')?.innerText === 'Saved.'");
+    assert_eq!(browser.eval("document.querySelector('.rename input[name=new_name]').value"), json!("Laptop"));
+
+    browser.click("form[action$='/remove'] button");
+    browser.wait_for("!document.querySelector('.rename')");
+    world.sign_out();
+    world.sign_in_with_passkey();
+    world.at("/sign-in/passkey");
+    assert!(browser.text("main").contains("This passkey was not accepted."), "{}", browser.text("main"));
+}
+
+#[test]
+fn nobody_who_is_not_verified_gets_in() {
+    let world = World::new();
+    let browser = &world.browser;
+    world.sign_in_with_password();
+    world.add("My laptop");
+    browser.wait_for("!!document.querySelector('.rename')");
+    world.sign_out();
+    let verified = json!({ "authenticatorId": world.authenticator, "isUserVerified": false });
+    browser.cdp("WebAuthn.setUserVerified", verified);
+    world.sign_in_with_passkey();
+    browser.wait_for("!!document.querySelector('form[data-passkey] .problem')");
+    world.go("/profile");
+    world.at("/sign-in");
+}
