@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::error::{Kind, Result};
 use super::connection::{Job, Outcome};
+use super::flight::Care;
 use super::pool::{Lease, Pool};
 use super::verb::Verb;
 
@@ -33,11 +34,17 @@ impl Transaction {
     /// Runs a statement, and says whether it may have changed something.
     pub(in crate::sql) async fn ask<R: Send + 'static>(&self, job: Job, verb: Verb<R>) -> Result<Outcome<R>> {
         let lease = self.take().ok_or(Kind::Abandoned)?;
-        let (connection, text) = (Arc::clone(lease.connection()?), Arc::clone(&job.text));
-        let (used, has_failed) = (Arc::clone(&connection), Arc::clone(&self.has_failed));
-        let work = async move {
+        let connection = Arc::clone(lease.connection()?);
+        let (used, has_failed, pool) = (Arc::clone(&connection), Arc::clone(&self.has_failed), Arc::clone(&self.pool));
+        let work = |sent| async move {
             let outcome = used.run(&job, verb).await;
+            drop(sent);
             match &outcome.value {
+                Err(error) if error.is_stale() => {
+                    has_failed.store(true, Ordering::Relaxed);
+                    pool.forget();
+                    used.forget();
+                }
                 Err(error) if error.is_of_postgres() => has_failed.store(true, Ordering::Relaxed),
                 Ok(_) if job.is_own && job.text.starts_with("rollback to") => {
                     has_failed.store(false, Ordering::Relaxed);
@@ -46,7 +53,7 @@ impl Transaction {
             }
             (lease, outcome)
         };
-        let ((lease, outcome), _) = connection.to_end(&text, work).await;
+        let (lease, outcome) = connection.to_end(Care::ALONE, work).await;
         self.keep(lease);
         Ok(outcome)
     }
@@ -59,8 +66,9 @@ impl Transaction {
         }
         let connection = Arc::clone(lease.connection()?);
         let (used, shared) = (Arc::clone(&connection), Arc::clone(&self.pool.shared));
-        let work = async move {
+        let work = |sent| async move {
             let committed = used.batch("commit").await;
+            drop(sent);
             lease.set_clean(committed.is_ok());
             // First of all, so that others need not wait for caches.
             drop(lease);
@@ -69,7 +77,7 @@ impl Transaction {
             }
             committed
         };
-        connection.to_end(&"commit".into(), work).await.0
+        connection.to_end(Care::FOR_GOOD, work).await
     }
 
     pub(in crate::sql) async fn rollback(&self) -> Result<()> {
