@@ -36,6 +36,7 @@ fn values_come_back_as_what_they_are() {
     with(shared(), Options::new(), async |db| {
         let value = async |text: &str| db.one::<Value<'static>>(text).await.unwrap().unwrap();
         let text = |text: &'static str| Value::Text(text.into());
+        let decimal = |text: &'static str| Value::Decimal(text.into());
         for (sql, expected) in [
             ("select true", Value::Integer(1)),
             ("select 7::smallint", Value::Integer(7)),
@@ -43,10 +44,10 @@ fn values_come_back_as_what_they_are() {
             ("select 9223372036854775807", Value::Integer(i64::MAX)),
             ("select 1.5::real", Value::Real(1.5)),
             ("select 0.1::double precision", Value::Real(0.1)),
-            ("select 12.50::numeric", text("12.50")),
-            ("select -0.00012::numeric", text("-0.00012")),
-            ("select 123456789012345678901234567890::numeric", text("123456789012345678901234567890")),
-            ("select sum(a::bigint) from generate_series(1, 10000) a", Value::Integer(50_005_000)),
+            ("select 12.50::numeric", decimal("12.50")),
+            ("select -0.00012::numeric", decimal("-0.00012")),
+            ("select 123456789012345678901234567890::numeric", decimal("123456789012345678901234567890")),
+            ("select sum(a::bigint) from generate_series(1, 10000) a", decimal("50005000")),
             ("select count(*) from pair", Value::Integer(0)),
             ("select 'a'::varchar", text("a")),
             ("select 'ab'::char(3)", text("ab ")),
@@ -64,6 +65,33 @@ fn values_come_back_as_what_they_are() {
         }
         let error = db.one::<Value<'static>>("select '10.0.0.0/8'::inet").await.unwrap_err().to_string();
         assert!(error.contains("cast(... as text)"), "{error}");
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn what_a_numeric_is_read_into_does_not_depend_on_its_value() {
+    with(shared(), Options::new(), async |db| {
+        db.execute("create table price (nth bigint primary key, amount numeric)").await.unwrap();
+        for (nth, amount) in (1_i64..).zip(["1.5", "2", "-0.10", "NaN", "Infinity", "1e30"]) {
+            db.execute(query("insert into price values (?, ?)", (nth, amount))).await.unwrap();
+        }
+        let texts: Vec<String> = db.all("select amount from price order by nth").await.unwrap();
+        assert_eq!(texts, ["1.5", "2", "-0.10", "NaN", "Infinity", "1000000000000000000000000000000"]);
+        let numbers: Vec<f64> = db.all("select amount from price order by nth").await.unwrap();
+        assert_eq!(numbers[..3], [1.5, 2.0, -0.1]);
+        assert!(numbers[3].is_nan() && numbers[4].is_infinite() && numbers[5] > 9e29);
+        let values: Vec<Value<'static>> = db.all("select amount from price order by nth").await.unwrap();
+        for (value, text) in values.iter().zip(&texts) {
+            let again = db.one::<String>(query("select ?::numeric", value)).await.unwrap();
+            assert_eq!(again.as_ref(), Some(text));
+        }
+        // An integer where there is one.
+        assert_eq!(db.one::<i64>("select amount from price where nth = 2").await.unwrap(), Some(2));
+        for nth in [1, 6] {
+            let error = db.one::<i64>(query("select amount from price where nth = ?", nth)).await.unwrap_err();
+            assert!(error.to_string().contains("the decimal number"), "{error}");
+        }
     });
 }
 
