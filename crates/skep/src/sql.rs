@@ -92,6 +92,7 @@ mod query;
 mod remote;
 mod row;
 mod savepoint;
+mod serializable;
 mod stream;
 #[cfg(not(target_family = "wasm"))]
 mod transaction;

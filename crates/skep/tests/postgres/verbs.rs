@@ -203,6 +203,49 @@ fn a_transaction_is_all_or_nothing() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
+fn a_serializable_transaction_is_run_again_until_nobody_was_in_the_way() {
+    with(shared(), Options::new(), async |db| {
+        db.execute("insert into pair select a, 'on call' from generate_series(1, 6) a").await.unwrap();
+        let begun = std::rc::Rc::new(std::cell::Cell::new(0));
+        // Each leaves if another one stays. All look at the same time.
+        let leave = |key: i64| {
+            let (db, begun) = (db.clone(), std::rc::Rc::clone(&begun));
+            tokio::task::spawn_local(async move {
+                let left: Result<()> = db
+                    .serializable(async |db| {
+                        begun.set(begun.get() + 1);
+                        let others = query("select count(*) from pair where value = 'on call' and key <> ?", key);
+                        if db.one::<i64>(others).await? > Some(0) {
+                            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                            db.execute(query("update pair set value = 'left' where key = ?", key)).await?;
+                        }
+                        Ok(())
+                    })
+                    .await;
+                left
+            })
+        };
+        for task in (1..=6).map(leave).collect::<Vec<_>>() {
+            task.await.unwrap().unwrap();
+        }
+        assert!(begun.get() > 6, "nobody was in the way");
+        assert_eq!(db.one::<i64>("select count(*) from pair where value = 'on call'").await.unwrap(), Some(1));
+        // An error of the work undoes it, and is no reason to try again.
+        begun.set(0);
+        let refused: Result<(), skep::Error> = db
+            .serializable(async |db| {
+                begun.set(begun.get() + 1);
+                db.execute("delete from pair").await?;
+                Err(skep::Error::not_found())
+            })
+            .await;
+        assert_eq!((refused.unwrap_err().status().as_u16(), begun.get()), (404, 1));
+        assert_eq!(db.one::<i64>("select count(*) from pair").await.unwrap(), Some(6));
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
 fn more_transactions_than_connections_wait_for_each_other() {
     with(shared(), Options::new().transactions(2), async |db| {
         let tasks: Vec<_> = (0..20)

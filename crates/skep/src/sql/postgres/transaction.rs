@@ -15,18 +15,31 @@ pub(in crate::sql) struct Transaction {
     lease: Mutex<Option<Lease>>,
     /// A statement failed: PostgreSQL refuses all others until a savepoint is gone back to.
     has_failed: Arc<AtomicBool>,
+    /// One failed because of what others did.
+    is_in_conflict: Arc<AtomicBool>,
+    begin: &'static str,
 }
 
 impl Transaction {
     pub(in crate::sql) fn not_begun(pool: Arc<Pool>) -> Self {
-        Self { pool, lease: Mutex::default(), has_failed: Arc::default() }
+        let (has_failed, is_in_conflict) = Default::default();
+        Self { pool, lease: Mutex::default(), has_failed, is_in_conflict, begin: "begin" }
+    }
+
+    /// Of the highest level.
+    pub(in crate::sql) fn isolate(&mut self) {
+        self.begin = "begin isolation level serializable";
+    }
+
+    pub(in crate::sql) fn is_in_conflict(&self) -> bool {
+        self.is_in_conflict.load(Ordering::Relaxed)
     }
 
     pub(in crate::sql) async fn begin(&self) -> Result<()> {
         let mut lease = self.pool.lease().await?;
         lease.set_clean(false);
         self.has_failed.store(false, Ordering::Relaxed);
-        lease.connection()?.batch("begin").await?;
+        lease.connection()?.batch(self.begin).await?;
         self.keep(lease);
         Ok(())
     }
@@ -35,17 +48,20 @@ impl Transaction {
     pub(in crate::sql) async fn ask<R: Send + 'static>(&self, job: Job, verb: Verb<R>) -> Result<Outcome<R>> {
         let lease = self.take().ok_or(Kind::Abandoned)?;
         let connection = Arc::clone(lease.connection()?);
-        let (used, has_failed, pool) = (Arc::clone(&connection), Arc::clone(&self.has_failed), Arc::clone(&self.pool));
+        let (used, pool) = (Arc::clone(&connection), Arc::clone(&self.pool));
+        let (has_failed, is_in_conflict) = (Arc::clone(&self.has_failed), Arc::clone(&self.is_in_conflict));
         let work = |sent| async move {
             let outcome = used.run(&job, verb).await;
             drop(sent);
             match &outcome.value {
-                Err(error) if error.is_stale() => {
+                Err(error) if error.is_of_postgres() => {
                     has_failed.store(true, Ordering::Relaxed);
-                    pool.forget();
-                    used.forget();
+                    is_in_conflict.fetch_or(error.is_conflict(), Ordering::Relaxed);
+                    if error.is_stale() {
+                        pool.forget();
+                        used.forget();
+                    }
                 }
-                Err(error) if error.is_of_postgres() => has_failed.store(true, Ordering::Relaxed),
                 Ok(_) if job.is_own && job.text.starts_with("rollback to") => {
                     has_failed.store(false, Ordering::Relaxed);
                 }
