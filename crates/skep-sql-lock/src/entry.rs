@@ -53,8 +53,8 @@ pub enum Kind {
     Text,
     /// `bytea`
     Blob,
-    /// `numeric`, which is an integer or a text.
-    Any,
+    /// `numeric`
+    Decimal,
 }
 
 const KINDS: [(Kind, &str); 6] = [
@@ -63,7 +63,7 @@ const KINDS: [(Kind, &str); 6] = [
     (Kind::Real, "real"),
     (Kind::Text, "text"),
     (Kind::Blob, "blob"),
-    (Kind::Any, "any"),
+    (Kind::Decimal, "decimal"),
 ];
 
 /// Tables of the database.
@@ -86,7 +86,7 @@ impl Kind {
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(KINDS.iter().find(|(kind, _)| kind == self).map_or("any", |(_, name)| name))
+        f.write_str(KINDS.iter().find(|(kind, _)| kind == self).map_or("", |(_, name)| name))
     }
 }
 

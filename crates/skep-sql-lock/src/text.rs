@@ -9,6 +9,8 @@ pub struct Text {
     pub sql: String,
     /// What it does.
     pub effect: Effect,
+    /// It may wait for locks that transactions hold.
+    pub may_wait: bool,
 }
 
 /// What a statement does to tables, but for what functions do that it calls.
@@ -113,7 +115,8 @@ impl Text {
                  and say what holds for all in the address (`options=-c ...`)"
             ));
         }
-        Ok(Self { sql, effect: effect(&words) })
+        let effect = effect(&words);
+        Ok(Self { sql, effect, may_wait: effect != Effect::Reads || locks(&words) })
     }
 }
 
@@ -159,6 +162,12 @@ fn refused<'w>(words: &[&'w str]) -> Option<&'w str> {
     let sets = has("set_config") && (has("false") || !has("true"));
     let is_refused = |word: &&&str| REFUSED_FUNCTIONS.contains(word) || sets && **word == "set_config";
     words.iter().find(is_refused).copied()
+}
+
+/// True for a read that takes locks which others may have.
+fn locks(words: &[&str]) -> bool {
+    let of_rows = |pair: &[&str]| pair[0] == "for" && ["update", "no", "share", "key"].contains(&pair[1]);
+    words.windows(2).any(of_rows) || words.iter().any(|word| word.starts_with("pg_advisory"))
 }
 
 fn effect(words: &[&str]) -> Effect {

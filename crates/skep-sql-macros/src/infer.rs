@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Real,
     Text,
     Blob,
+    /// A `numeric` of PostgreSQL. SQLite has none.
+    Decimal,
     /// Any of them.
     Any,
     /// Of the literal `null`: nothing but NULL.

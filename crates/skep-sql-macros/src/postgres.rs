@@ -120,7 +120,7 @@ fn kind(kind: Noted) -> Kind {
         Noted::Real => Kind::Real,
         Noted::Text => Kind::Text,
         Noted::Blob => Kind::Blob,
-        Noted::Any => Kind::Any,
+        Noted::Decimal => Kind::Decimal,
     }
 }
 

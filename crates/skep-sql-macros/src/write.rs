@@ -213,6 +213,7 @@ fn kind(kind: Kind) -> TokenStream {
         Kind::Real => "Real",
         Kind::Text => "Text",
         Kind::Blob => "Blob",
+        Kind::Decimal => "Decimal",
         Kind::Any | Kind::Null => "Any",
     };
     let name = format_ident!("{name}");
@@ -396,7 +397,7 @@ fn owned(column: &Column) -> TokenStream {
         Kind::Integer if column.ty.boolean => quote!(::core::primitive::bool),
         Kind::Integer => quote!(::core::primitive::i64),
         Kind::Real => quote!(::core::primitive::f64),
-        Kind::Text => quote!(::std::string::String),
+        Kind::Text | Kind::Decimal => quote!(::std::string::String),
         Kind::Blob => quote!(::std::vec::Vec<::core::primitive::u8>),
         // Holds NULL, too.
         Kind::Any | Kind::Null => return quote!(::skep::sql::Value<'static>),

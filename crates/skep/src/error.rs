@@ -286,7 +286,15 @@ refusals! {
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     fn from(cause: E) -> Self {
         match not_ours(&cause) {
-            Some((status, message)) => Self::new(status).with_message(message).with_cause(cause),
+            Some((status, message)) => {
+                let error = Self::new(status).with_message(message).with_cause(cause);
+                match status {
+                    StatusCode::SERVICE_UNAVAILABLE => {
+                        error.with_header(http::header::RETRY_AFTER, http::HeaderValue::from_static("5"))
+                    }
+                    _ => error,
+                }
+            }
             None => Self::internal(cause),
         }
     }

@@ -92,6 +92,7 @@ mod query;
 mod remote;
 mod row;
 mod savepoint;
+mod serializable;
 mod stream;
 #[cfg(not(target_family = "wasm"))]
 mod transaction;
@@ -113,7 +114,7 @@ pub use self::{
 };
 pub use changes::Changes;
 pub use checked::{
-    Any, BindTo, Blob, ByName, Checked, Dialect, Holds, Integer, NotNull, Nullable, ReadFrom, Real, Text,
+    Any, BindTo, Blob, ByName, Checked, Decimal, Dialect, Holds, Integer, NotNull, Nullable, ReadFrom, Real, Text,
 };
 #[doc(hidden)]
 pub use checked::{array, column, list, not_checked_yet, parameter, rows_by_name, rows_of_one};

@@ -134,7 +134,7 @@ fn kind(ty: &Type) -> Option<Kind> {
         Type::INT2 | Type::INT4 | Type::INT8 | Type::OID => Kind::Integer,
         Type::FLOAT4 | Type::FLOAT8 => Kind::Real,
         Type::BYTEA => Kind::Blob,
-        Type::NUMERIC => Kind::Any,
+        Type::NUMERIC => Kind::Decimal,
         Type::CHAR
         | Type::TEXT
         | Type::VARCHAR

@@ -123,12 +123,12 @@ settings! {
         "Data directory: everything that outlives the process. It is created if it is missing.";
     database: Kind::Text, "",
         "Address of a PostgreSQL database, `postgres://USER:PASSWORD@HOST/NAME`; over a unix socket `postgres:///NAME?host=/run/postgresql&user=USER`. Needs the cargo feature `postgres`; [the guide](../guides/postgresql.md) has its parameters. Empty means SQLite: `database.sqlite` in the data directory.";
-    database_connections: Kind::Number(1..=64), "4",
-        "Connections to PostgreSQL that the requests of a thread share. They are opened as they are needed.";
+    database_connections: Kind::Number(2..=64), "4",
+        "Connections to PostgreSQL that the requests of a thread share. They are opened as they are needed. A write has one for itself, and one is left to reads.";
     database_transactions: Kind::Number(1..=64), "4",
-        "Most transactions and streams that a thread has open at once on PostgreSQL, each on a connection of its own; more of them wait.";
+        "Most transactions that a thread has open at once on PostgreSQL, each on a connection of its own; more of them wait, as long as `database_timeout` at most.";
     database_timeout: Kind::Duration(0..=HOUR), "30s",
-        "How long a statement of a handler may take on PostgreSQL. Then it is ended, and its request is a 503. 0 means no limit.";
+        "How long a statement of a handler may take on PostgreSQL, and how long it waits for a connection. Then it is ended, and its request is a 503. 0 means no limit.";
     base_url ["--base-url" "URL"]: Kind::Url, "",
         "Scheme and host of the site, such as `https://example.org`, for links in feeds and mails. Without it, they are built from the `Host` field of a request, which clients can forge. It has no path.";
     hosts: Kind::List("example.org or *.example.org"), "",

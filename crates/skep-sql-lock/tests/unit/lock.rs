@@ -12,7 +12,7 @@ fn entry(statement: &str) -> Entry {
         ],
         columns: vec![
             Column { name: "a name!".to_owned(), kind: Kind::Boolean, nullable: false },
-            Column { name: "back\\slash\nnew \\n".to_owned(), kind: Kind::Any, nullable: true },
+            Column { name: "back\\slash\nnew \\n".to_owned(), kind: Kind::Decimal, nullable: true },
         ],
         reads: Tables::These(["hive".to_owned(), "other.visit".to_owned()].into()),
         writes: Tables::Any,
@@ -36,7 +36,7 @@ fn what_is_written_is_read_again() {
 fn a_changed_line_is_stale_and_an_unknown_one_is_named() {
     let text = Lock::new([entry("select 1")], "1").to_string();
     for (from, to) in
-        [("any? back", "any back"), ("reads hive\n", ""), ("boolean a", "text a"), ("integer list", "integer")]
+        [("decimal? back", "decimal back"), ("reads hive\n", ""), ("boolean a", "text a"), ("integer list", "integer")]
     {
         let changed = text.replace(from, to);
         assert_ne!(changed, text);

@@ -103,6 +103,8 @@ kinds! {
     Text
     /// A column of bytes: `Vec<u8>`.
     Blob
+    /// A `numeric` of PostgreSQL: `String` has every digit, `f64` the nearest number. For an integer, write `cast(... as bigint)`.
+    Decimal
     /// A column whose type SQLite does not promise. Any type may be read; whether it fits is known at run time.
     Any
 }
@@ -128,10 +130,10 @@ macro_rules! holds {
 
 holds! {
     Integer => Integer, Any;
-    Real => Real, Any;
-    Text => Text, Any;
+    Real => Real, Decimal, Any;
+    Text => Text, Decimal, Any;
     Blob => Blob, Any;
-    Any => Integer, Real, Text, Blob, Any;
+    Any => Integer, Real, Text, Blob, Decimal, Any;
 }
 
 /// A Rust type that a column can be read into: `C` is a type of [`sql`](super), such as `NotNull<Text>`.
@@ -169,11 +171,11 @@ macro_rules! bind_to {
 }
 
 bind_to! {
-    Integer => Integer, Real, Any;
-    Real => Real, Any;
-    Text => Text, Any;
+    Integer => Integer, Real, Decimal, Any;
+    Real => Real, Decimal, Any;
+    Text => Text, Decimal, Any;
     Blob => Blob, Any;
-    Any => Integer, Real, Text, Blob, Any;
+    Any => Integer, Real, Text, Blob, Decimal, Any;
 }
 
 /// A parameter for a place of type `K`.
@@ -199,7 +201,7 @@ where
         match value.into_value()? {
             Value::Integer(number) => _ = write!(json, "{number}"),
             Value::Real(number) if number.is_finite() => _ = write!(json, "{number:?}"),
-            Value::Text(text) => {
+            Value::Text(text) | Value::Decimal(text) => {
                 let text = serde_json::to_string(&text).map_err(|error| Unfit::because(error.to_string()))?;
                 json.push_str(&text);
             }
@@ -227,7 +229,9 @@ where
         match value.into_value()? {
             Value::Integer(number) => _ = write!(array, "{number}"),
             Value::Real(number) => _ = write!(array, "{number:?}"),
-            Value::Text(text) => _ = write!(array, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
+            Value::Text(text) | Value::Decimal(text) => {
+                _ = write!(array, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+            }
             Value::Null => return Err(Unfit::because("NULL is in no list; leave it out")),
             Value::Blob(bytes) => {
                 array.push_str("\"\\\\x");

@@ -273,7 +273,7 @@ impl ToSql for Bound<'_> {
             Value::Null => ValueRef::Null,
             Value::Integer(number) => ValueRef::Integer(*number),
             Value::Real(number) => ValueRef::Real(*number),
-            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Text(text) | Value::Decimal(text) => ValueRef::Text(text.as_bytes()),
             Value::Blob(bytes) => ValueRef::Blob(bytes),
         }))
     }

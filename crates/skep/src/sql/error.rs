@@ -46,13 +46,15 @@ mod states {
     pub(super) const READ_ONLY: &str = "25006";
     pub(super) const DISK_FULL: &str = "53100";
     pub(super) const CANCELLED: &str = "57014";
-    /// Serialization failure, deadlock, too many connections, lock not available.
-    pub(super) const BUSY: [&str; 4] = ["40001", "40P01", "53300", "55P03"];
+    /// Serialization failure, deadlock, too many connections, lock not available; and what was prepared for a table that was altered since.
+    pub(super) const BUSY: [&str; 5] = ["40001", "40P01", "53300", "55P03", "26000"];
+    /// Serialization failure, deadlock, and what was prepared for a table that was altered since.
+    pub(super) const CONFLICT: [&str; 3] = ["40001", "40P01", "26000"];
     /// The server or the backend is ended, or is starting.
     pub(super) const SHUTDOWN: [&str; 3] = ["57P01", "57P02", "57P03"];
-    /// "cached plan must not change result type", and a statement that is not prepared.
+    /// A statement that is not prepared, or for a table that was altered since.
     #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-    pub(super) const STALE: [&str; 2] = ["0A000", "26000"];
+    pub(super) const STALE: &str = "26000";
 }
 
 /// What the verbs of this module give back.
@@ -259,10 +261,15 @@ impl Error {
         !self.state().is_empty()
     }
 
+    /// Others did something at the same time. The transaction is undone, and may succeed when it is tried again.
+    pub(super) fn is_conflict(&self) -> bool {
+        states::CONFLICT.contains(&self.state())
+    }
+
     /// What was prepared before does not fit the tables any more, or is not there. Nothing was done.
     #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
     pub(super) fn is_stale(&self) -> bool {
-        states::STALE.contains(&self.state())
+        self.state() == states::STALE
     }
 
     /// SQLite's extended result code, or 0.

@@ -163,8 +163,17 @@ impl Local {
     /// # Errors
     /// While another transaction of the same request is open.
     pub async fn transaction(&self) -> Result<Transaction> {
+        self.begun(self.own_transaction()).await
+    }
+
+    /// The same, as if nobody else used the database.
+    pub(super) async fn isolated(&self) -> Result<Transaction> {
+        self.begun(self.own_transaction().isolated()).await
+    }
+
+    async fn begun(&self, transaction: Transaction) -> Result<Transaction> {
         self.check_outside_transaction()?;
-        let transaction = self.own_transaction().noting(self.reads.clone());
+        let transaction = transaction.noting(self.reads.clone());
         transaction.ensure_begun().await?;
         Ok(transaction)
     }

@@ -128,15 +128,16 @@ impl Options {
         self
     }
 
-    /// PostgreSQL: how many connections each thread has that all its requests share (4, at least 1). They are opened as they are needed.
+    /// PostgreSQL: how many connections each thread has that all its requests share (4, at least 2). They are opened as they are needed. What may wait for
+    /// locks, such as a write, has one for itself meanwhile; one is left to reads.
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
-        self.connections = connections.max(1);
+        self.connections = connections.max(2);
         self
     }
 
-    /// PostgreSQL: how many transactions and streams each thread may have open at once (4, at least 1), each on a connection of its own. More
-    /// of them wait.
+    /// PostgreSQL: how many transactions each thread may have open at once (4, at least 1), each on a connection of its own. More of them
+    /// wait, for as long as a statement may take.
     #[must_use]
     pub fn transactions(mut self, transactions: usize) -> Self {
         self.transactions = transactions.max(1);

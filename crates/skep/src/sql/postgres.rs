@@ -21,7 +21,7 @@ mod value;
 mod verb;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -57,6 +57,8 @@ pub(super) struct Shared {
     /// Those of its threads.
     pools: Mutex<Vec<Weak<Pool>>>,
     counts: Arc<Counts>,
+    /// How many results are streamed.
+    streams: AtomicUsize,
     /// It is for a test, and removed with this. Where to connect for that.
     temporary: Option<(Config, String)>,
 }
@@ -121,6 +123,7 @@ impl Shared {
             on_commit: OnceLock::new(),
             pools: Mutex::default(),
             counts: Arc::default(),
+            streams: AtomicUsize::new(0),
             temporary: None,
         })
     }
@@ -169,9 +172,10 @@ impl Drop for Shared {
 fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
     let (options, offload) = (shared.options.clone(), Arc::clone(&shared.offload));
     let (tls, place, on_commit) = (shared.tls.clone(), shared.place.clone(), OnceLock::new());
-    let (pools, counts) = (Mutex::default(), Arc::default());
+    let (pools, counts, streams) = (Mutex::default(), Arc::default(), AtomicUsize::new(0));
     let config = at.clone();
-    let there = Arc::new(Shared { config, tls, place, options, offload, on_commit, pools, counts, temporary: None });
+    let temporary = None;
+    let there = Arc::new(Shared { config, tls, place, options, offload, on_commit, pools, counts, streams, temporary });
     Remote::open(&there)?.run(move |connection| async move { connection.batch(&text).await })?
 }
 

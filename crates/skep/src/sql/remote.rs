@@ -247,6 +247,10 @@ impl Local {
     }
 
     /// The transaction of the request that this handle is for, which has not begun.
+    pub(super) async fn isolated(&self) -> Result<Transaction> {
+        self.transaction().await
+    }
+
     pub(crate) fn own_transaction(&self) -> Transaction {
         let (on_commit, reads) = (self.on_commit.clone(), self.reads.clone());
         Transaction {
@@ -301,6 +305,12 @@ impl Transaction {
             self.is_open.set(true);
         }
         Ok(())
+    }
+
+    /// There is no conflict on SQLite.
+    #[expect(clippy::unused_self, reason = "as it is natively")]
+    pub(super) fn is_in_conflict(&self) -> bool {
+        false
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -89,6 +89,26 @@ impl Transaction {
         self
     }
 
+    /// As if nobody else used the database, which it is on SQLite.
+    #[cfg_attr(not(feature = "postgres"), expect(unused_mut, reason = "there is nothing to change"))]
+    pub(super) fn isolated(mut self) -> Self {
+        #[cfg(feature = "postgres")]
+        if let Engine::Postgres(transaction) = &mut self.engine {
+            transaction.isolate();
+        }
+        self
+    }
+
+    /// A statement of it failed, because of what others did meanwhile.
+    #[cfg_attr(not(feature = "postgres"), expect(clippy::unused_self, reason = "nobody else is there"))]
+    pub(super) fn is_in_conflict(&self) -> bool {
+        #[cfg(feature = "postgres")]
+        if let Engine::Postgres(transaction) = &self.engine {
+            return transaction.is_in_conflict();
+        }
+        false
+    }
+
     /// Begins it, unless it is open: the transaction of a request may begin again after it was undone.
     pub(crate) async fn ensure_begun(&self) -> Result<()> {
         if self.is_open() {

@@ -6,7 +6,7 @@ use super::checked::{Any, Blob, Integer, Real, Text};
 #[cfg(target_family = "wasm")]
 use crate::wire::Writer;
 
-/// One value, as SQLite knows them.
+/// One value, as SQLite knows them, and PostgreSQL's decimal numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     /// No value.
@@ -17,6 +17,8 @@ pub enum Value<'a> {
     Real(f64),
     /// Text in UTF-8.
     Text(Cow<'a, str>),
+    /// A `numeric` of PostgreSQL with every digit, such as `12.50`; also `NaN`, `Infinity` and `-Infinity`. Given to SQLite, it is a text.
+    Decimal(Cow<'a, str>),
     /// Bytes.
     Blob(Cow<'a, [u8]>),
 }
@@ -30,6 +32,7 @@ impl Value<'_> {
             Value::Integer(value) => Value::Integer(value),
             Value::Real(value) => Value::Real(value),
             Value::Text(value) => Value::Text(Cow::Owned(value.into_owned())),
+            Value::Decimal(value) => Value::Decimal(Cow::Owned(value.into_owned())),
             Value::Blob(value) => Value::Blob(Cow::Owned(value.into_owned())),
         }
     }
@@ -47,7 +50,7 @@ impl Value<'_> {
                 out.u8(2);
                 out.u64(number.to_bits());
             }
-            Value::Text(text) => {
+            Value::Text(text) | Value::Decimal(text) => {
                 out.u8(3);
                 out.bytes(text.as_bytes());
             }
@@ -64,6 +67,7 @@ impl Value<'_> {
             Value::Integer(_) => "an integer",
             Value::Real(_) => "a real number",
             Value::Text(_) => "text",
+            Value::Decimal(_) => "a decimal number",
             Value::Blob(_) => "a blob",
         }
     }
@@ -141,7 +145,8 @@ impl Unfit {
 
 error_text!(Unfit, |unfit| unfit.reason);
 
-/// Integers of every size go through `i64`, which is the only one SQLite has.
+/// Integers of every size go through `i64`, which is the only one SQLite has. A decimal number is one if it is written without decimals, as
+/// PostgreSQL's sums of integers are.
 macro_rules! integers {
     ($($name:ident),*) => {$(
         impl ToValue for $name {
@@ -162,6 +167,9 @@ macro_rules! integers {
                 match value {
                     Value::Integer(number) => Self::try_from(number).map_err(|_| {
                         Unfit::because(format!("{number} does not fit in {}", stringify!($name)))
+                    }),
+                    Value::Decimal(number) => number.parse().map_err(|_| {
+                        Unfit::because(format!("the decimal number {number} does not fit in {}", stringify!($name)))
                     }),
                     other => Err(Unfit::expected("an integer", &other)),
                 }
@@ -185,7 +193,7 @@ impl FromValue for bool {
     }
 }
 
-/// Integers are taken too: SQLite itself turns `1.0` into `1` in many expressions.
+/// Integers are taken too: SQLite itself turns `1.0` into `1` in many expressions. Of a decimal number, it is the nearest.
 impl FromValue for f64 {
     type Sql = Real;
 
@@ -194,6 +202,7 @@ impl FromValue for f64 {
         match value {
             Value::Real(number) => Ok(number),
             Value::Integer(number) => Ok(number as Self),
+            Value::Decimal(number) => number.parse().map_err(|_| Unfit::because(format!("{number} is no number"))),
             other => Err(Unfit::expected("a number", &other)),
         }
     }
@@ -227,7 +236,7 @@ impl FromValue for String {
     #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         match value {
-            Value::Text(text) => Ok(text.into_owned()),
+            Value::Text(text) | Value::Decimal(text) => Ok(text.into_owned()),
             other => Err(Unfit::expected("text", &other)),
         }
     }
@@ -275,6 +284,7 @@ impl ToValue for Value<'_> {
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         Ok(match self {
             Value::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Value::Decimal(text) => Value::Decimal(Cow::Borrowed(text)),
             Value::Blob(bytes) => Value::Blob(Cow::Borrowed(bytes)),
             other => other.clone(),
         })

@@ -132,7 +132,7 @@ fn a_request_without_a_database_is_a_503_and_the_next_one_with_it_succeeds() {
     let page = client.get("/form");
     cluster.stop();
     let failed = add(&page, "2");
-    assert_eq!(failed.status(), 503);
+    assert_eq!((failed.status().as_u16(), failed.header("retry-after")), (503, Some("5")));
     assert!(failed.text().contains("The database does not answer"), "{}", failed.text());
     cluster.start_again();
     std::thread::sleep(Duration::from_secs(3));

@@ -96,7 +96,7 @@ fn interleaved_statements_get_their_own_rows_over_few_connections() {
         }
         // Others are dropped on the way, among them some that PostgreSQL is asked to cancel.
         for nth in 0..200 {
-            let asked = db.one::<i64>("select 1 from pg_sleep(0.05)");
+            let asked = db.one::<i64>("select 1 from pg_sleep(0.3)");
             _ = timeout(Duration::from_millis(nth % 7), asked).await;
         }
         end(&tally, tasks).await;
@@ -119,7 +119,7 @@ fn killed_backends_cost_the_statements_that_they_had() {
         let before = tally.right.get();
         becomes("statements succeed again", async || tally.right.get() > before + 1000).await;
         end(&tally, tasks).await;
-        assert!(tally.failed.get() > 0 && tally.right.get() > 10 * tally.failed.get());
+        assert!(tally.failed.get() > 0 && tally.right.get() > tally.failed.get());
     });
 }
 
@@ -178,10 +178,10 @@ fn a_server_without_free_connections_is_a_503() {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_client_that_leaves_takes_its_read_along() {
-    with(shared(), Options::new().connections(1), async |db| {
+    with(shared(), Options::new(), async |db| {
         let slow = db.one::<i64>("select 1 from pg_sleep(60)");
         assert!(timeout(Duration::from_millis(200), slow).await.is_err());
-        // On the same connection, behind it.
+        // On the same connection, behind it, and again on another one, should the request to cancel the first one have hit it.
         let start = Instant::now();
         assert_eq!(db.one::<i64>("select 2").await.unwrap(), Some(2));
         assert!(start.elapsed() < Duration::from_secs(10));
@@ -225,6 +225,86 @@ fn a_table_may_change_under_a_prepared_statement() {
         assert_eq!(all().await.unwrap(), [(1, "one".to_owned())]);
         db.execute("alter table pair add column more int").await.unwrap();
         assert!(all().await.unwrap_err().to_string().contains("expected 2 columns, found 3"));
+        // Within a transaction, the whole of it has to be tried again.
+        let read = async || {
+            let transaction = db.transaction().await.unwrap();
+            transaction.all::<(i64, String, Option<i64>)>("select * from pair").await
+        };
+        assert_eq!(read().await.unwrap().len(), 1);
+        becomes("the connection is given back", async || backends(&db, "state like 'idle in%'").await == 0).await;
+        db.execute("alter table pair alter column value type text").await.unwrap();
+        assert!(read().await.unwrap_err().is_busy());
+        becomes("the connection is given back", async || backends(&db, "state like 'idle in%'").await == 0).await;
+        assert_eq!(read().await.unwrap().len(), 1);
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_read_never_waits_behind_the_writes_of_others() {
+    with(shared(), Options::new().connections(2), async |db| {
+        db.execute("insert into pair values (1, 'one'), (2, 'two')").await.unwrap();
+        let transaction = db.transaction().await.unwrap();
+        transaction.execute("update pair set value = 'mine' where key = 1").await.unwrap();
+        let others =
+            ["update pair set value = 'theirs' where key = 1", "select value from pair where key = 1 for update"];
+        let wait = |nth: usize| {
+            let db = db.clone();
+            tokio::task::spawn_local(async move { db.all::<String>(others[nth % 2]).await })
+        };
+        let writes: Vec<_> = (0..8).map(wait).collect();
+        becomes("one waits for the row", async || backends(&db, "wait_event_type = 'Lock'").await > 0).await;
+        for _ in 0..20 {
+            let read = db.one::<String>("select value from pair where key = 1");
+            let read = timeout(Duration::from_secs(5), read).await.expect("it does not wait");
+            assert_eq!(read.unwrap().as_deref(), Some("one"));
+        }
+        transaction.commit().await.unwrap();
+        for write in writes {
+            write.await.unwrap().unwrap();
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_late_request_to_cancel_hits_nobody_else() {
+    with(shared(), Options::new().connections(2).transactions(1), async |db| {
+        for key in 0..10_i64 {
+            let slow = async || db.one::<i64>("select 1 from pg_sleep(60)").await;
+            assert!(timeout(Duration::from_millis(5), slow()).await.is_err());
+            let transaction = db.transaction().await.unwrap();
+            let slow = transaction.one::<i64>("select 1 from pg_sleep(60)");
+            assert!(timeout(Duration::from_millis(5), slow).await.is_err());
+            drop(transaction);
+            // It has the one place for transactions until the other one is cancelled.
+            let transaction = db.transaction().await.unwrap();
+            transaction.execute(query("insert into pair values (?, 'x')", key)).await.unwrap();
+            transaction.commit().await.unwrap();
+            let mut rows = db.stream::<i64>("select a from generate_series(1, 1000) a").await.unwrap();
+            while rows.next_row().await.unwrap().is_some() {}
+        }
+        assert_eq!(db.one::<i64>("select count(*) from pair").await.unwrap(), Some(10));
+        becomes("the slow ones are over", async || backends(&db, "state <> 'idle'").await == 0).await;
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn who_waits_for_a_connection_waits_as_long_as_a_statement_may_take() {
+    let options = Options::new().transactions(1).streams(2).statement_timeout(Duration::from_millis(200));
+    with(shared(), options, async |db| {
+        let stream = async || db.stream::<i64>("select a from generate_series(1, 100000) a").await;
+        let (one, two) = (stream().await.unwrap(), stream().await.unwrap());
+        assert!(stream().await.is_err_and(|error| error.is_busy()));
+        // Clients that read slowly keep nobody from a transaction.
+        let transaction = db.transaction().await.unwrap();
+        let error = db.transaction().await.unwrap_err();
+        assert!(error.is_busy() && error.to_string().contains("no connection was free"), "{error}");
+        transaction.commit().await.unwrap();
+        db.transaction().await.unwrap().commit().await.unwrap();
+        drop((one, two));
+        becomes("streams are free again", async || stream().await.is_ok()).await;
     });
 }
 

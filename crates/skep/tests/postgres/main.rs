@@ -4,6 +4,7 @@ mod app;
 mod cluster;
 mod encrypted;
 mod faults;
+mod interleaved;
 mod migrations;
 mod verbs;
 

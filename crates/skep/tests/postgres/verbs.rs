@@ -36,6 +36,7 @@ fn values_come_back_as_what_they_are() {
     with(shared(), Options::new(), async |db| {
         let value = async |text: &str| db.one::<Value<'static>>(text).await.unwrap().unwrap();
         let text = |text: &'static str| Value::Text(text.into());
+        let decimal = |text: &'static str| Value::Decimal(text.into());
         for (sql, expected) in [
             ("select true", Value::Integer(1)),
             ("select 7::smallint", Value::Integer(7)),
@@ -43,10 +44,10 @@ fn values_come_back_as_what_they_are() {
             ("select 9223372036854775807", Value::Integer(i64::MAX)),
             ("select 1.5::real", Value::Real(1.5)),
             ("select 0.1::double precision", Value::Real(0.1)),
-            ("select 12.50::numeric", text("12.50")),
-            ("select -0.00012::numeric", text("-0.00012")),
-            ("select 123456789012345678901234567890::numeric", text("123456789012345678901234567890")),
-            ("select sum(a::bigint) from generate_series(1, 10000) a", Value::Integer(50_005_000)),
+            ("select 12.50::numeric", decimal("12.50")),
+            ("select -0.00012::numeric", decimal("-0.00012")),
+            ("select 123456789012345678901234567890::numeric", decimal("123456789012345678901234567890")),
+            ("select sum(a::bigint) from generate_series(1, 10000) a", decimal("50005000")),
             ("select count(*) from pair", Value::Integer(0)),
             ("select 'a'::varchar", text("a")),
             ("select 'ab'::char(3)", text("ab ")),
@@ -64,6 +65,33 @@ fn values_come_back_as_what_they_are() {
         }
         let error = db.one::<Value<'static>>("select '10.0.0.0/8'::inet").await.unwrap_err().to_string();
         assert!(error.contains("cast(... as text)"), "{error}");
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn what_a_numeric_is_read_into_does_not_depend_on_its_value() {
+    with(shared(), Options::new(), async |db| {
+        db.execute("create table price (nth bigint primary key, amount numeric)").await.unwrap();
+        for (nth, amount) in (1_i64..).zip(["1.5", "2", "-0.10", "NaN", "Infinity", "1e30"]) {
+            db.execute(query("insert into price values (?, ?)", (nth, amount))).await.unwrap();
+        }
+        let texts: Vec<String> = db.all("select amount from price order by nth").await.unwrap();
+        assert_eq!(texts, ["1.5", "2", "-0.10", "NaN", "Infinity", "1000000000000000000000000000000"]);
+        let numbers: Vec<f64> = db.all("select amount from price order by nth").await.unwrap();
+        assert_eq!(numbers[..3], [1.5, 2.0, -0.1]);
+        assert!(numbers[3].is_nan() && numbers[4].is_infinite() && numbers[5] > 9e29);
+        let values: Vec<Value<'static>> = db.all("select amount from price order by nth").await.unwrap();
+        for (value, text) in values.iter().zip(&texts) {
+            let again = db.one::<String>(query("select ?::numeric", value)).await.unwrap();
+            assert_eq!(again.as_ref(), Some(text));
+        }
+        // An integer where there is one.
+        assert_eq!(db.one::<i64>("select amount from price where nth = 2").await.unwrap(), Some(2));
+        for nth in [1, 6] {
+            let error = db.one::<i64>(query("select amount from price where nth = ?", nth)).await.unwrap_err();
+            assert!(error.to_string().contains("the decimal number"), "{error}");
+        }
     });
 }
 
@@ -171,6 +199,49 @@ fn a_transaction_is_all_or_nothing() {
         transaction.commit().await
     })
     .unwrap();
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_serializable_transaction_is_run_again_until_nobody_was_in_the_way() {
+    with(shared(), Options::new(), async |db| {
+        db.execute("insert into pair select a, 'on call' from generate_series(1, 6) a").await.unwrap();
+        let begun = std::rc::Rc::new(std::cell::Cell::new(0));
+        // Each leaves if another one stays. All look at the same time.
+        let leave = |key: i64| {
+            let (db, begun) = (db.clone(), std::rc::Rc::clone(&begun));
+            tokio::task::spawn_local(async move {
+                let left: Result<()> = db
+                    .serializable(async |db| {
+                        begun.set(begun.get() + 1);
+                        let others = query("select count(*) from pair where value = 'on call' and key <> ?", key);
+                        if db.one::<i64>(others).await? > Some(0) {
+                            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                            db.execute(query("update pair set value = 'left' where key = ?", key)).await?;
+                        }
+                        Ok(())
+                    })
+                    .await;
+                left
+            })
+        };
+        for task in (1..=6).map(leave).collect::<Vec<_>>() {
+            task.await.unwrap().unwrap();
+        }
+        assert!(begun.get() > 6, "nobody was in the way");
+        assert_eq!(db.one::<i64>("select count(*) from pair where value = 'on call'").await.unwrap(), Some(1));
+        // An error of the work undoes it, and is no reason to try again.
+        begun.set(0);
+        let refused: Result<(), skep::Error> = db
+            .serializable(async |db| {
+                begun.set(begun.get() + 1);
+                db.execute("delete from pair").await?;
+                Err(skep::Error::not_found())
+            })
+            .await;
+        assert_eq!((refused.unwrap_err().status().as_u16(), begun.get()), (404, 1));
+        assert_eq!(db.one::<i64>("select count(*) from pair").await.unwrap(), Some(6));
+    });
 }
 
 #[test]

@@ -32,6 +32,23 @@ fn what_is_committed_stays_and_is_seen_at_once() {
 }
 
 #[test]
+fn a_serializable_one_commits_what_succeeds_and_undoes_what_does_not() {
+    run(async {
+        let db = database().local();
+        let add = |fails: bool| {
+            db.serializable(async move |db| {
+                db.execute("insert into post (title) values ('a')").await?;
+                if fails { Err(skep::Error::not_found()) } else { Ok(()) }
+            })
+        };
+        assert_eq!(add(true).await.unwrap_err().status(), 404);
+        assert_eq!(count(&db).await, 0);
+        add(false).await.unwrap();
+        assert_eq!(count(&db).await, 1);
+    });
+}
+
+#[test]
 fn what_is_dropped_is_undone() {
     run(async {
         let db = database().local();

@@ -91,6 +91,16 @@ pub async fn visited(db: &Local) -> Result<Vec<(String, i64)>> {
     db.all(sql!((String, i64), "select name, visits from visited order by name")).await
 }
 
+/// All frames and the mean of all hives: each digit, the nearest number, and an integer that PostgreSQL made.
+pub async fn frames(db: &Local) -> Result<Option<(Option<String>, Option<f64>, Option<i64>)>> {
+    let rows = sql!(
+        (Option<String>, Option<f64>, Option<i64>),
+        "select sum(frames::bigint), avg(frames), cast(sum(frames::bigint) as bigint) from hive where frames >= ?::numeric",
+        1.5
+    );
+    db.one(rows).await
+}
+
 /// Removes a hive, and with it its visits.
 pub async fn remove(db: &Local, name: &str) -> Result<u64> {
     Ok(db.execute(sql!("delete from hive where name = ?", name)).await?.rows)

@@ -10,7 +10,9 @@ use skep::offload::Inline;
 use skep::sql::{Checked, Database, Dialect, Local, Options};
 use skep::test::Client;
 use skep::{Secret, Setup, sql};
-use skep_cli_hives::{Hive, MIGRATIONS, Order, add, add_apiary, app, hives, named, remove, summary, visit, visited};
+use skep_cli_hives::{
+    Hive, MIGRATIONS, Order, add, add_apiary, app, frames, hives, named, remove, summary, visit, visited,
+};
 use tokio::runtime::LocalOptions;
 
 use cluster::Cluster;
@@ -74,6 +76,7 @@ fn types_and_nulls_are_those_that_come() {
         for (weight, healthy) in [(Some(31.5), true), (None, false)] {
             assert_eq!(visit(&db, linden, weight, healthy).await?.rows, 1);
         }
+        assert_eq!(frames(&db).await?, Some((Some("22".to_owned()), Some(11.0), Some(22))));
         let lines = summary(&db).await?;
         assert_eq!(lines[0], "Linden 2 of 2 Some(31.5) Some(false) - 2026-04-01 Some(1)");
         assert_eq!(lines[1], "Ash \"2\", {b\\c} 0 of 2 None None strong 2026-04-01 Some(1)");

@@ -201,7 +201,7 @@ fn types_are_those_that_the_driver_reads() {
         let all = "select id, title, size, mail, price, times, at, data, file, true as b, 1.5::real as r, gen_random_uuid() as u from post";
         let entry = database.describe(all).await.unwrap();
         let kinds: Vec<String> = entry.columns.iter().map(|column| column.kind.to_string()).collect();
-        let expected = "integer text text text any integer text text blob boolean real text";
+        let expected = "integer text text text decimal integer text text blob boolean real text";
         assert_eq!(kinds.join(" "), expected);
         let list = database
             .describe("select id as \"id!\" from post where id = any(?) and title = ? and at > ?;")

@@ -30,6 +30,12 @@ pub(super) fn parse(text: &str) -> Result<Address, String> {
         return Err("expected an address such as `postgres://USER:PASSWORD@HOST/NAME`".to_owned());
     }
     let (base, parameters) = text.split_once('?').unwrap_or((text, ""));
+    // Else what stands behind the first one would be part of a host, and of messages.
+    if base.matches('@').count() > 1 || parameters.contains('@') {
+        return Err(
+            "there is an `@` too many: write `%40` for one in a user, a password, a name or a parameter".to_owned()
+        );
+    }
     let (mut kept, mut authorities) = (Vec::new(), None);
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=') {

@@ -2,8 +2,6 @@
 //!
 //! What is read is their binary format, as `src/backend/utils/adt` of PostgreSQL writes it.
 
-use super::super::value::{Unfit, Value};
-
 /// From 0000-03-01 to 2000-01-01, which PostgreSQL counts from.
 const DAYS_TO_2000: i64 = 730_425;
 
@@ -56,17 +54,8 @@ fn calendar(days: i64) -> String {
     format!("{:04}-{month:02}-{day:02}", year + era * 400 + carry)
 }
 
-/// Whole numbers without decimals are integers, as sums of integers are; all others are texts, which keep every digit.
-pub(super) fn numeric(raw: &[u8]) -> Result<Value<'static>, Unfit> {
-    let (text, scale) = digits(raw).ok_or_else(|| Unfit::because("too few bytes"))?;
-    match text.parse() {
-        Ok(number) if scale == 0 => Ok(Value::Integer(number)),
-        _ => Ok(Value::Text(text.into())),
-    }
-}
-
-/// Groups of four digits, the weight of the first, a sign, and how many decimals are shown.
-fn digits(raw: &[u8]) -> Option<(String, usize)> {
+/// A number with every digit. It is read from groups of four digits, the weight of the first, a sign, and how many decimals are shown.
+pub(super) fn numeric(raw: &[u8]) -> Option<String> {
     let words: Vec<u16> = raw.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
     let [_, weight, sign, scale, groups @ ..] = &*words else { return None };
     let (weight, scale) = (i32::from(weight.cast_signed()), usize::from(*scale));
@@ -77,7 +66,7 @@ fn digits(raw: &[u8]) -> Option<(String, usize)> {
         _ => None,
     };
     if let Some(special) = special {
-        return Some((special.to_owned(), scale));
+        return Some(special.to_owned());
     }
     let group = |place: i32| usize::try_from(weight - place).ok().and_then(|nth| groups.get(nth)).copied().unwrap_or(0);
     let written = |places: &mut dyn Iterator<Item = i32>| -> String {
@@ -95,7 +84,7 @@ fn digits(raw: &[u8]) -> Option<(String, usize)> {
         let decimals = written(&mut (1..=places).map(|place| -place));
         text = format!("{text}.{}", &decimals[..scale]);
     }
-    Some((if *sign == 0x4000 { format!("-{text}") } else { text }, scale))
+    Some(if *sign == 0x4000 { format!("-{text}") } else { text })
 }
 
 #[cfg(test)]

@@ -43,7 +43,15 @@ pub(super) struct Connection {
 #[derive(Clone)]
 struct Prepared {
     statement: Statement,
-    effect: Effect,
+    nature: Nature,
+}
+
+/// What is known of a statement from its text.
+#[derive(Clone, Copy)]
+pub(super) struct Nature {
+    pub(super) effect: Effect,
+    /// It may wait for locks.
+    pub(super) may_wait: bool,
 }
 
 /// A statement with its values, which may be run more than once.
@@ -62,6 +70,23 @@ pub(in crate::sql) struct Outcome<R> {
     pub(in crate::sql) value: Result<R>,
     /// It may have changed something, also if there is an error: of rows that cannot be read, or of a lost connection.
     pub(in crate::sql) has_changed: bool,
+}
+
+impl Nature {
+    /// That of a statement which was not prepared before.
+    pub(super) fn read(job: &Job) -> Self {
+        // A wrong one is refused when it is prepared.
+        let text = Text::of(&job.text, job.is_own);
+        text.map_or(Self { effect: Effect::Writes, may_wait: true }, |text| Self::from(&text)).of(job)
+    }
+
+    fn from(text: &Text) -> Self {
+        Self { effect: text.effect, may_wait: text.may_wait }
+    }
+
+    fn of(self, job: &Job) -> Self {
+        if job.may_write_any { Self { effect: Effect::Writes, may_wait: true } } else { self }
+    }
 }
 
 impl Connection {
@@ -93,6 +118,16 @@ impl Connection {
             statements: Mutex::default(),
             flights: Mutex::default(),
         }))
+    }
+
+    /// What is known of the statement, if it was prepared before.
+    pub(super) fn known(&self, job: &Job) -> Option<Nature> {
+        self.statements().get(&job.text).map(|prepared| prepared.nature.of(job))
+    }
+
+    /// Nothing is prepared any more: tables were altered.
+    pub(super) fn forget(&self) {
+        self.statements().clear();
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -129,7 +164,7 @@ impl Connection {
             let prepared = self.prepared(job).await?;
             check(&prepared.statement, &job.values)?;
             let answer = self.answer(&prepared.statement, &job.values, verb.rows).await;
-            let effect = if job.may_write_any { Effect::Writes } else { prepared.effect };
+            let Nature { effect, .. } = prepared.nature.of(job);
             has_changed = match &answer {
                 // Other statements than these have no number, or one of something else.
                 Ok(answer) => match effect {
@@ -142,13 +177,7 @@ impl Connection {
             (verb.finish)(answer?)
         };
         let result: Result<R> = run.await;
-        let value = result.map_err(|error| {
-            if error.is_stale() {
-                self.statements().remove(&job.text);
-            }
-            error.of(&job.text)
-        });
-        Outcome { value, has_changed }
+        Outcome { value: result.map_err(|error| error.of(&job.text)), has_changed }
     }
 
     /// All rows are read, for the connection's sake; the first ones are kept.
@@ -165,12 +194,7 @@ impl Connection {
         Ok(Answer { rows: kept, affected: rows.rows_affected().unwrap_or(0) })
     }
 
-    /// True if the statement is known to change nothing.
-    pub(super) fn reads_only(&self, text: &str) -> bool {
-        self.statements().get(text).is_some_and(|prepared| prepared.effect == Effect::Reads)
-    }
-
-    /// Asks PostgreSQL to cancel what it does for this connection. It is done when this returns, if there was anything.
+    /// Asks PostgreSQL to cancel what it does for this connection. When that is done, nobody says.
     pub(super) async fn cancel(&self) {
         let cancelled = tokio::time::timeout(CONNECT, self.cancel.cancel_query(self.tls.clone())).await;
         if let Ok(Err(error)) = cancelled {
@@ -184,7 +208,7 @@ impl Connection {
         }
         let text = Text::of(&job.text, job.is_own).map_err(Error::other)?;
         let statement = self.client.prepare(&text.sql).await.map_err(failed)?;
-        let prepared = Prepared { statement, effect: text.effect };
+        let prepared = Prepared { statement, nature: Nature::from(&text) };
         // To PostgreSQL, `fetch` from another cursor of the same name is the same statement, and its columns are not.
         if job.text.len() <= LONGEST_KEPT && !job.text.starts_with(FETCH) {
             let mut statements = self.statements();

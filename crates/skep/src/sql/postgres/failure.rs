@@ -1,6 +1,7 @@
 //! What PostgreSQL and the way to it say, in words of ours.
 
 use std::error::Error as StdError;
+use std::time::Duration;
 
 use tokio_postgres::Error as Raw;
 use tokio_postgres::error::{DbError, ErrorPosition};
@@ -10,8 +11,18 @@ use super::super::error::{Error, Kind};
 /// The class "connection exception", which is also what we call it if there is no connection at all.
 const UNREACHABLE: &str = "08000";
 
+/// A statement that is not prepared any more.
+const STALE: &str = "26000";
+
+/// "lock not available"
+const LOCKED: &str = "55P03";
+
 pub(super) fn failed(error: Raw) -> Error {
     match error.as_db_error() {
+        // The word of the source code is in no language: of all that is not supported, only this may be tried again.
+        Some(error) if error.routine() == Some("RevalidateCachedQuery") => {
+            Kind::Postgres { code: STALE.into(), message: message(error) }.into()
+        }
         Some(error) => Kind::Postgres { code: error.code().code().into(), message: message(error) }.into(),
         None if is_ours(&error) => Error::other(error),
         None => unreachable(chain(&error)),
@@ -22,6 +33,13 @@ pub(super) fn failed(error: Raw) -> Error {
 pub(super) fn unreachable(reason: impl Into<String>) -> Error {
     Kind::Postgres { code: UNREACHABLE.into(), message: format!("PostgreSQL cannot be reached: {}", reason.into()) }
         .into()
+}
+
+/// All are in use.
+pub(super) fn no_connection(waited: Duration) -> Error {
+    let message =
+        format!("no connection was free for {} ms: transactions or writes hold all of them", waited.as_millis());
+    Kind::Postgres { code: LOCKED.into(), message }.into()
 }
 
 /// Where in the text the error is, counted in characters from 1.

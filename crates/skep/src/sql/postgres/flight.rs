@@ -1,18 +1,23 @@
 //! Statements that nobody waits for any more: a client left, or a request took too long.
 //!
-//! Such a statement runs on in a task of its own, so that what is known of its connection stays true. If it only reads, PostgreSQL is asked
-//! to cancel it once it is the first in its connection. That request names the connection and no statement: should it hit the next one, that
-//! one is run again, of which nothing was done.
+//! Such a statement runs on in a task of its own, so that what is known of its connection stays true. If nothing of it is to stay, PostgreSQL is
+//! asked to cancel it once it is the first in its connection. That request names the connection and no statement, and may take its time on the
+//! way: a connection that was named in one is given no new statements, and is closed once those behind it are answered. Should it hit one of
+//! them, that one is run again, of which nothing was done.
 
 use std::collections::VecDeque;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 
 use super::connection::Connection;
+
+/// How long what is abandoned may go on: most statements are over by then, and the connection stays.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// The statements of a connection that are sent and not answered.
 #[derive(Default)]
@@ -20,15 +25,38 @@ pub(super) struct Flights {
     next: u64,
     /// In the order in which they were sent.
     open: VecDeque<Flight>,
+    /// A request to cancel is on the way, or is about to be.
     is_cancelling: bool,
+    /// There was one.
+    is_retired: bool,
 }
 
 struct Flight {
     number: u64,
-    /// Nobody waits for it, and it only reads.
+    /// It may wait for locks. If so, it is the last one.
+    may_wait: bool,
+    /// Nobody waits for it, and nothing of it is to stay.
     is_abandoned: bool,
-    /// A request to cancel was under way at the same time.
+    /// There was a request to cancel another one that was sent before.
     may_be_hit: bool,
+    /// Who waits until it is the first.
+    waker: Option<Waker>,
+}
+
+/// What is done about a statement, and about those who share its connection.
+#[derive(Clone, Copy)]
+pub(super) struct Care {
+    /// It may wait for locks, and all that would be behind it with it.
+    pub(super) may_wait: bool,
+    /// It is cancelled once nobody waits for it.
+    pub(super) is_cancelled: bool,
+}
+
+impl Care {
+    /// Of what has a connection for itself, and is undone if it does not come to its end.
+    pub(super) const ALONE: Self = Self { may_wait: true, is_cancelled: true };
+    /// Of what has a connection for itself, and is done whether somebody waits or not.
+    pub(super) const FOR_GOOD: Self = Self { may_wait: true, is_cancelled: false };
 }
 
 impl Connection {
@@ -37,38 +65,43 @@ impl Connection {
         self.flights().open.len()
     }
 
-    /// Runs `work`, which is given to this connection with that statement, to its end, also if the future is dropped. The other part of its
-    /// value is true if the statement may have been cancelled by mistake.
-    pub(super) fn to_end<T: Send + 'static>(
-        self: &Arc<Self>,
-        text: &Arc<str>,
-        work: impl Future<Output = T> + Send + 'static,
-    ) -> ToEnd<T> {
-        let number = self.depart();
-        let connection = Arc::clone(self);
-        let work = Box::pin(async move {
-            let value = work.await;
-            (value, connection.land(number))
-        });
-        ToEnd { work: Some(work), has_begun: false, number, text: Arc::clone(text), connection: Arc::clone(self) }
+    /// The last one may wait for locks, and so would the next.
+    pub(super) fn may_wait(&self) -> bool {
+        self.flights().open.back().is_some_and(|flight| flight.may_wait)
     }
 
-    fn depart(&self) -> u64 {
+    /// Nothing new may be sent.
+    pub(super) fn is_retired(&self) -> bool {
+        self.is_closed() || self.flights().is_retired
+    }
+
+    /// Runs `work`, which gives this connection a statement, to its end, also if the future is dropped. From now on until `work` drops what
+    /// it is given, the connection counts as one with that statement.
+    pub(super) fn to_end<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+        self: &Arc<Self>,
+        care: Care,
+        work: impl FnOnce(Sent) -> F,
+    ) -> ToEnd<T> {
+        let number = self.depart(care.may_wait);
+        let work = work(Sent { connection: Arc::clone(self), number });
+        ToEnd { work: Some(Box::pin(work)), has_begun: false, care, number, connection: Arc::clone(self) }
+    }
+
+    fn depart(&self, may_wait: bool) -> u64 {
         let mut flights = self.flights();
         flights.next += 1;
-        let flight = Flight { number: flights.next, is_abandoned: false, may_be_hit: flights.is_cancelling };
+        let flight = Flight { number: flights.next, may_wait, is_abandoned: false, may_be_hit: false, waker: None };
         flights.open.push_back(flight);
         flights.next
     }
 
-    /// True if a request to cancel may have hit it that was meant for another.
-    fn land(self: &Arc<Self>, number: u64) -> bool {
+    fn land(self: &Arc<Self>, number: u64) {
         let mut flights = self.flights();
-        let place = flights.open.iter().position(|flight| flight.number == number);
-        let flight = place.and_then(|place| flights.open.remove(place));
+        flights.open.retain(|flight| flight.number != number);
+        let waker = flights.open.front_mut().and_then(|first| first.waker.take());
         drop(flights);
+        waker.into_iter().for_each(Waker::wake);
         self.cancel_first();
-        flight.is_some_and(|flight| flight.may_be_hit && !flight.is_abandoned)
     }
 
     fn abandon(self: &Arc<Self>, number: u64) {
@@ -81,15 +114,21 @@ impl Connection {
     /// Cancels the statement that PostgreSQL runs now, if nobody waits for it.
     fn cancel_first(self: &Arc<Self>) {
         let mut flights = self.flights();
-        let is_wanted = flights.open.front().is_none_or(|first| !first.is_abandoned);
-        let Some(runtime) = Handle::try_current().ok().filter(|_| !is_wanted && !flights.is_cancelling) else { return };
+        let Some(first) = flights.abandoned_first().filter(|_| !flights.is_cancelling) else { return };
+        // Without a runtime there are no connections any more.
+        let Ok(runtime) = Handle::try_current() else { return };
         flights.is_cancelling = true;
-        flights.open.iter_mut().for_each(|flight| flight.may_be_hit = true);
         drop(flights);
         let connection = Arc::clone(self);
         runtime.spawn(async move {
-            connection.cancel().await;
+            tokio::time::sleep(GRACE).await;
+            let still_runs = connection.flights().retire_for(first);
+            if still_runs {
+                connection.cancel().await;
+            }
             connection.flights().is_cancelling = false;
+            // Another one may be the first now. The same one again, if the request did not arrive.
+            connection.cancel_first();
         });
     }
 
@@ -99,19 +138,71 @@ impl Connection {
     }
 }
 
+impl Flights {
+    /// The statement that PostgreSQL runs now, if nobody waits for it.
+    fn abandoned_first(&self) -> Option<u64> {
+        self.open.front().filter(|first| first.is_abandoned).map(|first| first.number)
+    }
+
+    /// Notes that this statement is about to be cancelled; false if it is over.
+    fn retire_for(&mut self, first: u64) -> bool {
+        let still_runs = self.abandoned_first() == Some(first);
+        if still_runs {
+            self.is_retired = true;
+            self.open.iter_mut().for_each(|flight| flight.may_be_hit = true);
+        }
+        still_runs
+    }
+}
+
+/// A statement that is sent, or about to be. It is answered when this is dropped.
+pub(super) struct Sent {
+    connection: Arc<Connection>,
+    number: u64,
+}
+
+impl Sent {
+    /// Waits until all that was given to the connection before is answered. A statement that is not prepared is sent in two steps, and what
+    /// was given to the connection later may overtake it.
+    pub(super) async fn first(&self) {
+        poll_fn(|cx| {
+            let mut flights = self.connection.flights();
+            match flights.open.iter_mut().enumerate().find(|(_, flight)| flight.number == self.number) {
+                Some((nth, flight)) if nth > 0 => {
+                    flight.waker = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+                _ => Poll::Ready(()),
+            }
+        })
+        .await;
+    }
+
+    /// A request to cancel may have hit it that was meant for another one.
+    pub(super) fn may_be_hit(&self) -> bool {
+        let flights = self.connection.flights();
+        let flight = flights.open.iter().find(|flight| flight.number == self.number);
+        flight.is_some_and(|flight| flight.may_be_hit && !flight.is_abandoned)
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        self.connection.land(self.number);
+    }
+}
+
 /// Work that is done to its end once it has begun.
 pub(super) struct ToEnd<T: Send + 'static> {
-    work: Option<Work<T>>,
+    work: Option<Pin<Box<dyn Future<Output = T> + Send>>>,
     has_begun: bool,
+    care: Care,
     number: u64,
-    text: Arc<str>,
     connection: Arc<Connection>,
 }
 
-type Work<T> = Pin<Box<dyn Future<Output = (T, bool)> + Send>>;
-
 impl<T: Send + 'static> Future for ToEnd<T> {
-    type Output = (T, bool);
+    type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.has_begun = true;
@@ -126,16 +217,12 @@ impl<T: Send + 'static> Future for ToEnd<T> {
 
 impl<T: Send + 'static> Drop for ToEnd<T> {
     fn drop(&mut self) {
-        let Some(work) = self.work.take() else { return };
-        match Handle::try_current() {
-            Ok(runtime) if self.has_begun => {
-                if self.connection.reads_only(&self.text) {
-                    self.connection.abandon(self.number);
-                }
-                runtime.spawn(work);
-            }
-            // Without a runtime there are no connections any more.
-            _ => _ = self.connection.land(self.number),
+        let Some(work) = self.work.take().filter(|_| self.has_begun) else { return };
+        // Without a runtime there are no connections any more.
+        let Ok(runtime) = Handle::try_current() else { return };
+        if self.care.is_cancelled {
+            self.connection.abandon(self.number);
         }
+        runtime.spawn(work);
     }
 }

@@ -1,20 +1,27 @@
 //! The connections of one thread: some that all its requests share, and some that a transaction or a stream has for itself.
 //!
+//! Statements that may wait for locks share no connection with others: who holds such a lock may be about to read here. One connection is left
+//! to reads.
+//!
 //! They are opened when they are needed, so none is from before a fork. While PostgreSQL cannot be reached, statements fail at once, and a
 //! connection is tried again after a while that grows.
 //!
 //! Start reading at [`Pool::ask`].
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
+use skep_sql_lock::text::Effect;
+use tokio::sync::Semaphore;
 
 use super::super::error::{Kind, Result};
 use super::Shared;
-use super::connection::{Connection, Job, Outcome};
-use super::failure::unreachable;
+use super::connection::{Connection, Job, Nature, Outcome};
+use super::failure::{no_connection, unreachable};
+use super::flight::Care;
 use super::status::Usage;
 use super::verb::Verb;
 
@@ -28,6 +35,8 @@ const TRIES: usize = 4;
 pub(in crate::sql) struct Pool {
     pub(super) shared: Arc<Shared>,
     state: Mutex<State>,
+    /// For what may wait: one connection fewer than all share.
+    may_wait: Arc<Semaphore>,
 }
 
 #[derive(Default)]
@@ -36,7 +45,7 @@ struct State {
     open: Vec<Arc<Connection>>,
     /// How many more of them are on the way.
     opening: usize,
-    /// Who waits for the first one.
+    /// Who waits until one is opened, or a write on one of them has ended.
     hopeful: Vec<oneshot::Sender<Result<(), String>>>,
     /// Those for one holder each, and how many are held.
     idle: Vec<Arc<Connection>>,
@@ -65,7 +74,8 @@ enum Place {
 
 impl Pool {
     pub(super) fn new(shared: Arc<Shared>) -> Arc<Self> {
-        Arc::new(Self { shared, state: Mutex::default() })
+        let may_wait = Arc::new(Semaphore::new(shared.options.connections.max(2) - 1));
+        Arc::new(Self { shared, state: Mutex::default(), may_wait })
     }
 
     /// Runs a statement beside those of other requests. What it may have changed are these tables.
@@ -75,55 +85,92 @@ impl Pool {
         verb: Verb<R>,
         tables: Vec<&'static str>,
     ) -> Result<R> {
+        let nature = self.nature(&job);
+        let care = Care { may_wait: nature.may_wait, is_cancelled: nature.effect == Effect::Reads };
         let mut tries = 0;
         loop {
             tries += 1;
-            let connection = self.connection().await?;
-            let (shared, job, tables, used) =
-                (Arc::clone(&self.shared), job.clone(), tables.clone(), Arc::clone(&connection));
-            let text = Arc::clone(&job.text);
-            let work = async move {
-                let Outcome { value, has_changed } = used.run(&job, verb).await;
-                if has_changed {
-                    shared.announce(tables).await;
-                }
-                value
+            let permit = if care.may_wait {
+                Some(self.in_time(Arc::clone(&self.may_wait).acquire_owned()).await?)
+            } else {
+                None
             };
-            let (result, may_be_hit): (Result<R>, _) = connection.to_end(&text, work).await;
+            let connection = self.connection().await?;
+            let (pool, job, tables, used) = (Arc::clone(self), job.clone(), tables.clone(), Arc::clone(&connection));
+            let (result, may_be_hit): (Result<R>, bool) = connection
+                .to_end(care, |sent| async move {
+                    if care.may_wait {
+                        sent.first().await;
+                    }
+                    let Outcome { value, has_changed } = used.run(&job, verb).await;
+                    let may_be_hit = sent.may_be_hit();
+                    // Others need not wait for caches.
+                    drop(sent);
+                    if permit.is_some() {
+                        drop(permit);
+                        pool.state().wake(&Ok(()));
+                    }
+                    if has_changed {
+                        pool.shared.announce(tables).await;
+                    }
+                    (value, may_be_hit)
+                })
+                .await;
             match result {
-                Err(error) if tries < TRIES && (error.is_stale() || may_be_hit && error.is_timeout()) => {}
+                Err(error) if tries < TRIES && error.is_stale() => self.forget(),
+                // Nothing of it was done, unless it commits on the way.
+                Err(error) if tries < TRIES && may_be_hit && error.is_timeout() && nature.effect != Effect::Writes => {}
                 result => return result,
             }
         }
     }
 
-    /// The one of the shared connections with the fewest statements in it. If it has any, another one is opened for later.
+    fn nature(&self, job: &Job) -> Nature {
+        let known = self.state().open.iter().find_map(|connection| connection.known(job));
+        known.unwrap_or_else(|| Nature::read(job))
+    }
+
+    /// What was prepared does not fit the tables any more. The other statements for these tables would find out one by one.
+    pub(super) fn forget(&self) {
+        let state = self.state();
+        state.open.iter().chain(&state.idle).for_each(|connection| connection.forget());
+    }
+
+    /// What `waiting` gives, unless it takes as long as no statement may.
+    async fn in_time<T, E>(&self, waiting: impl Future<Output = Result<T, E>>) -> Result<T> {
+        let limit = self.shared.options.statement_timeout;
+        // Zero is no limit.
+        let limit = if limit.is_zero() { Duration::MAX } else { limit };
+        let waited = tokio::time::timeout(limit, waiting).await;
+        waited.map_err(|_| no_connection(limit))?.map_err(|_| Kind::Abandoned.into())
+    }
+
+    /// The one of the shared connections with the fewest statements in it, none of which may wait. If it has any, another one is opened for
+    /// later.
     async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>> {
         loop {
             match self.turn()? {
                 Turn::Now(connection) => return Ok(connection),
-                Turn::Later(opened) => match opened.await {
-                    Ok(Ok(())) => {}
-                    Ok(Err(reason)) => return Err(unreachable(reason)),
-                    Err(oneshot::Canceled) => return Err(Kind::Abandoned.into()),
-                },
+                Turn::Later(opened) => self.in_time(opened).await?.map_err(unreachable)?,
             }
         }
     }
 
     fn turn(self: &Arc<Self>) -> Result<Turn> {
         let mut state = self.state();
-        state.open.retain(|connection| !connection.is_closed());
-        let best = state.open.iter().min_by_key(|connection| connection.in_flight()).cloned();
+        state.open.retain(|connection| !connection.is_retired());
+        let free = state.open.iter().filter(|connection| !connection.may_wait());
+        let best = free.min_by_key(|connection| connection.in_flight()).cloned();
         let is_busy = best.as_ref().is_none_or(|connection| connection.in_flight() > 0);
-        let has_room = state.open.len() + state.opening < self.shared.options.connections;
+        let has_room = state.open.len() + state.opening < self.shared.options.connections.max(2);
         let paused = state.paused();
         let Some(best) = best else {
-            if state.opening == 0 {
-                if let Some(reason) = paused {
-                    return Err(unreachable(reason));
-                }
-                self.open_another(&mut state);
+            match paused {
+                // A write ends.
+                Some(_) if !state.open.is_empty() => {}
+                Some(reason) if state.opening == 0 => return Err(unreachable(reason)),
+                _ if state.opening == 0 => self.open_another(&mut state),
+                _ => {}
             }
             let (sender, receiver) = oneshot::channel();
             state.hopeful.push(sender);
@@ -143,17 +190,14 @@ impl Pool {
             let opened = pool.open().await;
             let mut state = pool.state();
             state.opening -= 1;
-            let result = match opened {
+            match opened {
                 Ok(connection) => {
                     state.open.push(connection);
-                    Ok(())
+                    state.wake(&Ok(()));
                 }
-                Err(error) => Err(error.reason()),
-            };
-            let hopeful = std::mem::take(&mut state.hopeful);
-            drop(state);
-            for waiting in hopeful {
-                _ = waiting.send(result.clone());
+                // A write ends on another one.
+                Err(_) if state.open.iter().any(|connection| !connection.is_retired()) => {}
+                Err(error) => state.wake(&Err(error.reason())),
             }
         });
     }
@@ -172,16 +216,31 @@ impl Pool {
     pub(super) async fn lease(self: &Arc<Self>) -> Result<Lease> {
         let mut lease = match self.place()? {
             Place::Now(lease) => lease,
-            Place::Later(freed) => freed.await.map_err(|oneshot::Canceled| Kind::Abandoned)?,
+            Place::Later(freed) => self.in_time(freed).await?,
         };
-        if lease.connection.as_ref().is_none_or(|connection| connection.is_closed()) {
+        self.fill(&mut lease).await?;
+        Ok(lease)
+    }
+
+    /// A connection for a stream. Their number is limited for the process, and none waits: it is a client that decides how long one takes.
+    pub(super) async fn lease_for_stream(self: &Arc<Self>) -> Result<Lease> {
+        let place = StreamPlace::take(&self.shared)?;
+        let connection = self.state().idle.pop();
+        let mut lease = Lease { connection, is_clean: true, pool: Some(Arc::clone(self)), stream: Some(place) };
+        self.fill(&mut lease).await?;
+        Ok(lease)
+    }
+
+    /// Sees to a connection in it.
+    async fn fill(&self, lease: &mut Lease) -> Result<()> {
+        if lease.connection.as_ref().is_none_or(|connection| connection.is_retired()) {
             let paused = self.state().paused();
             if let Some(reason) = paused {
                 return Err(unreachable(reason));
             }
             lease.connection = Some(self.open().await?);
         }
-        Ok(lease)
+        Ok(())
     }
 
     /// One of the places for connections that are not shared. There may be no connection in it yet.
@@ -190,23 +249,27 @@ impl Pool {
         if state.held >= self.shared.options.transactions {
             return state.wait(self.shared.options.waiting).map(Place::Later);
         }
-        state.idle.retain(|connection| !connection.is_closed());
+        state.idle.retain(|connection| !connection.is_retired());
         state.held += 1;
         let connection = state.idle.pop();
-        Ok(Place::Now(Lease { connection, is_clean: true, pool: Some(Arc::clone(self)) }))
+        Ok(Place::Now(Lease { connection, is_clean: true, pool: Some(Arc::clone(self)), stream: None }))
     }
 
-    /// Hands it to the one who waited longest, if anybody waits.
-    fn give_back(self: Arc<Self>, mut connection: Option<Arc<Connection>>) {
+    /// Hands it to the one who waited longest, if anybody waits. That of a stream has no place that could be handed on.
+    fn give_back(self: Arc<Self>, mut connection: Option<Arc<Connection>>, stream: Option<StreamPlace>) {
+        if stream.is_some() {
+            self.state().keep(connection, self.shared.options.transactions);
+            return;
+        }
         loop {
             let mut state = self.state();
             let Some(next) = state.waiting.pop_front() else {
                 state.held -= 1;
-                state.idle.extend(connection);
+                state.keep(connection, self.shared.options.transactions);
                 return;
             };
             drop(state);
-            match next.send(Lease { connection, is_clean: true, pool: Some(Arc::clone(&self)) }) {
+            match next.send(Lease { connection, is_clean: true, pool: Some(Arc::clone(&self)), stream: None }) {
                 Ok(()) => return,
                 // Who waited has left.
                 Err(mut lease) => {
@@ -245,6 +308,20 @@ impl State {
         (Instant::now() < pause.until).then(|| pause.reason.clone())
     }
 
+    /// There may be a connection now for those who wait for a shared one.
+    fn wake(&mut self, result: &Result<(), String>) {
+        for waiting in self.hopeful.drain(..) {
+            _ = waiting.send(result.clone());
+        }
+    }
+
+    /// Keeps it for the next one, unless there are as many as there may be.
+    fn keep(&mut self, connection: Option<Arc<Connection>>, most: usize) {
+        if self.idle.len() + self.held < most {
+            self.idle.extend(connection);
+        }
+    }
+
     fn wait(&mut self, limit: usize) -> Result<oneshot::Receiver<Lease>> {
         if self.waiting.len() >= limit {
             self.waiting.retain(|waiting| !waiting.is_canceled());
@@ -272,6 +349,28 @@ pub(super) struct Lease {
     is_clean: bool,
     /// Nobody, if the connection went elsewhere.
     pool: Option<Arc<Pool>>,
+    /// It is for a stream.
+    stream: Option<StreamPlace>,
+}
+
+/// One of the streams that there may be.
+struct StreamPlace(Arc<Shared>);
+
+impl StreamPlace {
+    fn take(shared: &Arc<Shared>) -> Result<Self> {
+        let place = Self(Arc::clone(shared));
+        let limit = shared.options.streams;
+        if shared.streams.fetch_add(1, Ordering::Relaxed) >= limit {
+            return Err(Kind::TooManyStreams { limit }.into());
+        }
+        Ok(place)
+    }
+}
+
+impl Drop for StreamPlace {
+    fn drop(&mut self) {
+        self.0.streams.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Lease {
@@ -288,17 +387,18 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         let Some(pool) = self.pool.take() else { return };
-        let connection = self.connection.take().filter(|connection| !connection.is_closed());
+        let connection = self.connection.take().filter(|connection| !connection.is_retired());
+        let stream = self.stream.take();
         let runtime = tokio::runtime::Handle::try_current();
         match (connection, runtime) {
             (Some(connection), Ok(runtime)) if !self.is_clean => {
                 // One that cannot be rolled back is closed, which does the same.
                 _ = runtime.spawn(async move {
                     let undone = connection.batch("rollback").await;
-                    pool.give_back(undone.is_ok().then_some(connection));
+                    pool.give_back(undone.is_ok().then_some(connection), stream);
                 });
             }
-            (connection, _) => pool.give_back(connection.filter(|_| self.is_clean)),
+            (connection, _) => pool.give_back(connection.filter(|_| self.is_clean), stream),
         }
     }
 }

@@ -37,7 +37,9 @@ impl Shared {
             all.busy += usage.busy;
             all.waiting += usage.waiting;
         }
+        let streams = self.streams.load(Ordering::Relaxed);
         let Usage { connections, busy, waiting } = all;
+        let (connections, busy) = (connections + streams, busy + streams);
         let [opened, lost, failed] =
             [&self.counts.opened, &self.counts.lost, &self.counts.failed].map(|count| count.load(Ordering::Relaxed));
         Part::new("pool postgres")

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::error::Result;
 use super::super::row::Row;
 use super::connection::{FETCH, Job};
+use super::flight::Care;
 use super::pool::{Lease, Pool};
 use super::verb;
 
@@ -17,15 +18,19 @@ pub(in crate::sql) struct Cursor(Lease);
 impl Cursor {
     /// Runs the query.
     pub(in crate::sql) async fn open(pool: &Arc<Pool>, job: Job) -> Result<Self> {
-        let mut lease = pool.lease().await?;
+        let mut lease = pool.lease_for_stream().await?;
         lease.set_clean(false);
         let connection = Arc::clone(lease.connection()?);
         connection.batch("begin read only").await?;
         let text = format!("declare skep_rows no scroll cursor for {}", job.text).into();
         let declare = Job { text, is_own: true, ..job };
-        let (used, text) = (Arc::clone(&connection), Arc::clone(&declare.text));
-        let work = async move { (used.run(&declare, verb::execute()).await, lease) };
-        let ((declared, lease), _) = connection.to_end(&text, work).await;
+        let used = Arc::clone(&connection);
+        let work = |sent| async move {
+            let declared = used.run(&declare, verb::execute()).await;
+            drop(sent);
+            (declared, lease)
+        };
+        let (declared, lease) = connection.to_end(Care::ALONE, work).await;
         declared.value?;
         Ok(Self(lease))
     }
@@ -35,16 +40,17 @@ impl Cursor {
         let Self(mut lease) = self;
         let connection = Arc::clone(lease.connection()?);
         let fetch: Arc<str> = format!("{FETCH}{BATCH_ROWS} from skep_rows").into();
-        let job = Job { text: Arc::clone(&fetch), values: Arc::default(), is_own: true, may_write_any: false };
+        let job = Job { text: fetch, values: Arc::default(), is_own: true, may_write_any: false };
         let used = Arc::clone(&connection);
-        let work = async move {
+        let work = |sent| async move {
             let rows = used.run(&job, verb::all::<T>()).await;
             if rows.value.as_ref().is_ok_and(Vec::is_empty) {
                 lease.set_clean(used.batch("commit").await.is_ok());
             }
+            drop(sent);
             (rows, lease)
         };
-        let ((rows, lease), _) = connection.to_end(&fetch, work).await;
+        let (rows, lease) = connection.to_end(Care::ALONE, work).await;
         Ok((Self(lease), rows.value?))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::error::{Kind, Result};
 use super::connection::{Job, Outcome};
+use super::flight::Care;
 use super::pool::{Lease, Pool};
 use super::verb::Verb;
 
@@ -14,18 +15,31 @@ pub(in crate::sql) struct Transaction {
     lease: Mutex<Option<Lease>>,
     /// A statement failed: PostgreSQL refuses all others until a savepoint is gone back to.
     has_failed: Arc<AtomicBool>,
+    /// One failed because of what others did.
+    is_in_conflict: Arc<AtomicBool>,
+    begin: &'static str,
 }
 
 impl Transaction {
     pub(in crate::sql) fn not_begun(pool: Arc<Pool>) -> Self {
-        Self { pool, lease: Mutex::default(), has_failed: Arc::default() }
+        let (has_failed, is_in_conflict) = Default::default();
+        Self { pool, lease: Mutex::default(), has_failed, is_in_conflict, begin: "begin" }
+    }
+
+    /// Of the highest level.
+    pub(in crate::sql) fn isolate(&mut self) {
+        self.begin = "begin isolation level serializable";
+    }
+
+    pub(in crate::sql) fn is_in_conflict(&self) -> bool {
+        self.is_in_conflict.load(Ordering::Relaxed)
     }
 
     pub(in crate::sql) async fn begin(&self) -> Result<()> {
         let mut lease = self.pool.lease().await?;
         lease.set_clean(false);
         self.has_failed.store(false, Ordering::Relaxed);
-        lease.connection()?.batch("begin").await?;
+        lease.connection()?.batch(self.begin).await?;
         self.keep(lease);
         Ok(())
     }
@@ -33,12 +47,21 @@ impl Transaction {
     /// Runs a statement, and says whether it may have changed something.
     pub(in crate::sql) async fn ask<R: Send + 'static>(&self, job: Job, verb: Verb<R>) -> Result<Outcome<R>> {
         let lease = self.take().ok_or(Kind::Abandoned)?;
-        let (connection, text) = (Arc::clone(lease.connection()?), Arc::clone(&job.text));
-        let (used, has_failed) = (Arc::clone(&connection), Arc::clone(&self.has_failed));
-        let work = async move {
+        let connection = Arc::clone(lease.connection()?);
+        let (used, pool) = (Arc::clone(&connection), Arc::clone(&self.pool));
+        let (has_failed, is_in_conflict) = (Arc::clone(&self.has_failed), Arc::clone(&self.is_in_conflict));
+        let work = |sent| async move {
             let outcome = used.run(&job, verb).await;
+            drop(sent);
             match &outcome.value {
-                Err(error) if error.is_of_postgres() => has_failed.store(true, Ordering::Relaxed),
+                Err(error) if error.is_of_postgres() => {
+                    has_failed.store(true, Ordering::Relaxed);
+                    is_in_conflict.fetch_or(error.is_conflict(), Ordering::Relaxed);
+                    if error.is_stale() {
+                        pool.forget();
+                        used.forget();
+                    }
+                }
                 Ok(_) if job.is_own && job.text.starts_with("rollback to") => {
                     has_failed.store(false, Ordering::Relaxed);
                 }
@@ -46,7 +69,7 @@ impl Transaction {
             }
             (lease, outcome)
         };
-        let ((lease, outcome), _) = connection.to_end(&text, work).await;
+        let (lease, outcome) = connection.to_end(Care::ALONE, work).await;
         self.keep(lease);
         Ok(outcome)
     }
@@ -59,8 +82,9 @@ impl Transaction {
         }
         let connection = Arc::clone(lease.connection()?);
         let (used, shared) = (Arc::clone(&connection), Arc::clone(&self.pool.shared));
-        let work = async move {
+        let work = |sent| async move {
             let committed = used.batch("commit").await;
+            drop(sent);
             lease.set_clean(committed.is_ok());
             // First of all, so that others need not wait for caches.
             drop(lease);
@@ -69,7 +93,7 @@ impl Transaction {
             }
             committed
         };
-        connection.to_end(&"commit".into(), work).await.0
+        connection.to_end(Care::FOR_GOOD, work).await
     }
 
     pub(in crate::sql) async fn rollback(&self) -> Result<()> {

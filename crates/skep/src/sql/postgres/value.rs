@@ -20,7 +20,7 @@ impl Bound<'_> {
     pub(super) fn check(&self, ty: &Type) -> Result<(), Unfit> {
         match self.0 {
             Value::Blob(_) if *ty != Type::BYTEA => Err(Unfit::expected(&format!("a value of type `{ty}`"), self.0)),
-            Value::Text(_) | Value::Integer(_) | Value::Real(_) if *ty == Type::BYTEA => {
+            Value::Text(_) | Value::Decimal(_) | Value::Integer(_) | Value::Real(_) if *ty == Type::BYTEA => {
                 Err(Unfit::expected("a blob", self.0))
             }
             Value::Text(text) if text.contains('\0') => Err(Unfit::because("PostgreSQL stores no text with a NUL")),
@@ -33,7 +33,7 @@ impl Bound<'_> {
             Value::Null | Value::Blob(_) => true,
             Value::Integer(_) => *ty == Type::INT8,
             Value::Real(_) => *ty == Type::FLOAT8,
-            Value::Text(_) => false,
+            Value::Text(_) | Value::Decimal(_) => false,
         }
     }
 }
@@ -46,7 +46,7 @@ impl ToSql for Bound<'_> {
             Value::Real(number) if *ty == Type::FLOAT8 => out.put_f64(*number),
             Value::Integer(number) => out.extend_from_slice(number.to_string().as_bytes()),
             Value::Real(number) => out.extend_from_slice(number.to_string().as_bytes()),
-            Value::Text(text) => out.extend_from_slice(text.as_bytes()),
+            Value::Text(text) | Value::Decimal(text) => out.extend_from_slice(text.as_bytes()),
             Value::Blob(bytes) => out.extend_from_slice(bytes),
         }
         Ok(IsNull::No)
@@ -97,7 +97,10 @@ fn decode<'a>(ty: &Type, raw: &'a [u8]) -> Result<Value<'a>, Unfit> {
         Type::BYTEA => Ok(Value::Blob(raw.into())),
         Type::JSONB => text(raw.get(1..).unwrap_or_default()),
         Type::UUID => written(columns::uuid(raw)),
-        Type::NUMERIC => columns::numeric(raw),
+        Type::NUMERIC => match columns::numeric(raw) {
+            Some(number) => Ok(Value::Decimal(number.into())),
+            None => Err(Unfit::because("too few bytes")),
+        },
         Type::DATE => written(columns::date(raw)),
         Type::TIME => written(columns::time(raw)),
         Type::TIMESTAMP => written(columns::timestamp(raw, "")),

@@ -21,7 +21,13 @@ fn words_of_libpq_are_understood() {
 
 #[test]
 fn what_is_no_address_is_an_error_without_it() {
-    for wrong in ["mysql://ann:s3cr3t@h/n", "postgres://ann:s3cr3t@h/n?nonsense=s3cr3t", "host=h password=s3cr3t"] {
+    for wrong in [
+        "mysql://ann:s3cr3t@h/n",
+        "postgres://ann:s3cr3t@h/n?nonsense=s3cr3t",
+        "host=h password=s3cr3t",
+        "postgres://ann:a@s3cr3t@h/n",
+        "postgres://ann:a?s3cr3t@h/n",
+    ] {
         let error = parse(wrong).err().unwrap();
         assert!(!error.contains("s3cr3t"), "{error}");
     }

@@ -30,20 +30,19 @@ fn numbers_keep_every_digit() {
         let words = [&[count, weight.cast_unsigned(), sign, scale], groups].concat();
         numeric(&words.into_iter().flat_map(u16::to_be_bytes).collect::<Vec<_>>()).unwrap()
     };
-    let text = |text: &'static str| Value::Text(text.into());
-    assert_eq!(said(0, 0, 0, &[]), Value::Integer(0));
-    assert_eq!(said(1, 0, 0, &[1, 2]), Value::Integer(10_002));
-    assert_eq!(said(1, 0x4000, 0, &[12]), Value::Integer(-120_000));
-    assert_eq!(said(0, 0, 2, &[3, 1400]), text("3.14"));
-    assert_eq!(said(-1, 0x4000, 4, &[5]), text("-0.0005"));
-    assert_eq!(said(-2, 0, 6, &[1200]), text("0.000012"));
-    assert_eq!(said(5, 0, 0, &[1]), text("100000000000000000000"));
-    assert_eq!(said(0, 0xC000, 0, &[]), text("NaN"));
+    assert_eq!(said(0, 0, 0, &[]), "0");
+    assert_eq!(said(1, 0, 0, &[1, 2]), "10002");
+    assert_eq!(said(1, 0x4000, 0, &[12]), "-120000");
+    assert_eq!(said(0, 0, 2, &[3, 1400]), "3.14");
+    assert_eq!(said(-1, 0x4000, 4, &[5]), "-0.0005");
+    assert_eq!(said(-2, 0, 6, &[1200]), "0.000012");
+    assert_eq!(said(5, 0, 0, &[1]), "100000000000000000000");
+    assert_eq!(said(0, 0xC000, 0, &[]), "NaN");
 }
 
 #[test]
 fn what_is_too_short_is_no_value() {
     assert_eq!(date(&[1]), None);
     assert_eq!(uuid(&[1]), None);
-    assert!(numeric(&[0, 1]).is_err());
+    assert!(numeric(&[0, 1]).is_none());
 }
