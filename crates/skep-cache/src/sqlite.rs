@@ -6,10 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 
 use crate::clock::Time;
 use crate::driver::{Driver, Entry, Ready, Record, Removal, Usage, When};
@@ -242,11 +242,26 @@ impl Sqlite {
     fn connect(&self) -> rusqlite::Result<Connection> {
         let connection = Connection::open(&self.path)?;
         connection.busy_timeout(self.busy)?;
-        connection.pragma_update(None, "journal_mode", "wal")?;
+        self.write_ahead(&connection)?;
         // After a power failure the last writes may be lost; with the log, the database is never damaged.
         connection.pragma_update(None, "synchronous", "normal")?;
         connection.set_prepared_statement_cache_capacity(16);
         Ok(connection)
+    }
+
+    /// Where others open the file for the first time, too, SQLite says at once that it is busy, whatever the timeout.
+    fn write_ahead(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let begun = Instant::now();
+        loop {
+            match connection.pragma_update(None, "journal_mode", "wal") {
+                Err(error)
+                    if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && begun.elapsed() < self.busy =>
+                {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                result => return result,
+            }
+        }
     }
 
     fn failed(&self, what: &'static str, error: rusqlite::Error) -> Error {
