@@ -150,7 +150,10 @@ fn without_a_base_url_nobody_says_whose_passkeys_they_are() {
         setup.temporary_database = false;
         folder.path().clone_into(&mut setup.data);
     });
-    assert_eq!(world.client().get("/sign-in/passkey").status(), 500);
+    let client = world.client();
+    assert_eq!(client.get("/sign-in/passkey").status(), 500);
+    // What no authenticator sent is the client's fault, even so.
+    assert_eq!(send(&client, &json!("nonsense")).status(), 403);
 }
 
 type Change = fn(&mut Authenticator);

@@ -73,8 +73,8 @@ pub async fn register<A: PasskeyAccount>(
     name: &str,
     response: &str,
 ) -> Result<Passkey, PasskeyError> {
-    let (here, own) = (Site::of(cx)?, owner::<A>(&account.id()));
     let sent: Sent<Attestation> = parse(response)?;
+    let (here, own) = (Site::of(cx)?, owner::<A>(&account.id()));
     let challenge = sent.response.client_data()?.challenge;
     let is_own = |purpose: &Purpose| matches!(purpose, Purpose::Register(owner, _) if *owner == own);
     let is_first = complete(cx, &challenge, is_own).await? == Purpose::Register(own.clone(), Factor::First);
@@ -117,9 +117,7 @@ pub async fn begin_sign_in(cx: &Cx<'_>) -> Result<Response> {
 /// An example is in the guide, `docs/guides/passkeys.md`.
 pub async fn passkey_sign_in<A: PasskeyAccount>(cx: &mut Cx<'_>, response: &str) -> Result<A, PasskeyError> {
     spend_of_address(cx, "passkey-response").await?;
-    let here = Site::of(cx)?;
-    let outcome = first_factor::<A>(cx, &here, response).await;
-    match outcome {
+    match first_factor::<A>(cx, response).await {
         Ok(account) => {
             establish(cx, &account, now(cx), EventKind::SignedIn).await?;
             Ok(account)
@@ -151,9 +149,8 @@ pub async fn begin_second_factor<A: PasskeyAccount>(cx: &Cx<'_>) -> Result<Respo
 /// An example is in the guide, `docs/guides/passkeys.md`.
 pub async fn passkey_second_factor<A: PasskeyAccount>(cx: &mut Cx<'_>, response: &str) -> Result<A, PasskeyError> {
     spend_of_address(cx, "passkey-response").await?;
-    let here = Site::of(cx)?;
     let Some(account) = awaiting_second_factor::<A>(cx).await? else { return Err(A::refuse(cx).into()) };
-    if let Err(error) = second_factor(cx, &here, &account, response).await {
+    if let Err(error) = second_factor(cx, &account, response).await {
         record(cx, EventKind::SecondFactorRefused, Some(&account)).await;
         return Err(error);
     }
@@ -161,8 +158,9 @@ pub async fn passkey_second_factor<A: PasskeyAccount>(cx: &mut Cx<'_>, response:
     Ok(account)
 }
 
-async fn first_factor<A: PasskeyAccount>(cx: &Cx<'_>, here: &Site, response: &str) -> Result<A, PasskeyError> {
+async fn first_factor<A: PasskeyAccount>(cx: &Cx<'_>, response: &str) -> Result<A, PasskeyError> {
     let sent: Sent<Assertion> = parse(response)?;
+    let here = Site::of(cx)?;
     let challenge = sent.response.client_data()?.challenge;
     complete(cx, &challenge, |purpose| *purpose == Purpose::SignIn).await?;
     let id = sent.response.user_handle.as_deref().and_then(account_id::<A>).ok_or("the response names no user")?;
@@ -177,13 +175,9 @@ async fn first_factor<A: PasskeyAccount>(cx: &Cx<'_>, here: &Site, response: &st
     Ok(account)
 }
 
-async fn second_factor<A: PasskeyAccount>(
-    cx: &Cx<'_>,
-    here: &Site,
-    account: &A,
-    response: &str,
-) -> Result<(), PasskeyError> {
+async fn second_factor<A: PasskeyAccount>(cx: &Cx<'_>, account: &A, response: &str) -> Result<(), PasskeyError> {
     let sent: Sent<Assertion> = parse(response)?;
+    let here = Site::of(cx)?;
     let (challenge, purpose) =
         (sent.response.client_data()?.challenge, Purpose::SecondFactor(owner::<A>(&account.id())));
     complete(cx, &challenge, |pending| *pending == purpose).await?;
