@@ -8,6 +8,7 @@
 mod catalog;
 mod collect;
 mod describe;
+mod installed;
 mod nulls;
 mod report;
 mod server;

@@ -53,9 +53,37 @@ pub enum Kind {
     Text,
     /// `bytea`
     Blob,
-    /// `numeric`, which is an integer or a text.
+    /// `numeric`, which is an integer or a text, and `void`, which is nothing.
     Any,
 }
+
+/// By the number of the type, which PostgreSQL never changes. All that the driver of `skep` reads; a test there compares.
+const OF_TYPES: [(u32, &str, Kind); 24] = [
+    (16, "bool", Kind::Boolean),
+    (17, "bytea", Kind::Blob),
+    (18, "char", Kind::Text),
+    (19, "name", Kind::Text),
+    (20, "int8", Kind::Integer),
+    (21, "int2", Kind::Integer),
+    (23, "int4", Kind::Integer),
+    (25, "text", Kind::Text),
+    (26, "oid", Kind::Integer),
+    (114, "json", Kind::Text),
+    (142, "xml", Kind::Text),
+    (700, "float4", Kind::Real),
+    (701, "float8", Kind::Real),
+    (705, "unknown", Kind::Text),
+    (1042, "bpchar", Kind::Text),
+    (1043, "varchar", Kind::Text),
+    (1082, "date", Kind::Text),
+    (1083, "time", Kind::Text),
+    (1114, "timestamp", Kind::Text),
+    (1184, "timestamptz", Kind::Text),
+    (1700, "numeric", Kind::Any),
+    (2278, "void", Kind::Any),
+    (2950, "uuid", Kind::Text),
+    (3802, "jsonb", Kind::Text),
+];
 
 const KINDS: [(Kind, &str); 6] = [
     (Kind::Integer, "integer"),
@@ -79,6 +107,18 @@ pub enum Tables {
 const ANY: &str = "*";
 
 impl Kind {
+    /// That of a type of PostgreSQL itself, by its number (OID); `None` if the driver does not read it.
+    ///
+    /// ```
+    /// use skep_sql_lock::Kind;
+    ///
+    /// assert_eq!(Kind::of_type(23), Some(Kind::Integer));
+    /// ```
+    #[must_use]
+    pub fn of_type(oid: u32) -> Option<Self> {
+        OF_TYPES.iter().find(|(known, ..)| *known == oid).map(|(.., kind)| *kind)
+    }
+
     fn named(name: &str) -> Option<Self> {
         KINDS.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
     }

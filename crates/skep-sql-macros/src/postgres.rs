@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use proc_macro2::{Span, TokenStream};
+use skep_sql_lock::message::listed;
 use skep_sql_lock::text::{Piece, Text, pieces, without_marks};
 use skep_sql_lock::{Dialect, Entry, FILE, FOLDER, Kind as Noted, Lock, Migrations, Tables, Unknown};
 use syn::{Error, LitStr, Result};
@@ -131,8 +132,7 @@ fn refuse(sql: &str) -> std::result::Result<(), String> {
         return Err("the statement is empty".to_owned());
     }
     if !OF_A_REQUEST.contains(&word.as_str()) {
-        let known = OF_A_REQUEST.map(|word| format!("`{word}`")).join(", ");
-        return Err(format!("expected a statement that reads or writes rows: {known}, not `{word}`"));
+        return Err(format!("expected a statement that reads or writes rows: {}, not `{word}`", listed(OF_A_REQUEST)));
     }
     Text::of(sql, false)?;
     let signs = pieces(sql).filter(|piece| !is_blank(piece));

@@ -48,7 +48,7 @@ impl Database {
         for column in prepared.columns() {
             let name = column.name().to_owned();
             let kind = kind(column.type_()).ok_or_else(|| unread(&name, column.type_()))?;
-            let is_marked = marked.contains(&format!("\"{}!\"", name.replace('"', "\"\"")));
+            let is_marked = is_marked(marked, &name);
             columns.push(Column { name: if is_marked { name + "!" } else { name }, kind, nullable: true });
         }
         let parameters = prepared.params().iter().map(parameter).collect();
@@ -103,6 +103,20 @@ async fn migrate(client: &Client, text: &str) -> Result<(), String> {
     client.batch_execute("commit").await.map_err(|error| format!(": {}", chain(&error)))
 }
 
+/// True if the statement calls a column of its answer `"name!"`; what subselects call theirs is in parentheses.
+fn is_marked(marked: &str, name: &str) -> bool {
+    let mark = format!("\"{}!\"", name.replace('"', "\"\""));
+    let mut depth = 0_u32;
+    pieces(marked).any(|piece| {
+        match piece {
+            Piece::Sign("(") => depth += 1,
+            Piece::Sign(")") => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && piece == Piece::Quoted(&mark)
+    })
+}
+
 /// The statement without its semicolon.
 fn before_end(text: &str) -> &str {
     let mut at = 0;
@@ -129,32 +143,10 @@ fn given(ty: &Type) -> Kind {
 
 /// What the driver of `skep` makes of a column.
 fn kind(ty: &Type) -> Option<Kind> {
-    Some(match *ty {
-        Type::BOOL => Kind::Boolean,
-        Type::INT2 | Type::INT4 | Type::INT8 | Type::OID => Kind::Integer,
-        Type::FLOAT4 | Type::FLOAT8 => Kind::Real,
-        Type::BYTEA => Kind::Blob,
-        Type::NUMERIC => Kind::Any,
-        Type::CHAR
-        | Type::TEXT
-        | Type::VARCHAR
-        | Type::BPCHAR
-        | Type::NAME
-        | Type::JSON
-        | Type::JSONB
-        | Type::XML
-        | Type::UNKNOWN
-        | Type::UUID
-        | Type::DATE
-        | Type::TIME
-        | Type::TIMESTAMP
-        | Type::TIMESTAMPTZ => Kind::Text,
-        _ => match ty.kind() {
-            Form::Enum(_) => Kind::Text,
-            Form::Domain(of) => return kind(of),
-            _ if ty.name() == "citext" => Kind::Text,
-            _ => return None,
-        },
+    Kind::of_type(ty.oid()).or_else(|| match ty.kind() {
+        Form::Enum(_) => Some(Kind::Text),
+        Form::Domain(of) => kind(of),
+        _ => (ty.name() == "citext").then_some(Kind::Text),
     })
 }
 

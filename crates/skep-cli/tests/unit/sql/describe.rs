@@ -210,6 +210,10 @@ fn types_are_those_that_the_driver_reads() {
         let kinds: Vec<_> = list.parameters.iter().map(|one| (one.kind, one.is_list)).collect();
         assert_eq!(kinds, [(Kind::Integer, true), (Kind::Text, false), (Kind::Text, false)]);
         assert_eq!(list.columns[0].name, "id!");
+        // A mark within a subselect is none of the column that has the same name outside.
+        let inner = "select body from (select body as \"body!\" from post) inner_post, (select '\"body!\"') other";
+        assert_eq!(database.describe(inner).await.unwrap().columns[0].name, "body");
+        assert_eq!(database.describe("select pg_notify('a', 'b')").await.unwrap().columns[0].kind, Kind::Any);
     }));
 }
 
