@@ -25,11 +25,10 @@ pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
     let columns = joined(&whole.statements);
     let rows = rows(input, &columns, whole, span)?;
     let (tracked, warnings) = (tracked(&whole.files, whole.dialect), warnings(whole, span));
-    let dialect = Ident::new(dialect(whole.dialect), span);
+    let note = note(whole, span)?;
     let statements = statements(whole, span)?;
     // Not around the call: what an argument borrows would end with the block.
-    let before =
-        |statements: TokenStream| quote!({ #tracked #warnings ::skep::__note_checked! { #dialect } #statements });
+    let before = |statements: TokenStream| quote!({ #tracked #warnings #note #statements });
     if input.pieces.iter().all(|piece| matches!(piece, Piece::Always(_))) {
         let statement = before(quote!(&#statements));
         let parameters = Arguments::new(input, whole).always();
@@ -78,6 +77,16 @@ fn dialect(dialect: Dialect) -> &'static str {
     }
 }
 
+/// Puts the `sql!` into the list of all, with the tables of its statements.
+fn note(whole: &Whole, span: Span) -> Result<TokenStream> {
+    let tables = |of: fn(&Checked) -> &BTreeSet<(String, String)>| -> BTreeSet<&str> {
+        whole.statements.iter().flat_map(of).map(|(table, _)| table.as_str()).collect()
+    };
+    let (reads, writes) = (tables(|one| &one.reads), tables(|one| &one.writes));
+    let (dialect, reads, writes) = (dialect(whole.dialect), Vec::from_iter(reads), Vec::from_iter(writes));
+    tokens(&format!("::skep::__note_checked! {{ {dialect} &{reads:?}, &{writes:?} }}"), span)
+}
+
 /// Literals of `Checked`, with commas between. Literals, because the compiler need not evaluate them, as it must the value of a `static`;
 /// and written as a text, because the compiler makes tokens of it many times faster than `quote!` without optimisation.
 fn statements(whole: &Whole, span: Span) -> Result<TokenStream> {
@@ -91,7 +100,10 @@ fn statements(whole: &Whole, span: Span) -> Result<TokenStream> {
              dialect: ::skep::sql::Dialect::{dialect} }},"
         );
     }
-    let text = text.trim_end_matches(',');
+    tokens(text.trim_end_matches(','), span)
+}
+
+fn tokens(text: &str, span: Span) -> Result<TokenStream> {
     text.parse().map(|tokens: proc_macro::TokenStream| tokens.into()).map_err(|error| Error::new(span, error))
 }
 

@@ -119,9 +119,9 @@ pub use checked::{
 pub use checked::{array, column, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
 pub use error::{Error, Result};
 pub use migrations::{Migration, Migrations};
-#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-#[doc(hidden)]
-pub use noted::CheckedAt;
+pub use noted::Statement;
+#[cfg(not(target_family = "wasm"))]
+pub use noted::statements;
 pub use query::{Parameter, Parameters, Query, Values, query, values};
 #[cfg(target_family = "wasm")]
 pub use remote::{Blocking, Database, Local, Transaction};

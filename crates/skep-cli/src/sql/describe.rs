@@ -7,7 +7,7 @@ use std::path::Path;
 use skep_sql_lock::text::{Piece, Text, first_control, pieces, without_marks};
 use skep_sql_lock::{Column, Entry, Kind, Migrations, Parameter};
 use tokio_postgres::types::{Kind as Form, Type};
-use tokio_postgres::{Client, SimpleQueryMessage};
+use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use super::catalog::Catalog;
 use super::nulls;
@@ -40,16 +40,17 @@ impl Database {
     pub(super) async fn describe(&self, marked: &str) -> Result<Entry, String> {
         let plain = without_marks(marked);
         let plain = before_end(&plain);
-        let text = Text::of(plain, false)?.sql;
-        let prepared = self.client.prepare(&text).await;
-        let prepared =
-            prepared.map_err(|error| report::explain(&self.catalog, plain, &Failure::of(&error), chain(&error)))?;
+        let (text, prepared) = self.prepare(plain).await?;
         let mut columns = Vec::new();
         for column in prepared.columns() {
             let name = column.name().to_owned();
             let kind = kind(column.type_()).ok_or_else(|| unread(&name, column.type_()))?;
-            let is_marked = is_marked(marked, &name);
-            columns.push(Column { name: if is_marked { name + "!" } else { name }, kind, nullable: true });
+            columns.push(Column { name, kind, nullable: true });
+        }
+        if plain != before_end(marked) {
+            // A second time for the names: a mark in a subselect is none of the column that has the same name outside.
+            let (_, named) = self.prepare(before_end(marked)).await?;
+            columns.iter_mut().zip(named.columns()).for_each(|(column, named)| named.name().clone_into(&mut column.name));
         }
         let parameters = prepared.params().iter().map(parameter).collect();
         let tree = self.tree(&text, prepared.params()).await;
@@ -61,6 +62,14 @@ impl Database {
         let Touched { reads, writes, is_volatile } =
             tree.as_ref().map_or_else(Touched::anything, |tree| Touched::of(&self.catalog, tree));
         Ok(Entry { statement: marked.to_owned(), parameters, columns, reads, writes, is_volatile })
+    }
+
+    async fn prepare(&self, text: &str) -> Result<(String, Statement), String> {
+        let sql = Text::of(text, false)?.sql;
+        match self.client.prepare(&sql).await {
+            Ok(prepared) => Ok((sql, prepared)),
+            Err(error) => Err(report::explain(&self.catalog, text, &Failure::of(&error), chain(&error))),
+        }
     }
 
     /// The statement as PostgreSQL has analysed it: what it stores of a function that consists of it, which is never made.
@@ -101,20 +110,6 @@ async fn migrate(client: &Client, text: &str) -> Result<(), String> {
         return Err(format!("{place}: {}", failure.message.unwrap_or_else(|| chain(&error))));
     }
     client.batch_execute("commit").await.map_err(|error| format!(": {}", chain(&error)))
-}
-
-/// True if the statement calls a column of its answer `"name!"`; what subselects call theirs is in parentheses.
-fn is_marked(marked: &str, name: &str) -> bool {
-    let mark = format!("\"{}!\"", name.replace('"', "\"\""));
-    let mut depth = 0_u32;
-    pieces(marked).any(|piece| {
-        match piece {
-            Piece::Sign("(") => depth += 1,
-            Piece::Sign(")") => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0 && piece == Piece::Quoted(&mark)
-    })
 }
 
 /// The statement without its semicolon.
