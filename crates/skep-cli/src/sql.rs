@@ -14,6 +14,7 @@ mod report;
 mod server;
 mod tables;
 mod tree;
+mod unique;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

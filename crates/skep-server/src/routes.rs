@@ -33,8 +33,8 @@ pub(crate) fn of_tables(statements: &[&Statement]) -> String {
     lines.sort_by(|(one, verb, _), (other, other_verb, _)| one.cmp(other).then(other_verb.cmp(verb)));
     lines.dedup();
     let width = lines.iter().map(|(table, ..)| table.len()).max().unwrap_or(0);
-    let lines: String =
-        lines.iter().map(|(table, verb, place)| format!("{table:width$}  {verb:6}  {place}\n")).collect();
+    let lines = lines.iter().map(|(table, verb, place)| format!("{table:width$}  {verb:6}  {place}\n"));
+    let lines = lines.collect::<Vec<_>>().concat();
     lines + "not listed: statements of `query(...)`, migrations, and what skep itself keeps in the database\n"
 }
 

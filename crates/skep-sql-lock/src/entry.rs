@@ -38,6 +38,8 @@ pub struct Column {
     pub kind: Kind,
     /// It may be NULL.
     pub nullable: bool,
+    /// No two rows have the same value, NULL aside.
+    pub unique: bool,
 }
 
 /// What the driver makes of a type of PostgreSQL.
@@ -168,8 +170,11 @@ impl Entry {
         for Parameter { kind, is_list } in &self.parameters {
             _ = writeln!(text, "parameter {kind}{}", if *is_list { " list" } else { "" });
         }
-        for Column { name, kind, nullable } in &self.columns {
+        for Column { name, kind, nullable, .. } in &self.columns {
             _ = writeln!(text, "column {kind}{} {}", if *nullable { "?" } else { "" }, escaped(name));
+        }
+        for Column { name, .. } in self.columns.iter().filter(|column| column.unique) {
+            _ = writeln!(text, "unique {}", escaped(name));
         }
         for (word, tables) in [("reads", &self.reads), ("writes", &self.writes)] {
             tables.names().for_each(|name| _ = writeln!(text, "{word} {}", escaped(name)));
@@ -210,7 +215,11 @@ impl Entry {
             "column" => {
                 let (kind, name) = rest.split_once(' ')?;
                 let (kind, nullable) = kind.strip_suffix('?').map_or((kind, false), |kind| (kind, true));
-                self.columns.push(Column { name: plain(name), kind: Kind::named(kind)?, nullable });
+                self.columns.push(Column { name: plain(name), kind: Kind::named(kind)?, nullable, unique: false });
+            }
+            "unique" => {
+                let name = plain(rest);
+                self.columns.iter_mut().find(|column| column.name == name)?.unique = true;
             }
             "reads" => self.reads.add(plain(rest)),
             "writes" => self.writes.add(plain(rest)),

@@ -95,8 +95,8 @@ fn explain(unknown: Unknown, folder: &str) -> String {
 /// The statement and what was noted of it.
 fn checked(entry: &Entry) -> Checked {
     let columns = entry.columns.iter().map(|column| {
-        let ty =
-            Type { nullable: column.nullable, boolean: column.kind == Noted::Boolean, ..Type::of(kind(column.kind)) };
+        let (nullable, boolean, unique) = (column.nullable, column.kind == Noted::Boolean, column.unique);
+        let ty = Type { nullable, boolean, unique, ..Type::of(kind(column.kind)) };
         let asserted = column.name.ends_with('!');
         Column { name: column.name.trim_end_matches('!').to_owned(), ty, asserted }
     });

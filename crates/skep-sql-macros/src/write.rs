@@ -14,8 +14,9 @@ use syn::spanned::Spanned as _;
 use syn::{Error, Expr, LitStr, PathArguments, Result, Type, TypePath};
 
 use crate::check::{Checked, Column};
-use crate::infer::Kind;
+use crate::infer::{self, Kind};
 use crate::input::{Alternative, Input, Piece};
+use crate::page::Page;
 use crate::postgres;
 use crate::statement::{Place, Whole};
 use crate::text::Text;
@@ -29,14 +30,43 @@ pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
     let statements = statements(whole, span)?;
     // Not around the call: what an argument borrows would end with the block.
     let before = |statements: TokenStream| quote!({ #tracked #warnings #note #statements });
-    if input.pieces.iter().all(|piece| matches!(piece, Piece::Always(_))) {
+    let is_simple = input.pieces.iter().all(|piece| matches!(piece, Piece::Always(_)));
+    if is_simple {
         let statement = before(quote!(&#statements));
         let parameters = Arguments::new(input, whole).always();
         return Ok(quote!(::skep::sql::Query::from_checked(#statement, #rows, [#(#parameters),*])));
     }
     let statements = before(quote!(&[#statements]));
     let parts = Arguments::new(input, whole).parts();
-    Ok(quote!(::skep::sql::Query::from_parts(#statements, #rows, [#(#parts),*])))
+    let Some(page) = input.page() else {
+        return Ok(quote!(::skep::sql::Query::from_parts(#statements, #rows, [#(#parts),*])));
+    };
+    page.check(&whole.statements, &columns)?;
+    paged(input, page, &quote!(#statements, #rows, [#(#parts),*]), columns.len() == 1)
+}
+
+/// One page of the rows: `parts` are the arguments of `Query::from_parts`. With `is_single`, rows have one column.
+fn paged(input: &Input, page: &Page, parts: &TokenStream, is_single: bool) -> Result<TokenStream> {
+    let Page { size, at, keys, .. } = page;
+    let size =
+        quote_spanned!(size.span()=> { const SIZE: ::core::primitive::u32 = ::skep::sql::page_size(#size); SIZE });
+    if keys.is_empty() {
+        return Ok(quote_spanned!(at.span()=> ::skep::sql::PageQuery::by_number(#parts, #size, #at)));
+    }
+    if matches!(input.rows, Some(Type::Tuple(_))) || input.rows.is_some() && is_single {
+        let help = "a keyset needs rows with names, of which a cursor is made: leave out the type, or give a struct with `derive(Row)` for several columns";
+        return Err(Error::new_spanned(&input.rows, help));
+    }
+    // Where the cursor has another type than the columns, the compiler points to the cursor.
+    let fields = keys.iter().filter_map(|key| identifier(key, at.span()));
+    let fields: Vec<_> =
+        fields.map(|field| quote_spanned!(at.span()=> ::core::clone::Clone::clone(&row.#field))).collect();
+    let key = if let [field] = fields.as_slice() { quote!(#field) } else { quote!((#(#fields),*)) };
+    // The last piece, so all others are below its weight.
+    let others =
+        input.pieces.iter().map(|piece| if matches!(piece, Piece::Page(_)) { 1 } else { piece.alternatives() });
+    let weight: usize = others.product();
+    Ok(quote_spanned!(at.span()=> ::skep::sql::PageQuery::by_key(#parts, #weight, #size, #at, |row| #key)))
 }
 
 /// Has Cargo compile again when one of the files changes. Once for each crate: a compiler expands the macros of one.
@@ -66,7 +96,15 @@ pub(crate) fn not_checked_yet(input: &Input, gives_rows: bool) -> TokenStream {
         None => quote!(()),
     };
     let tracked = tracked(&[], Dialect::Postgres);
-    quote!({ #tracked ::skep::sql::not_checked_yet::<#rows>() })
+    match input.page() {
+        None => quote!({ #tracked ::skep::sql::not_checked_yet::<#rows>() }),
+        Some(Page { at, keys, .. }) if keys.is_empty() => {
+            quote!({ #tracked ::skep::sql::PageQuery::<#rows, ::skep::sql::PageNumber>::not_checked_yet(#at) })
+        }
+        Some(Page { at, .. }) => {
+            quote!({ #tracked ::skep::sql::PageQuery::<#rows, ::skep::sql::Cursor<_>>::not_checked_yet(#at) })
+        }
+    }
 }
 
 /// Its name in `skep`.
@@ -134,13 +172,16 @@ impl<'a> Arguments<'a> {
         let mut weight = 1;
         let mut parts = Vec::new();
         for (nth, piece) in self.input.pieces.iter().enumerate() {
-            parts.push(match piece {
+            let part = match piece {
                 Piece::Always(text) => {
                     let values = parameters(self.whole, text, (nth, 0), &mut self.given);
                     quote!((0, ::std::vec![#(#values),*]))
                 }
                 Piece::Choice { head, alternatives } => self.choice(nth, head, alternatives, weight),
-            });
+                // What they take, `PageQuery` adds.
+                Piece::Page(_) => continue,
+            };
+            parts.push(part);
             weight *= piece.alternatives();
         }
         parts
@@ -237,7 +278,11 @@ fn joined(statements: &[Checked]) -> Vec<Column> {
     for statement in statements {
         for (nth, column) in statement.columns.iter().enumerate() {
             match columns.get_mut(nth) {
-                Some(known) => known.ty = known.ty.join(column.ty),
+                // Two rows of one statement are compared, not those of several.
+                Some(known) => {
+                    let unique = known.ty.unique && column.ty.unique;
+                    known.ty = infer::Type { unique, ..known.ty.join(column.ty) };
+                }
                 None => columns.push(Column { name: column.name.clone(), ty: column.ty, asserted: column.asserted }),
             }
         }

@@ -15,6 +15,7 @@ use super::report::{self, Failure};
 use super::server::{Server, chain};
 use super::tables::Touched;
 use super::tree::Node;
+use super::unique;
 
 /// A database with the migrations of one folder.
 pub(super) struct Database {
@@ -45,12 +46,15 @@ impl Database {
         for column in prepared.columns() {
             let name = column.name().to_owned();
             let kind = kind(column.type_()).ok_or_else(|| unread(&name, column.type_()))?;
-            columns.push(Column { name, kind, nullable: true });
+            columns.push(Column { name, kind, nullable: true, unique: false });
         }
         if plain != before_end(marked) {
             // A second time for the names: a mark in a subselect is none of the column that has the same name outside.
             let (_, named) = self.prepare(before_end(marked)).await?;
-            columns.iter_mut().zip(named.columns()).for_each(|(column, named)| named.name().clone_into(&mut column.name));
+            columns
+                .iter_mut()
+                .zip(named.columns())
+                .for_each(|(column, named)| named.name().clone_into(&mut column.name));
         }
         let parameters = prepared.params().iter().map(parameter).collect();
         let tree = self.tree(&text, prepared.params()).await;
@@ -58,6 +62,11 @@ impl Database {
             && nullable.len() == columns.len()
         {
             columns.iter_mut().zip(nullable).for_each(|(column, nullable)| column.nullable = nullable);
+        }
+        if let Some(unique) = tree.as_ref().and_then(|tree| unique::unique(&self.catalog, tree))
+            && unique.len() == columns.len()
+        {
+            columns.iter_mut().zip(unique).for_each(|(column, unique)| column.unique = unique);
         }
         let Touched { reads, writes, is_volatile } =
             tree.as_ref().map_or_else(Touched::anything, |tree| Touched::of(&self.catalog, tree));

@@ -43,6 +43,12 @@ impl Statement {
         self.line
     }
 
+    /// The database for which it was checked.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
     /// Tables whose change can alter its rows, also through views, in the order of their names; on PostgreSQL, `*` stands for any.
     #[must_use]
     pub const fn reads(&self) -> &'static [&'static str] {

@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn the_list_of_types_that_sql_knows_is_that_of_the_driver() {
-        let types = (0..5_000).filter_map(Type::from_oid).filter(|ty| !matches!(ty.kind(), Kind::Enum(_) | Kind::Domain(_)));
+        let types =
+            (0..5_000).filter_map(Type::from_oid).filter(|ty| !matches!(ty.kind(), Kind::Enum(_) | Kind::Domain(_)));
         for ty in types {
             let refused = format!("a value of type `{ty}` has to be written as");
             let is_read = !matches!(decode(&ty, &[]), Err(reason) if reason.to_string().contains(&refused));
