@@ -8,11 +8,13 @@
 mod catalog;
 mod collect;
 mod describe;
+mod installed;
 mod nulls;
 mod report;
 mod server;
 mod tables;
 mod tree;
+mod unique;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -50,3 +50,13 @@ fn a_package_for_sqlite_learns_what_to_write() {
         assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
     }
 }
+
+#[test]
+fn outside_of_a_package_it_says_where_it_wants_to_be_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skep"));
+    let output = command.args(["sql", "check"]).current_dir(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("could not find `Cargo.toml`") && said.contains("\nhelp: run it in the folder of"), "{said}");
+}

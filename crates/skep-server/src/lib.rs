@@ -63,6 +63,7 @@ mod procfs;
 mod proxies;
 mod recycling;
 mod resources;
+mod routes;
 mod server;
 mod signals;
 #[cfg(feature = "smtp")]

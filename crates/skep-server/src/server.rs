@@ -28,6 +28,7 @@ use crate::log::Logs;
 use crate::numbers;
 use crate::prefork;
 use crate::resources::{create_data_dir, max_connections, print, worker_count};
+use crate::routes;
 use crate::signals::Signals;
 use crate::status_server::{self, Alone};
 use crate::supervisor::{self, Supervisor};
@@ -219,7 +220,11 @@ impl Server {
                 let key = Secret::generate_key().map_err(|error| StartError::new(error.to_string()))?;
                 print(key.reveal())
             }
-            Some(Command::Routes) => print(&routes(&self.app.create())),
+            Some(Command::Routes) if flags.sql => {
+                let routes = routes::table(&self.app.create());
+                print(&format!("{routes}\n{}", routes::of_tables(&skep::sql::statements())))
+            }
+            Some(Command::Routes) => print(&routes::table(&self.app.create())),
             Some(Command::PrintConfig) => {
                 let reading = self.reading(&flags);
                 let rows = self.app.create().setting_rows();
@@ -455,21 +460,6 @@ fn start_with<T>(
     running.status = alone.map(|alone| alone.server);
     running.logs = Some(logs);
     Ok((running, before))
-}
-
-fn routes(app: &App) -> String {
-    let routes = app.routes();
-    let width = |of: fn(&skep::app::RouteLine) -> usize| routes.iter().map(of).max().unwrap_or(0);
-    let (methods, paths) = (width(|line| line.method.len()), width(|line| line.path.len()));
-    let targets = width(|line| line.target.len());
-    routes.iter().fold(String::new(), |table, line| {
-        let guards = match line.open {
-            Some(reason) => format!("open: {reason}"),
-            None => line.guards.join(", "),
-        };
-        let text = format!("{:methods$}  {:paths$}  {:targets$}  {guards}", line.method, line.path, line.target);
-        table + text.trim_end() + "\n"
-    })
 }
 
 /// What `--check` prints if there is no problem.

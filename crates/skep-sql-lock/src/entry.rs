@@ -38,6 +38,8 @@ pub struct Column {
     pub kind: Kind,
     /// It may be NULL.
     pub nullable: bool,
+    /// No two rows have the same value, NULL aside.
+    pub unique: bool,
 }
 
 /// What the driver makes of a type of PostgreSQL.
@@ -55,15 +57,46 @@ pub enum Kind {
     Blob,
     /// `numeric`
     Decimal,
+    /// `void`, which is nothing.
+    Any,
 }
 
-const KINDS: [(Kind, &str); 6] = [
+/// By the number of the type, which PostgreSQL never changes. All that the driver of `skep` reads; a test there compares.
+const OF_TYPES: [(u32, &str, Kind); 24] = [
+    (16, "bool", Kind::Boolean),
+    (17, "bytea", Kind::Blob),
+    (18, "char", Kind::Text),
+    (19, "name", Kind::Text),
+    (20, "int8", Kind::Integer),
+    (21, "int2", Kind::Integer),
+    (23, "int4", Kind::Integer),
+    (25, "text", Kind::Text),
+    (26, "oid", Kind::Integer),
+    (114, "json", Kind::Text),
+    (142, "xml", Kind::Text),
+    (700, "float4", Kind::Real),
+    (701, "float8", Kind::Real),
+    (705, "unknown", Kind::Text),
+    (1042, "bpchar", Kind::Text),
+    (1043, "varchar", Kind::Text),
+    (1082, "date", Kind::Text),
+    (1083, "time", Kind::Text),
+    (1114, "timestamp", Kind::Text),
+    (1184, "timestamptz", Kind::Text),
+    (1700, "numeric", Kind::Decimal),
+    (2278, "void", Kind::Any),
+    (2950, "uuid", Kind::Text),
+    (3802, "jsonb", Kind::Text),
+];
+
+const KINDS: [(Kind, &str); 7] = [
     (Kind::Integer, "integer"),
     (Kind::Boolean, "boolean"),
     (Kind::Real, "real"),
     (Kind::Text, "text"),
     (Kind::Blob, "blob"),
     (Kind::Decimal, "decimal"),
+    (Kind::Any, "any"),
 ];
 
 /// Tables of the database.
@@ -79,6 +112,18 @@ pub enum Tables {
 const ANY: &str = "*";
 
 impl Kind {
+    /// That of a type of PostgreSQL itself, by its number (OID); `None` if the driver does not read it.
+    ///
+    /// ```
+    /// use skep_sql_lock::Kind;
+    ///
+    /// assert_eq!(Kind::of_type(23), Some(Kind::Integer));
+    /// ```
+    #[must_use]
+    pub fn of_type(oid: u32) -> Option<Self> {
+        OF_TYPES.iter().find(|(known, ..)| *known == oid).map(|(.., kind)| *kind)
+    }
+
     fn named(name: &str) -> Option<Self> {
         KINDS.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
     }
@@ -128,8 +173,11 @@ impl Entry {
         for Parameter { kind, is_list } in &self.parameters {
             _ = writeln!(text, "parameter {kind}{}", if *is_list { " list" } else { "" });
         }
-        for Column { name, kind, nullable } in &self.columns {
+        for Column { name, kind, nullable, .. } in &self.columns {
             _ = writeln!(text, "column {kind}{} {}", if *nullable { "?" } else { "" }, escaped(name));
+        }
+        for Column { name, .. } in self.columns.iter().filter(|column| column.unique) {
+            _ = writeln!(text, "unique {}", escaped(name));
         }
         for (word, tables) in [("reads", &self.reads), ("writes", &self.writes)] {
             tables.names().for_each(|name| _ = writeln!(text, "{word} {}", escaped(name)));
@@ -170,7 +218,11 @@ impl Entry {
             "column" => {
                 let (kind, name) = rest.split_once(' ')?;
                 let (kind, nullable) = kind.strip_suffix('?').map_or((kind, false), |kind| (kind, true));
-                self.columns.push(Column { name: plain(name), kind: Kind::named(kind)?, nullable });
+                self.columns.push(Column { name: plain(name), kind: Kind::named(kind)?, nullable, unique: false });
+            }
+            "unique" => {
+                let name = plain(rest);
+                self.columns.iter_mut().find(|column| column.name == name)?.unique = true;
             }
             "reads" => self.reads.add(plain(rest)),
             "writes" => self.writes.add(plain(rest)),

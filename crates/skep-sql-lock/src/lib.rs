@@ -9,6 +9,7 @@ mod entry;
 mod hash;
 mod lock;
 mod manifest;
+pub mod message;
 mod migrations;
 pub mod text;
 

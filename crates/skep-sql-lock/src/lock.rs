@@ -6,6 +6,7 @@
 //! parameter integer
 //! column text name
 //! column text? note
+//! unique name
 //! reads hive
 //! ```
 //!

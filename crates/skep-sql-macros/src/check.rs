@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use rusqlite::Error;
+use skep_sql_lock::message::{listed, pointed};
 
 use crate::access::Access;
 use crate::infer::scope::{self, Proof, Scopes};
@@ -191,21 +192,6 @@ fn explain(schema: &Schema, sql: &str, error: &Error, refused: Option<&'static s
     text
 }
 
-/// The line of the statement with a mark below the word at this place.
-fn pointed(sql: &str, offset: usize) -> String {
-    let offset = offset.min(sql.len());
-    let Some((before, after)) = sql.split_at_checked(offset) else { return String::new() };
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let end = after.find('\n').map_or(sql.len(), |at| offset + at);
-    let line = sql[start..end].trim_end();
-    let indent = line.len() - line.trim_start().len();
-    let column = sql[start..offset].chars().count().saturating_sub(line[..indent].chars().count());
-    let width =
-        after.find(|next: char| !(next.is_alphanumeric() || "_.\"".contains(next))).unwrap_or(after.len()).max(1);
-    let (space, marks) = (" ".repeat(column), "^".repeat(width));
-    format!("\n  |\n  | {}\n  | {space}{marks}", line.trim_start())
-}
-
 /// The nearest name, for an error that names something which does not exist.
 fn help(schema: &Schema, sql: &str, message: &str) -> Option<String> {
     if let Some(name) = message.strip_prefix("no such table: ") {
@@ -284,10 +270,6 @@ fn of_table(table: &crate::schema::Table, column: &str) -> String {
 
 fn columns(table: &crate::schema::Table) -> String {
     listed(table.columns.iter().filter(|column| !column.hidden).map(|column| &*column.name))
-}
-
-fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn plain(name: &str) -> &str {

@@ -72,14 +72,16 @@ pub(crate) struct Type {
     pub(crate) nullable: bool,
     /// An integer that is 0 or 1.
     pub(crate) boolean: bool,
+    /// No two rows have the same value, where it may not be NULL.
+    pub(crate) unique: bool,
 }
 
 impl Type {
-    pub(crate) const UNKNOWN: Self = Self { kind: Kind::Any, nullable: true, boolean: false };
-    const BOOLEAN: Self = Self { kind: Kind::Integer, nullable: false, boolean: true };
+    pub(crate) const UNKNOWN: Self = Self { kind: Kind::Any, nullable: true, boolean: false, unique: false };
+    const BOOLEAN: Self = Self { kind: Kind::Integer, nullable: false, boolean: true, unique: false };
 
     pub(crate) const fn of(kind: Kind) -> Self {
-        Self { kind, nullable: false, boolean: false }
+        Self { kind, nullable: false, boolean: false, unique: false }
     }
 
     fn nullable(self) -> Self {
@@ -90,6 +92,10 @@ impl Type {
         Self { nullable: self.nullable || nullable, ..self }
     }
 
+    fn repeated(self) -> Self {
+        Self { unique: false, ..self }
+    }
+
     /// Of a value that is one of the two.
     pub(crate) fn join(self, other: Self) -> Self {
         let boolean = match (self.kind, other.kind) {
@@ -97,7 +103,7 @@ impl Type {
             (_, Kind::Null) => self.boolean,
             _ => self.boolean && other.boolean,
         };
-        Self { kind: self.kind.join(other.kind), nullable: self.nullable || other.nullable, boolean }
+        Self { kind: self.kind.join(other.kind), nullable: self.nullable || other.nullable, boolean, unique: false }
     }
 }
 

@@ -8,6 +8,7 @@ use syn::punctuated::Punctuated;
 use syn::{Error, Expr, LitStr, Pat, Result, Token, Type, braced, token};
 
 use crate::package;
+use crate::page::{self, Page};
 use crate::text::Text;
 
 /// `sql!([in "folder";] [unscoped "reason";] [Type,] pieces [, arguments])`
@@ -31,6 +32,8 @@ pub(crate) enum Piece {
         head: TokenStream,
         alternatives: Vec<Alternative>,
     },
+    /// The last one: which page of the rows.
+    Page(Box<Page>),
 }
 
 /// A part of a statement that is there or not.
@@ -42,6 +45,14 @@ pub(crate) struct Alternative {
 }
 
 impl Input {
+    /// Which page of the rows is meant, if one is.
+    pub(crate) fn page(&self) -> Option<&Page> {
+        self.pieces.iter().find_map(|piece| match piece {
+            Piece::Page(page) => Some(&**page),
+            _ => None,
+        })
+    }
+
     /// The first text, for errors that concern all of it.
     pub(crate) fn literal(&self) -> Option<&LitStr> {
         self.pieces.iter().find_map(|piece| match piece {
@@ -49,6 +60,7 @@ impl Input {
             Piece::Choice { alternatives, .. } => {
                 alternatives.iter().find_map(|one| one.text.as_ref()).map(|text| &text.literal)
             }
+            Piece::Page(_) => None,
         })
     }
 }
@@ -76,6 +88,7 @@ impl Input {
         while input.peek(LitStr) || input.peek(token::Brace) {
             pieces.push(piece(dialect, input)?);
         }
+        let pieces = page::complete(dialect, pieces)?;
         let arguments = arguments(input)?;
         Ok(Self { dialect, folder, unscoped, rows, pieces, arguments })
     }
@@ -119,6 +132,10 @@ fn row_type(input: ParseStream<'_>) -> Result<Type> {
     if input.peek(LitStr) { Ok(rows) } else { Err(explain(input.error(""))) }
 }
 
+/// What may stand in braces.
+pub(crate) const PARTS: &str = "expected `{if condition: \"and ...\"}`, `{match value: pattern => \"...\", ...}`, `{page 20: number}` or \
+                                `{keyset 20: cursor}`";
+
 fn piece(dialect: Dialect, input: ParseStream<'_>) -> Result<Piece> {
     if input.peek(LitStr) {
         return Text::of(dialect, input.parse()?).map(Piece::Always);
@@ -129,8 +146,10 @@ fn piece(dialect: Dialect, input: ParseStream<'_>) -> Result<Piece> {
         conditional(dialect, &content)
     } else if content.peek(Token![match]) {
         choice(dialect, &content)
+    } else if content.peek(syn::Ident) {
+        page::parse(dialect, &content).map(|page| Piece::Page(Box::new(page)))
     } else {
-        Err(content.error("expected `{if condition: \"and ...\"}` or `{match value: pattern => \"...\", ...}`"))
+        Err(content.error(PARTS))
     }
 }
 

@@ -11,6 +11,7 @@ mod directive;
 mod infer;
 mod input;
 mod package;
+mod page;
 mod postgres;
 mod schema;
 mod statement;

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use proc_macro2::{Span, TokenStream};
+use skep_sql_lock::message::listed;
 use skep_sql_lock::text::{Piece, Text, pieces, without_marks};
 use skep_sql_lock::{Dialect, Entry, FILE, FOLDER, Kind as Noted, Lock, Migrations, Tables, Unknown};
 use syn::{Error, LitStr, Result};
@@ -94,8 +95,8 @@ fn explain(unknown: Unknown, folder: &str) -> String {
 /// The statement and what was noted of it.
 fn checked(entry: &Entry) -> Checked {
     let columns = entry.columns.iter().map(|column| {
-        let ty =
-            Type { nullable: column.nullable, boolean: column.kind == Noted::Boolean, ..Type::of(kind(column.kind)) };
+        let (nullable, boolean, unique) = (column.nullable, column.kind == Noted::Boolean, column.unique);
+        let ty = Type { nullable, boolean, unique, ..Type::of(kind(column.kind)) };
         let asserted = column.name.ends_with('!');
         Column { name: column.name.trim_end_matches('!').to_owned(), ty, asserted }
     });
@@ -121,6 +122,7 @@ fn kind(kind: Noted) -> Kind {
         Noted::Text => Kind::Text,
         Noted::Blob => Kind::Blob,
         Noted::Decimal => Kind::Decimal,
+        Noted::Any => Kind::Any,
     }
 }
 
@@ -131,8 +133,7 @@ fn refuse(sql: &str) -> std::result::Result<(), String> {
         return Err("the statement is empty".to_owned());
     }
     if !OF_A_REQUEST.contains(&word.as_str()) {
-        let known = OF_A_REQUEST.map(|word| format!("`{word}`")).join(", ");
-        return Err(format!("expected a statement that reads or writes rows: {known}, not `{word}`"));
+        return Err(format!("expected a statement that reads or writes rows: {}, not `{word}`", listed(OF_A_REQUEST)));
     }
     Text::of(sql, false)?;
     let signs = pieces(sql).filter(|piece| !is_blank(piece));

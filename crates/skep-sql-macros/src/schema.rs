@@ -3,7 +3,7 @@
 //! Start reading at [`with`].
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -262,6 +262,18 @@ fn tables(connection: &Connection) -> rusqlite::Result<HashMap<String, Table>> {
     Ok(tables)
 }
 
+/// Columns of which an index of their own lets no value come twice. For texts only if all compare them as bytes.
+fn unique(connection: &Connection, table: &str) -> rusqlite::Result<BTreeSet<String>> {
+    let mut list = connection.prepare(
+        "select info.name from pragma_index_list(?1) list, pragma_index_xinfo(list.name) info, pragma_table_xinfo(?1) column
+         where list.\"unique\" and not list.partial and info.key and info.cid = column.cid
+            and (select count(*) from pragma_index_xinfo(list.name) where key) = 1
+            and (upper(column.type) like '%INT%' or info.coll = 'BINARY' and not exists (
+                select 1 from sqlite_schema where type = 'table' and name = ?1 and sql like '%collate%'))",
+    )?;
+    list.query_map([table], |row| row.get(0))?.collect()
+}
+
 fn columns(connection: &Connection, table: &str, form: Form, without_rowid: bool) -> rusqlite::Result<Vec<Column>> {
     let mut list = connection.prepare("select name, type, \"notnull\", pk, hidden from pragma_table_xinfo(?)")?;
     let rows = list.query_map([table], |row| {
@@ -278,6 +290,7 @@ fn columns(connection: &Connection, table: &str, form: Form, without_rowid: bool
     // A primary key that is the rowid has no index of its own.
     let has_key_index =
         connection.prepare("select 1 from pragma_index_list(?) where origin = 'pk'")?.exists([table])?;
+    let unique = unique(connection, table)?;
     let columns = rows.into_iter().map(|(name, declared, not_null, key, hidden)| {
         let is_rowid = key > 0 && key_columns == 1 && !without_rowid && !has_key_index;
         let (kind, nullable) = match form {
@@ -285,7 +298,8 @@ fn columns(connection: &Connection, table: &str, form: Form, without_rowid: bool
             // Nothing is promised of what modules and views answer.
             Form::Virtual | Form::View => (Kind::Any, true),
         };
-        let ty = Type { nullable, ..Type::of(kind) };
+        let is_unique = form == Form::Table && (is_rowid || unique.contains(&name));
+        let ty = Type { nullable, unique: is_unique, ..Type::of(kind) };
         Column { name, ty, hidden: hidden == 1, generated: hidden > 1 }
     });
     Ok(columns.collect())

@@ -46,7 +46,11 @@ pub(crate) fn expand(input: &Input) -> Result<TokenStream> {
     let at = input.folder.as_ref().map_or(span, syn::LitStr::span);
     count_arguments(input)?;
     let whole = schema::with(&root.join(&folder), |schema| check_all(schema, input, &folder));
-    let whole = whole.map_err(|help| Error::new(at, help))?.map_err(|help| Error::new(span, help))?;
+    let explain = |help: String| match input.page() {
+        Some(page) => page.explain(help),
+        None => help,
+    };
+    let whole = whole.map_err(|help| Error::new(at, help))?.map_err(|help| Error::new(span, explain(help)))?;
     write::expression(input, &whole)
 }
 
@@ -54,7 +58,7 @@ pub(crate) fn expand(input: &Input) -> Result<TokenStream> {
 fn count_arguments(input: &Input) -> Result<()> {
     let always = input.pieces.iter().filter_map(|piece| match piece {
         Piece::Always(text) => Some(text),
-        Piece::Choice { .. } => None,
+        Piece::Choice { .. } | Piece::Page(_) => None,
     });
     let wanted = always.map(Text::values).sum();
     let span = input.literal().map_or_else(Span::call_site, syn::LitStr::span);
@@ -169,6 +173,7 @@ impl Piece {
         match self {
             Self::Always(_) => 1,
             Self::Choice { alternatives, .. } => alternatives.len().max(1),
+            Self::Page(page) => page.texts.len(),
         }
     }
 
@@ -176,6 +181,7 @@ impl Piece {
         match self {
             Self::Always(text) => Some(text),
             Self::Choice { alternatives, .. } => alternatives.get(chosen)?.text.as_ref(),
+            Self::Page(page) => page.texts.get(chosen),
         }
     }
 }

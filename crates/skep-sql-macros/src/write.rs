@@ -14,8 +14,9 @@ use syn::spanned::Spanned as _;
 use syn::{Error, Expr, LitStr, PathArguments, Result, Type, TypePath};
 
 use crate::check::{Checked, Column};
-use crate::infer::Kind;
+use crate::infer::{self, Kind};
 use crate::input::{Alternative, Input, Piece};
+use crate::page::Page;
 use crate::postgres;
 use crate::statement::{Place, Whole};
 use crate::text::Text;
@@ -25,19 +26,47 @@ pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
     let columns = joined(&whole.statements);
     let rows = rows(input, &columns, whole, span)?;
     let (tracked, warnings) = (tracked(&whole.files, whole.dialect), warnings(whole, span));
-    let dialect = Ident::new(dialect(whole.dialect), span);
+    let note = note(whole, span)?;
     let statements = statements(whole, span)?;
     // Not around the call: what an argument borrows would end with the block.
-    let before =
-        |statements: TokenStream| quote!({ #tracked #warnings ::skep::__note_checked! { #dialect } #statements });
-    if input.pieces.iter().all(|piece| matches!(piece, Piece::Always(_))) {
+    let before = |statements: TokenStream| quote!({ #tracked #warnings #note #statements });
+    let is_simple = input.pieces.iter().all(|piece| matches!(piece, Piece::Always(_)));
+    if is_simple {
         let statement = before(quote!(&#statements));
         let parameters = Arguments::new(input, whole).always();
         return Ok(quote!(::skep::sql::Query::from_checked(#statement, #rows, [#(#parameters),*])));
     }
     let statements = before(quote!(&[#statements]));
     let parts = Arguments::new(input, whole).parts();
-    Ok(quote!(::skep::sql::Query::from_parts(#statements, #rows, [#(#parts),*])))
+    let Some(page) = input.page() else {
+        return Ok(quote!(::skep::sql::Query::from_parts(#statements, #rows, [#(#parts),*])));
+    };
+    page.check(&whole.statements, &columns)?;
+    paged(input, page, &quote!(#statements, #rows, [#(#parts),*]), columns.len() == 1)
+}
+
+/// One page of the rows: `parts` are the arguments of `Query::from_parts`. With `is_single`, rows have one column.
+fn paged(input: &Input, page: &Page, parts: &TokenStream, is_single: bool) -> Result<TokenStream> {
+    let Page { size, at, keys, .. } = page;
+    let size =
+        quote_spanned!(size.span()=> { const SIZE: ::core::primitive::u32 = ::skep::sql::page_size(#size); SIZE });
+    if keys.is_empty() {
+        return Ok(quote_spanned!(at.span()=> ::skep::sql::PageQuery::by_number(#parts, #size, #at)));
+    }
+    if matches!(input.rows, Some(Type::Tuple(_))) || input.rows.is_some() && is_single {
+        let help = "a keyset needs rows with names, of which a cursor is made: leave out the type, or give a struct with `derive(Row)` for several columns";
+        return Err(Error::new_spanned(&input.rows, help));
+    }
+    // Where the cursor has another type than the columns, the compiler points to the cursor.
+    let fields = keys.iter().filter_map(|key| identifier(key, at.span()));
+    let fields: Vec<_> =
+        fields.map(|field| quote_spanned!(at.span()=> ::core::clone::Clone::clone(&row.#field))).collect();
+    let key = if let [field] = fields.as_slice() { quote!(#field) } else { quote!((#(#fields),*)) };
+    // The last piece, so all others are below its weight.
+    let others =
+        input.pieces.iter().map(|piece| if matches!(piece, Piece::Page(_)) { 1 } else { piece.alternatives() });
+    let weight: usize = others.product();
+    Ok(quote_spanned!(at.span()=> ::skep::sql::PageQuery::by_key(#parts, #weight, #size, #at, |row| #key)))
 }
 
 /// Has Cargo compile again when one of the files changes. Once for each crate: a compiler expands the macros of one.
@@ -67,7 +96,15 @@ pub(crate) fn not_checked_yet(input: &Input, gives_rows: bool) -> TokenStream {
         None => quote!(()),
     };
     let tracked = tracked(&[], Dialect::Postgres);
-    quote!({ #tracked ::skep::sql::not_checked_yet::<#rows>() })
+    match input.page() {
+        None => quote!({ #tracked ::skep::sql::not_checked_yet::<#rows>() }),
+        Some(Page { at, keys, .. }) if keys.is_empty() => {
+            quote!({ #tracked ::skep::sql::PageQuery::<#rows, ::skep::sql::PageNumber>::not_checked_yet(#at) })
+        }
+        Some(Page { at, .. }) => {
+            quote!({ #tracked ::skep::sql::PageQuery::<#rows, ::skep::sql::Cursor<_>>::not_checked_yet(#at) })
+        }
+    }
 }
 
 /// Its name in `skep`.
@@ -76,6 +113,16 @@ fn dialect(dialect: Dialect) -> &'static str {
         Dialect::Sqlite => "Sqlite",
         Dialect::Postgres => "Postgres",
     }
+}
+
+/// Puts the `sql!` into the list of all, with the tables of its statements.
+fn note(whole: &Whole, span: Span) -> Result<TokenStream> {
+    let tables = |of: fn(&Checked) -> &BTreeSet<(String, String)>| -> BTreeSet<&str> {
+        whole.statements.iter().flat_map(of).map(|(table, _)| table.as_str()).collect()
+    };
+    let (reads, writes) = (tables(|one| &one.reads), tables(|one| &one.writes));
+    let (dialect, reads, writes) = (dialect(whole.dialect), Vec::from_iter(reads), Vec::from_iter(writes));
+    tokens(&format!("::skep::__note_checked! {{ {dialect} &{reads:?}, &{writes:?} }}"), span)
 }
 
 /// Literals of `Checked`, with commas between. Literals, because the compiler need not evaluate them, as it must the value of a `static`;
@@ -91,7 +138,10 @@ fn statements(whole: &Whole, span: Span) -> Result<TokenStream> {
              dialect: ::skep::sql::Dialect::{dialect} }},"
         );
     }
-    let text = text.trim_end_matches(',');
+    tokens(text.trim_end_matches(','), span)
+}
+
+fn tokens(text: &str, span: Span) -> Result<TokenStream> {
     text.parse().map(|tokens: proc_macro::TokenStream| tokens.into()).map_err(|error| Error::new(span, error))
 }
 
@@ -122,13 +172,16 @@ impl<'a> Arguments<'a> {
         let mut weight = 1;
         let mut parts = Vec::new();
         for (nth, piece) in self.input.pieces.iter().enumerate() {
-            parts.push(match piece {
+            let part = match piece {
                 Piece::Always(text) => {
                     let values = parameters(self.whole, text, (nth, 0), &mut self.given);
                     quote!((0, ::std::vec![#(#values),*]))
                 }
                 Piece::Choice { head, alternatives } => self.choice(nth, head, alternatives, weight),
-            });
+                // What they take, `PageQuery` adds.
+                Piece::Page(_) => continue,
+            };
+            parts.push(part);
             weight *= piece.alternatives();
         }
         parts
@@ -226,7 +279,11 @@ fn joined(statements: &[Checked]) -> Vec<Column> {
     for statement in statements {
         for (nth, column) in statement.columns.iter().enumerate() {
             match columns.get_mut(nth) {
-                Some(known) => known.ty = known.ty.join(column.ty),
+                // Two rows of one statement are compared, not those of several.
+                Some(known) => {
+                    let unique = known.ty.unique && column.ty.unique;
+                    known.ty = infer::Type { unique, ..known.ty.join(column.ty) };
+                }
                 None => columns.push(Column { name: column.name.clone(), ty: column.ty, asserted: column.asserted }),
             }
         }

@@ -8,6 +8,7 @@
 //! | [`all`](Local::all) | every row |
 //! | [`first`](Local::first) | the first row, if there is one |
 //! | [`one`](Local::one) | the row, if there is one; two are an error |
+//! | [`page`](Local::page) | one page of the rows, and links to others |
 //! | [`execute`](Local::execute) | how many rows were changed |
 //! | [`stream`](Local::stream) | every row, read as it is sent |
 //! | [`transaction`](Local::transaction) | the same verbs, all or nothing |
@@ -83,6 +84,7 @@ mod noted;
 mod open;
 #[cfg(not(target_family = "wasm"))]
 mod options;
+mod page;
 #[cfg(not(target_family = "wasm"))]
 mod pool;
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
@@ -120,9 +122,12 @@ pub use checked::{
 pub use checked::{array, column, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
 pub use error::{Error, Result};
 pub use migrations::{Migration, Migrations};
-#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+pub use noted::Statement;
+#[cfg(not(target_family = "wasm"))]
+pub use noted::statements;
 #[doc(hidden)]
-pub use noted::CheckedAt;
+pub use page::page_size;
+pub use page::{Cursor, CursorKey, Page, PageNumber, PageQuery};
 pub use query::{Parameter, Parameters, Query, Values, query, values};
 #[cfg(target_family = "wasm")]
 pub use remote::{Blocking, Database, Local, Transaction};

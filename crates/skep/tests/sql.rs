@@ -12,6 +12,8 @@ mod load;
 mod migrating;
 #[path = "sql/opening.rs"]
 mod opening;
+#[path = "sql/pages.rs"]
+mod pages;
 #[path = "sql/rows.rs"]
 mod rows;
 #[path = "sql/support.rs"]

@@ -2,7 +2,7 @@
 
 use skep::layer::Next;
 use skep::prelude::*;
-use skep::sql::Row;
+use skep::sql::{Cursor, Row};
 
 use crate::layout::{moment, page, pager};
 use crate::texts::texts;
@@ -25,40 +25,33 @@ pub async fn record(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
 #[derive(Service)]
 #[service(GET "/audit")]
 pub struct AuditTrail {
-    #[query(default = 1)]
-    page: u32,
+    /// The first page without it.
+    #[query]
+    at: Option<Cursor<i64>>,
     #[guard]
     admin: Admin,
 }
 
 #[derive(Row)]
 struct Entry {
+    id: i64,
     at: String,
     user: Option<String>,
     action: String,
     path: String,
 }
 
-const PER_PAGE: u32 = 50;
-
 impl Handle for AuditTrail {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let t = texts(cx.language());
-        let skip = self.page.checked_sub(1).or_404()?.saturating_mul(PER_PAGE);
-        let select = sql!(
-            Entry,
-            "select at, user, action, path from audit order by id desc limit ? offset ?",
-            PER_PAGE + 1,
-            skip
-        );
-        let entries = cx.db().all(select).await?;
-        let has_more = entries.len() > PER_PAGE as usize;
+        let select = sql!(Entry, "select id, at, user, action, path from audit order by id desc" {keyset 50: self.at});
+        let entries = cx.db().page(select).await?;
         let content = html! {
             h1 { (t.audit_trail) }
             table {
                 thead { tr { th scope="col" { (t.at) } th scope="col" { (t.email) } th scope="col" { (t.action) } th scope="col" { (t.path) } } }
                 tbody {
-                    @for entry in entries.iter().take(PER_PAGE as usize) {
+                    @for entry in &entries {
                         tr {
                             td { (moment(&entry.at)) }
                             td { (entry.user.as_deref().unwrap_or("–")) }
@@ -68,7 +61,7 @@ impl Handle for AuditTrail {
                     }
                 }
             }
-            (pager(t, self.page, has_more, |page| AuditTrail::link().page(page)))
+            (pager(t, &entries, |at| AuditTrail::link().at(at)))
         };
         Ok(page(cx, &self.admin, t.audit_trail, &content))
     }

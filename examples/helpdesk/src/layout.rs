@@ -5,6 +5,7 @@ use skep::cache::SharedCx;
 use skep::error_page::Failure;
 use skep::html::{Document, Flow, NoHeader, NoInteractive, Phrasing};
 use skep::prelude::*;
+use skep::sql::Page;
 
 use crate::Static;
 use crate::audit::AuditTrail;
@@ -115,13 +116,12 @@ fn mark() -> Html<Phrasing, NoInteractive> {
 }
 
 /// The way to other pages of a list.
-pub fn pager<L: skep::html::Href>(t: &Texts, page: u32, has_more: bool, link: impl Fn(u32) -> L) -> Html {
+pub fn pager<T, At: Clone, L: skep::html::Href>(t: &Texts, page: &Page<T, At>, link: impl Fn(At) -> L) -> Html {
     html! {
-        @if page > 1 || has_more {
+        @if page.previous.is_some() || page.next.is_some() {
             nav.pager aria-label=(t.pages) {
-                span { @if page > 1 { a rel="prev" href=(link(page - 1)) { "← " (t.previous) } } }
-                span { (t.page) " " (page) }
-                span { @if has_more { a rel="next" href=(link(page + 1)) { (t.next) " →" } } }
+                span { @if let Some(at) = &page.previous { a rel="prev" href=(link(at.clone())) { "← " (t.previous) } } }
+                span { @if let Some(at) = &page.next { a rel="next" href=(link(at.clone())) { (t.next) " →" } } }
             }
         }
     }

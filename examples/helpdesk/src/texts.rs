@@ -17,7 +17,6 @@ pub struct Texts {
     pub main_menu: &'static str,
     pub footer: &'static str,
     pub pages: &'static str,
-    pub page: &'static str,
     pub previous: &'static str,
     pub next: &'static str,
     /// Title and explanation.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skep::prelude::*;
-use skep::sql::{self, Row};
+use skep::sql::{self, Page, PageNumber, Row};
 
 use crate::search;
 use crate::user::User;
@@ -115,35 +115,52 @@ macro_rules! tickets {
     };
 }
 
+/// A statement for the tickets that a user may see and a filter lets through, which ends with the given part and its values.
+macro_rules! filtered {
+    ($user:expr, $filter:expr, $words:expr, $end:tt, $($values:expr),*) => {{
+        let Filter { status, priority, tag, order, .. } = $filter;
+        tickets!(
+            $user,
+            {if let Some(status) = status: "and ticket.status = ?", status}
+            "and ticket.priority = coalesce(?, ticket.priority)"
+            {if let Some(tag) = tag: "and ticket.id in (select ticket_id from ticket_tag where tag = ?)", tag}
+            {if let Some(words) = &$words:
+                "and ticket.id in (
+                    select rowid from ticket_search where ticket_search match ?
+                    union select comment.ticket_id from comment_search join comment on comment.id = comment_search.rowid
+                        where comment_search match ? and (? or not comment.internal))",
+                words, words, $user.is_staff()}
+            {match order:
+                Order::Changed => "order by ticket.changed desc, ticket.id desc",
+                Order::Priority =>
+                    "order by instr('urgent high normal low', ticket.priority), ticket.changed desc, ticket.id desc",
+                Order::Oldest => "order by ticket.id"}
+            $end,
+            priority $(, $values)*
+        )
+    }};
+}
+
 impl Ticket {
     /// The ticket with this number, if the user may see it, and otherwise a 404: whether there is one is nobody else's business.
     pub async fn find(db: &sql::Local, user: &User, id: i64) -> Result<Self> {
         db.one(tickets!(user, "and ticket.id = ?", id)).await?.or_404()
     }
 
-    /// Those that the user may see and the filter lets through.
+    /// Those that the user may see and the filter lets through, at most this many.
     pub async fn list(db: &sql::Local, user: &User, filter: &Filter<'_>, most: u32, skip: u32) -> Result<Vec<Self>> {
         let words = filter.words.and_then(search::expression);
-        let Filter { status, priority, tag, order, .. } = filter;
-        let select = tickets!(
-            user,
-            {if let Some(status) = status: "and ticket.status = ?", status}
-            "and ticket.priority = coalesce(?, ticket.priority)"
-            {if let Some(tag) = tag: "and ticket.id in (select ticket_id from ticket_tag where tag = ?)", tag}
-            {if let Some(words) = &words:
-                "and ticket.id in (
-                    select rowid from ticket_search where ticket_search match ?
-                    union select comment.ticket_id from comment_search join comment on comment.id = comment_search.rowid
-                        where comment_search match ? and (? or not comment.internal))",
-                words, words, user.is_staff()}
-            {match order:
-                Order::Changed => "order by ticket.changed desc, ticket.id desc",
-                Order::Priority =>
-                    "order by instr('urgent high normal low', ticket.priority), ticket.changed desc, ticket.id desc",
-                Order::Oldest => "order by ticket.id"}
-            "limit ? offset ?",
-            priority, most, skip
-        );
-        Ok(db.all(select).await?)
+        Ok(db.all(filtered!(user, filter, words, "limit ? offset ?", most, skip)).await?)
+    }
+
+    /// A page of twenty of them.
+    pub async fn page(
+        db: &sql::Local,
+        user: &User,
+        filter: &Filter<'_>,
+        page: PageNumber,
+    ) -> Result<Page<Self, PageNumber>> {
+        let words = filter.words.and_then(search::expression);
+        Ok(db.page(filtered!(user, filter, words, {page 20: page},)).await?)
     }
 }

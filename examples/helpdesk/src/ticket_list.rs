@@ -2,6 +2,7 @@
 
 use skep::people::Signed;
 use skep::prelude::*;
+use skep::sql::PageNumber;
 
 use crate::export::Export;
 use crate::layout::{moment, page, pager};
@@ -10,9 +11,6 @@ use crate::texts::{Texts, texts};
 use crate::ticket::{Filter, Order, Priority, Status, Ticket};
 use crate::ticket_page::TicketPage;
 use crate::user::User;
-
-/// Tickets on a page of the list.
-const PER_PAGE: u32 = 20;
 
 /// The tickets that a user may see.
 #[derive(Service)]
@@ -24,9 +22,8 @@ pub struct TicketList {
     tag: Option<Slug>,
     #[query(default = Order::Changed)]
     order: Order,
-    /// Counted from 1.
-    #[query(default = 1)]
-    page: u32,
+    #[query(default = PageNumber::FIRST)]
+    page: PageNumber,
     #[guard]
     user: Signed<User>,
 }
@@ -38,7 +35,7 @@ impl TicketList {
     }
 
     /// Another page of the same list.
-    fn at_page(&self, page: u32) -> TicketListLink {
+    fn at_page(&self, page: PageNumber) -> TicketListLink {
         let Self { status, priority, order, .. } = *self;
         Self::link().q(self.q.clone()).status(status).priority(priority).tag(self.tag.clone()).order(order).page(page)
     }
@@ -52,11 +49,7 @@ impl TicketList {
 impl Handle for TicketList {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let t = texts(cx.language());
-        let skip = self.page.checked_sub(1).or_404()?.saturating_mul(PER_PAGE);
-        // One more than is shown says whether there is another page.
-        let mut tickets = Ticket::list(cx.db(), &self.user, &self.filter(), PER_PAGE + 1, skip).await?;
-        let has_more = tickets.len() > PER_PAGE as usize;
-        tickets.truncate(PER_PAGE as usize);
+        let tickets = Ticket::page(cx.db(), &self.user, &self.filter(), self.page).await?;
         let title = if self.user.is_staff() { t.tickets } else { t.my_tickets };
         Ok(page(
             cx,
@@ -66,7 +59,7 @@ impl Handle for TicketList {
                 .heading { h1 { (title) } a.button href=(NewTicket::link()) { (t.new_ticket) } }
                 (filters(&self, t))
                 (table(&tickets, t))
-                (pager(t, self.page, has_more, |page| self.at_page(page)))
+                (pager(t, &tickets, |page| self.at_page(page)))
                 @if self.user.is_staff() { p { a href=(self.export()) { (t.export) } } }
             },
         ))

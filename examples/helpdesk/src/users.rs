@@ -1,20 +1,19 @@
 //! Accounts, for administrators.
 
 use skep::prelude::*;
-use skep::sql::Row;
+use skep::sql::{Cursor, Row};
 
 use crate::layout::{page, pager};
 use crate::texts::{Texts, texts};
 use crate::user::{Admin, Role};
 
-const PER_PAGE: u32 = 25;
-
 /// All accounts.
 #[derive(Service)]
 #[service(GET "/users")]
 pub struct Users {
-    #[query(default = 1)]
-    page: u32,
+    /// The first page without it.
+    #[query]
+    at: Option<Cursor<(String, i64)>>,
     #[guard]
     admin: Admin,
 }
@@ -31,19 +30,13 @@ struct Line {
 impl Handle for Users {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let t = texts(cx.language());
-        let skip = self.page.checked_sub(1).or_404()?.saturating_mul(PER_PAGE);
-        let select = sql!(
-            Line,
-            "select id, email, name, role, locked from user order by name, id limit ? offset ?",
-            PER_PAGE + 1,
-            skip
-        );
-        let lines = cx.db().all(select).await?;
-        let has_more = lines.len() > PER_PAGE as usize;
+        let select =
+            sql!(Line, "select id, email, name, role, locked from user order by name, id" {keyset 25: self.at});
+        let lines = cx.db().page(select).await?;
         let content = html! {
             h1 { (t.users) }
-            @for line in lines.iter().take(PER_PAGE as usize) { (below(cx, line, t)) }
-            (pager(t, self.page, has_more, |page| Users::link().page(page)))
+            @for line in &lines { (below(cx, line, t)) }
+            (pager(t, &lines, |at| Users::link().at(at)))
         };
         Ok(page(cx, &self.admin, t.users, &content))
     }

@@ -31,7 +31,11 @@ const CRATES: &[Layers] = &[
     },
     Layers {
         name: "skep-sql-lock",
-        order: &[("texts", &["hash", "manifest", "text"]), ("entries", &["entry", "migrations"]), ("file", &["lock"])],
+        order: &[
+            ("texts", &["hash", "manifest", "message", "text"]),
+            ("entries", &["entry", "migrations"]),
+            ("file", &["lock"]),
+        ],
         upward: &[],
     },
     Layers {
@@ -46,7 +50,7 @@ const CRATES: &[Layers] = &[
         name: "skep-sql-macros",
         order: &[
             ("the engine", &["access", "directive", "infer", "package", "schema", "text"]),
-            ("statements", &["check", "input"]),
+            ("statements", &["check", "input", "page"]),
             ("macro", &["postgres", "statement", "write"]),
         ],
         upward: &[],
@@ -183,6 +187,7 @@ const CRATES: &[Layers] = &[
                     "overview",
                     "proxies",
                     "recycling",
+                    "routes",
                     "smtp",
                     "sys",
                     "worker_state",

@@ -34,6 +34,8 @@ pub(super) struct Relation {
     pub(super) columns: Vec<String>,
     /// By number.
     pub(super) not_null: BTreeSet<i64>,
+    /// By number: an index of their own lets no value come twice.
+    pub(super) unique: BTreeSet<i64>,
     /// What the view selects.
     pub(super) view: Option<Node>,
 }
@@ -90,6 +92,11 @@ const NOT_NULL: &str = "
         where k.conrelid = a.attrelid and k.contype = 'n' and not k.convalidated and k.conkey[1] = a.attnum
     )";
 
+const UNIQUE: &str = "
+    select i.indrelid, i.indkey[0] from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+    where i.indrelid >= 16384 and i.indisunique and i.indisvalid and i.indimmediate and i.indpred is null and i.indnkeyatts = 1
+        and i.indcollation[0] = a.attcollation";
+
 const REFERENCES: &str = "
     select confrelid, conrelid, confupdtype::text, confdeltype::text from pg_constraint where contype = 'f'";
 
@@ -107,6 +114,7 @@ impl Catalog {
                 children: Vec::new(),
                 columns: row.get(7),
                 not_null: BTreeSet::new(),
+                unique: BTreeSet::new(),
                 view: view.and_then(|view| Node::parse(&view)),
             };
             catalog.relations.insert(oid, relation);
@@ -119,6 +127,11 @@ impl Catalog {
         for row in client.query(NOT_NULL, &[]).await? {
             if let Some(relation) = catalog.relations.get_mut(&row.get(0)) {
                 relation.not_null.insert(row.get::<_, i16>(1).into());
+            }
+        }
+        for row in client.query(UNIQUE, &[]).await? {
+            if let Some(relation) = catalog.relations.get_mut(&row.get(0)) {
+                relation.unique.insert(row.get::<_, i16>(1).into());
             }
         }
         for row in client.query(REFERENCES, &[]).await? {

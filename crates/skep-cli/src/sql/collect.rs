@@ -38,7 +38,7 @@ impl Packages {
         let output = command.args(["--no-deps", "--format-version", "1"]).output().await;
         let output = output.map_err(|error| format!("cargo: {error}"))?;
         if !output.status.success() {
-            return Err(String::from_utf8_lossy(&output.stderr).trim_end().to_owned());
+            return Err(no_metadata(&String::from_utf8_lossy(&output.stderr)));
         }
         let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
@@ -111,6 +111,17 @@ impl Packages {
     pub(super) fn names(&self) -> String {
         self.names.join(", ")
     }
+}
+
+/// Cargo says that there is no package, and not what `skep sql check` wants with one.
+fn no_metadata(reason: &str) -> String {
+    let reason = reason.trim_end();
+    let help = if reason.contains("could not find `Cargo.toml`") {
+        "help: run it in the folder of the application's package or workspace, or name its Cargo.toml with `--manifest-path`"
+    } else {
+        "help: `skep sql check` compiles the application to collect its statements; this is what Cargo says"
+    };
+    format!("{reason}\n{help}")
 }
 
 fn cargo(command: &str, manifest: Option<&OsString>) -> Command {

@@ -7,7 +7,7 @@ use std::path::Path;
 use skep_sql_lock::text::{Piece, Text, first_control, pieces, without_marks};
 use skep_sql_lock::{Column, Entry, Kind, Migrations, Parameter};
 use tokio_postgres::types::{Kind as Form, Type};
-use tokio_postgres::{Client, SimpleQueryMessage};
+use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 
 use super::catalog::Catalog;
 use super::nulls;
@@ -15,6 +15,7 @@ use super::report::{self, Failure};
 use super::server::{Server, chain};
 use super::tables::Touched;
 use super::tree::Node;
+use super::unique;
 
 /// A database with the migrations of one folder.
 pub(super) struct Database {
@@ -40,16 +41,20 @@ impl Database {
     pub(super) async fn describe(&self, marked: &str) -> Result<Entry, String> {
         let plain = without_marks(marked);
         let plain = before_end(&plain);
-        let text = Text::of(plain, false)?.sql;
-        let prepared = self.client.prepare(&text).await;
-        let prepared =
-            prepared.map_err(|error| report::explain(&self.catalog, plain, &Failure::of(&error), chain(&error)))?;
+        let (text, prepared) = self.prepare(plain).await?;
         let mut columns = Vec::new();
         for column in prepared.columns() {
             let name = column.name().to_owned();
             let kind = kind(column.type_()).ok_or_else(|| unread(&name, column.type_()))?;
-            let is_marked = marked.contains(&format!("\"{}!\"", name.replace('"', "\"\"")));
-            columns.push(Column { name: if is_marked { name + "!" } else { name }, kind, nullable: true });
+            columns.push(Column { name, kind, nullable: true, unique: false });
+        }
+        if plain != before_end(marked) {
+            // A second time for the names: a mark in a subselect is none of the column that has the same name outside.
+            let (_, named) = self.prepare(before_end(marked)).await?;
+            columns
+                .iter_mut()
+                .zip(named.columns())
+                .for_each(|(column, named)| named.name().clone_into(&mut column.name));
         }
         let parameters = prepared.params().iter().map(parameter).collect();
         let tree = self.tree(&text, prepared.params()).await;
@@ -58,9 +63,22 @@ impl Database {
         {
             columns.iter_mut().zip(nullable).for_each(|(column, nullable)| column.nullable = nullable);
         }
+        if let Some(unique) = tree.as_ref().and_then(|tree| unique::unique(&self.catalog, tree))
+            && unique.len() == columns.len()
+        {
+            columns.iter_mut().zip(unique).for_each(|(column, unique)| column.unique = unique);
+        }
         let Touched { reads, writes, is_volatile } =
             tree.as_ref().map_or_else(Touched::anything, |tree| Touched::of(&self.catalog, tree));
         Ok(Entry { statement: marked.to_owned(), parameters, columns, reads, writes, is_volatile })
+    }
+
+    async fn prepare(&self, text: &str) -> Result<(String, Statement), String> {
+        let sql = Text::of(text, false)?.sql;
+        match self.client.prepare(&sql).await {
+            Ok(prepared) => Ok((sql, prepared)),
+            Err(error) => Err(report::explain(&self.catalog, text, &Failure::of(&error), chain(&error))),
+        }
     }
 
     /// The statement as PostgreSQL has analysed it: what it stores of a function that consists of it, which is never made.
@@ -129,32 +147,10 @@ fn given(ty: &Type) -> Kind {
 
 /// What the driver of `skep` makes of a column.
 fn kind(ty: &Type) -> Option<Kind> {
-    Some(match *ty {
-        Type::BOOL => Kind::Boolean,
-        Type::INT2 | Type::INT4 | Type::INT8 | Type::OID => Kind::Integer,
-        Type::FLOAT4 | Type::FLOAT8 => Kind::Real,
-        Type::BYTEA => Kind::Blob,
-        Type::NUMERIC => Kind::Decimal,
-        Type::CHAR
-        | Type::TEXT
-        | Type::VARCHAR
-        | Type::BPCHAR
-        | Type::NAME
-        | Type::JSON
-        | Type::JSONB
-        | Type::XML
-        | Type::UNKNOWN
-        | Type::UUID
-        | Type::DATE
-        | Type::TIME
-        | Type::TIMESTAMP
-        | Type::TIMESTAMPTZ => Kind::Text,
-        _ => match ty.kind() {
-            Form::Enum(_) => Kind::Text,
-            Form::Domain(of) => return kind(of),
-            _ if ty.name() == "citext" => Kind::Text,
-            _ => return None,
-        },
+    Kind::of_type(ty.oid()).or_else(|| match ty.kind() {
+        Form::Enum(_) => Some(Kind::Text),
+        Form::Domain(of) => kind(of),
+        _ => (ty.name() == "citext").then_some(Kind::Text),
     })
 }
 

@@ -1,5 +1,6 @@
 //! What is wrong with a statement, for the one who wrote it: the message of PostgreSQL, the place, and the name that was probably meant.
 
+use skep_sql_lock::message::{listed, pointed};
 use skep_sql_lock::text::{Piece, pieces};
 use tokio_postgres::error::{ErrorPosition, SqlState};
 
@@ -75,20 +76,6 @@ fn written_at(text: &str, position: usize) -> Option<usize> {
     Some(text.len())
 }
 
-/// The line of the statement with a mark below the word at this place.
-fn pointed(sql: &str, offset: usize) -> String {
-    let Some((before, after)) = sql.split_at_checked(offset.min(sql.len())) else { return String::new() };
-    let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let end = after.find('\n').map_or(sql.len(), |at| offset + at);
-    let line = sql[start..end].trim_end();
-    let indent = line.len() - line.trim_start().len();
-    let column = sql[start..offset].chars().count().saturating_sub(line[..indent].chars().count());
-    let width =
-        after.find(|next: char| !(next.is_alphanumeric() || "_.\"".contains(next))).unwrap_or(after.len()).max(1);
-    let (space, marks) = (" ".repeat(column), "^".repeat(width));
-    format!("\n  |\n  | {}\n  | {space}{marks}", line.trim_start())
-}
-
 /// The nearest name of a table, a column or a function.
 fn near(catalog: &Catalog, text: &str, failure: &Failure) -> Option<String> {
     let (code, message) = (failure.code.as_ref()?, failure.message.as_deref()?);
@@ -133,8 +120,4 @@ fn near(catalog: &Catalog, text: &str, failure: &Failure) -> Option<String> {
 /// What stands between the first quotes.
 fn quoted(message: &str) -> Option<&str> {
     message.split('"').nth(1)
-}
-
-fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

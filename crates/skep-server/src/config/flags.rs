@@ -18,6 +18,8 @@ pub(crate) struct Flags {
     pub(crate) settings: Vec<RawSetting>,
     /// With `--check`: also what a deployment lacks.
     pub(crate) deploy: bool,
+    /// With `--routes`: also where each table is read and written.
+    pub(crate) sql: bool,
     /// The control command: `--control`.
     pub(crate) control_command: String,
     /// Level and duration of `--log-token`.
@@ -43,7 +45,7 @@ pub(crate) enum Command {
 }
 
 /// Flags that are not settings: flag, argument, help, and the command.
-pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 14] = [
+pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 15] = [
     ("--config", "FILE", "Read settings from FILE instead of skep.toml in the current directory.", None),
     ("--set", "NAME=VALUE", "Set any of the settings below.", None),
     (
@@ -85,6 +87,7 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 14] = [
     ("--print-config", "", "Print each setting and its source.", Some(Command::PrintConfig)),
     ("--generate-secret", "", "Print a new key for the file of the setting secret.", Some(Command::GenerateSecret)),
     ("--routes", "", "Print the table of routes.", Some(Command::Routes)),
+    ("--sql", "", "With --routes: also print where `sql!` reads and writes each table.", None),
     (
         "--log-token",
         "WORDS",
@@ -103,6 +106,9 @@ impl Flags {
         flags.parse_all(&mut parser, table).map_err(|problem| StartError::usage(problem.to_string()))?;
         if flags.deploy && flags.command != Some(Command::Check) {
             return Err(StartError::usage("--deploy stands with --check only: --check --deploy".to_owned()));
+        }
+        if flags.sql && flags.command != Some(Command::Routes) {
+            return Err(StartError::usage("--sql stands with --routes only: --routes --sql".to_owned()));
         }
         Ok(flags)
     }
@@ -140,6 +146,7 @@ impl Flags {
         }
         match flag {
             "--deploy" => self.deploy = true,
+            "--sql" => self.sql = true,
             "--config" => self.file = Some(parser.value()?.into()),
             "--set" => {
                 let text = parser.value()?.string()?;

@@ -185,6 +185,10 @@ fn questions_are_answered_without_serving() {
     assert!(code == Some(0) && out.contains("--listen ADDR") && out.contains("limits.header_time"), "{out}");
     let (code, out, _) = output(&["--routes"]);
     assert!(code == Some(0) && out.contains("POST    /length") | out.contains("POST  /length"), "{out}");
+    let (code, out, _) = output(&["--routes", "--sql"]);
+    assert!(code == Some(0) && out.contains("\nnot listed: statements of `query(...)`"), "{out}");
+    let (code, _, error) = output(&["--check", "--sql"]);
+    assert!(code != Some(0) && error.contains("--sql stands with --routes only"), "{error}");
     let (code, out, _) = output(&["--print-config", "--set", "grace=3s"]);
     assert!(code == Some(0), "{out}");
     assert!(out.lines().any(|line| line.starts_with("grace = 3s ") && line.ends_with("# --set")), "{out}");

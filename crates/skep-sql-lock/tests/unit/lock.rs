@@ -11,8 +11,8 @@ fn entry(statement: &str) -> Entry {
             Parameter { kind: Kind::Text, is_list: false },
         ],
         columns: vec![
-            Column { name: "a name!".to_owned(), kind: Kind::Boolean, nullable: false },
-            Column { name: "back\\slash\nnew \\n".to_owned(), kind: Kind::Decimal, nullable: true },
+            Column { name: "a name!".to_owned(), kind: Kind::Boolean, nullable: false, unique: false },
+            Column { name: "back\\slash\nnew \\n".to_owned(), kind: Kind::Decimal, nullable: true, unique: true },
         ],
         reads: Tables::These(["hive".to_owned(), "other.visit".to_owned()].into()),
         writes: Tables::Any,
@@ -43,7 +43,7 @@ fn a_changed_line_is_stale_and_an_unknown_one_is_named() {
         assert_eq!(Lock::parse(&changed).unwrap().find("select 1", "1"), Err(Unknown::Stale), "{from}");
     }
     let conflict = text.replace("volatile", "<<<<<<< HEAD");
-    assert_eq!(Lock::parse(&conflict).unwrap_err(), (12, "<<<<<<< HEAD".to_owned()));
+    assert_eq!(Lock::parse(&conflict).unwrap_err(), (13, "<<<<<<< HEAD".to_owned()));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use sqlite3_parser::ast::{
     As, Cmd, CompoundOperator, Expr, FromClause, JoinConstraint, JoinOperator, JoinType, JoinedSelectTable, OneSelect,
-    QualifiedName, ResultColumn, Select, SelectTable, Stmt, With,
+    Operator, QualifiedName, ResultColumn, Select, SelectTable, Stmt, With,
 };
 
 use super::{Columns, Inference, Kind, Type, folded, parse, unquoted};
@@ -62,10 +62,19 @@ impl Source {
     /// A row of it may be missing.
     pub(super) fn make_nullable(&mut self) {
         self.rowid = self.rowid.map(Type::nullable);
-        let nullable = |columns: &Rc<[(String, Type)]>| -> Rc<[(String, Type)]> {
-            columns.iter().map(|(name, ty)| (name.clone(), ty.nullable())).collect()
+        self.change(Type::nullable);
+    }
+
+    /// A row of it may come more than once.
+    fn make_repeated(&mut self) {
+        self.change(Type::repeated);
+    }
+
+    fn change(&mut self, change: fn(Type) -> Type) {
+        let changed = |columns: &Rc<[(String, Type)]>| -> Rc<[(String, Type)]> {
+            columns.iter().map(|(name, ty)| (name.clone(), change(*ty))).collect()
         };
-        self.columns = self.columns.as_ref().map(nullable);
+        self.columns = self.columns.as_ref().map(changed);
     }
 
     pub(super) fn has(&self, column: &str) -> Option<Type> {
@@ -181,7 +190,9 @@ impl Inference<'_> {
             let more = match column {
                 ResultColumn::Expr(expression, alias) => {
                     let name = alias.as_ref().map_or_else(|| name_of(expression), |alias| folded(alias_name(alias)));
-                    Some(vec![(name, self.ty(expression, scope))])
+                    let ty = self.ty(expression, scope);
+                    let is_column = matches!(expression, Expr::Id(_) | Expr::Name(_) | Expr::Qualified(..));
+                    Some(vec![(name, if is_column { ty } else { ty.repeated() })])
                 }
                 ResultColumn::Star => star(scope, None),
                 ResultColumn::TableStar(table) => star(scope, Some(&folded(table.0))),
@@ -218,6 +229,16 @@ impl Inference<'_> {
                 self.joined_by_name = true;
                 join_naturally(&mut sources, &mut more);
             }
+            // Rows of the left stay single where each finds one row of the right at most.
+            let is_plain = !is_natural && !join.contains(JoinType::RIGHT);
+            let finds_one = match constraint {
+                Some(JoinConstraint::On(condition)) if is_plain => is_by_key(condition, &more),
+                _ => false,
+            };
+            if !finds_one {
+                sources.iter_mut().for_each(Source::make_repeated);
+            }
+            more.iter_mut().for_each(Source::make_repeated);
             // A `full join` is both.
             if join.contains(JoinType::RIGHT) {
                 sources.iter_mut().for_each(Source::make_nullable);
@@ -340,6 +361,31 @@ fn star(scope: &Scope<'_>, table: Option<&str>) -> Option<Vec<(String, Type)>> {
         }
     }
     Some(all)
+}
+
+/// True if at most one row of the table fulfils the condition, whatever is on the left: it compares a unique column. Only integers, since
+/// texts are compared by the rules of either side.
+fn is_by_key(condition: &Expr<'_>, right: &[Source]) -> bool {
+    let [Source { name: Some(right_name), columns: Some(columns), .. }] = right else { return false };
+    let is_key = |side: &Expr<'_>| {
+        let Expr::Qualified(table, column) = side else { return false };
+        let column = folded(column.0);
+        let is_single = |(name, ty): &(String, Type)| *name == column && ty.unique && ty.kind == Kind::Integer;
+        folded(table.0) == *right_name && columns.iter().any(is_single)
+    };
+    let is_of_left = |side: &Expr<'_>| match side {
+        Expr::Qualified(table, _) => folded(table.0) != *right_name,
+        Expr::Literal(_) | Expr::Variable(_) => true,
+        _ => false,
+    };
+    match condition {
+        Expr::Binary(one, Operator::And, other) => is_by_key(one, right) || is_by_key(other, right),
+        Expr::Binary(one, Operator::Equals, other) => {
+            is_key(one) && is_of_left(other) || is_key(other) && is_of_left(one)
+        }
+        Expr::Parenthesized(list) if list.len() == 1 => is_by_key(&list[0], right),
+        _ => false,
+    }
 }
 
 fn join_naturally(left: &mut [Source], right: &mut [Source]) {

@@ -1,6 +1,7 @@
 //! What is said of a statement holds: on random schemas, with random rows and random selects.
 //!
 //! - No column that is said not to be NULL is ever NULL, and none is of another type than is said.
+//! - No column that is said to be unique has a value twice.
 //! - If another value in a column, or another row, changes the answer, the column or the table is among those that are read.
 //!
 //! `SQL_CASES=100000 cargo test -p skep-sql-macros soundness` tries as many statements; a failure names its seed.
@@ -34,6 +35,7 @@ fn what_is_said_of_a_statement_holds() {
     // A generator of which SQLite refuses most, or an inference that says nothing, would hold as well.
     assert!(told.columns_not_null * 5 > told.columns, "{told:?}");
     assert!(told.columns_of_a_type * 2 > told.columns, "{told:?}");
+    assert!(told.columns_unique * 100 > told.columns, "{told:?}");
     assert!(told.changes_seen * 10 > told.statements, "{told:?}");
 }
 
@@ -45,6 +47,7 @@ struct Told {
     columns: u64,
     columns_not_null: u64,
     columns_of_a_type: u64,
+    columns_unique: u64,
     rows: u64,
     changes_seen: u64,
 }
@@ -91,6 +94,7 @@ impl Told {
         let count =
             |is: &dyn Fn(&check::Column) -> bool| checked.columns.iter().filter(|column| is(column)).count() as u64;
         self.columns_not_null += count(&|column| !column.ty.nullable);
+        self.columns_unique += count(&|column| column.ty.unique);
         self.columns_of_a_type += count(&|column| column.ty.kind != Kind::Any);
         self.not_understood += u64::from(
             !checked.columns.is_empty()
@@ -116,6 +120,12 @@ fn read(statement: &mut Statement<'_>) -> Option<Vec<Vec<Value>>> {
 
 /// What a value is that is not as was said.
 fn compare(checked: &Checked, rows: &[Vec<Value>]) -> Option<String> {
+    for (nth, column) in checked.columns.iter().enumerate().filter(|(_, column)| column.ty.unique) {
+        let values: Vec<&Value> = rows.iter().map(|row| &row[nth]).filter(|value| **value != Value::Null).collect();
+        if let Some(twice) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
+            return Some(format!("column {nth} (`{}`) is unique, and has {:?} twice", column.name, twice.1));
+        }
+    }
     for row in rows {
         assert_eq!(row.len(), checked.columns.len());
         for (nth, (value, column)) in row.iter().zip(&checked.columns).enumerate() {

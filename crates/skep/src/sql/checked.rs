@@ -290,11 +290,21 @@ impl<'q, T> Query<'q, T> {
     #[must_use]
     pub fn from_parts<const N: usize>(
         statements: &'static [Checked],
-        _rows: PhantomData<T>,
+        rows: PhantomData<T>,
         parts: [(usize, Vec<Result<Value<'q>, Unfit>>); N],
     ) -> Self {
-        let chosen = parts.iter().map(|(offset, _)| offset).sum::<usize>();
-        let parameters = parts.into_iter().flat_map(|(_, parameters)| parameters);
+        Self::from_parts_and(statements, rows, parts, (0, Vec::new()))
+    }
+
+    /// The same, with one part more.
+    pub(super) fn from_parts_and<const N: usize>(
+        statements: &'static [Checked],
+        _rows: PhantomData<T>,
+        parts: [(usize, Vec<Result<Value<'q>, Unfit>>); N],
+        last: (usize, Vec<Result<Value<'q>, Unfit>>),
+    ) -> Self {
+        let chosen = parts.iter().map(|(offset, _)| offset).sum::<usize>() + last.0;
+        let parameters = parts.into_iter().flat_map(|(_, parameters)| parameters).chain(last.1);
         Self::of_checked(&statements[chosen], Values::gather(parameters))
     }
 }

@@ -17,6 +17,15 @@ macro_rules! row_verbs {
         pub $($asynchronous)? fn one<'q, T: Row>($this: $type, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
             $this.ask(query.into(), $verbs::one::<T>) $($wait)*
         }
+
+        /// One page of the answer, of a statement that `sql!` was given with `{page 20: number}` or `{keyset 20: cursor}`.
+        pub $($asynchronous)? fn page<'q, T: Row, At>(
+            $this: $type,
+            page: $crate::sql::PageQuery<'q, T, At>,
+        ) -> Result<$crate::sql::Page<T, At>> {
+            let rows = $this.ask(page.query, $verbs::all::<T>) $($wait)*?;
+            Ok((page.cut)(rows))
+        }
     };
 }
 

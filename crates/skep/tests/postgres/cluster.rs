@@ -1,12 +1,15 @@
 //! A cluster of PostgreSQL that ends with its test.
 
-use std::os::unix::fs::chown;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+
+#[path = "../../../skep-cli/src/sql/installed.rs"]
+mod installed;
+
+use installed::{lower, program};
 
 pub(crate) struct Cluster {
     folder: TempDir,
@@ -99,13 +102,6 @@ impl Drop for Cluster {
     }
 }
 
-/// Debian keeps the programs of each version in a folder of its own.
-fn program(name: &str) -> PathBuf {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let newest = versions.map(|version| version.path().join("bin").join(name)).filter(|path| path.is_file()).max();
-    newest.unwrap_or_else(|| name.into())
-}
-
 fn as_server(name: &str) -> Command {
     let mut command = Command::new(program(name));
     lower(&mut command);
@@ -118,28 +114,6 @@ fn as_shell() -> Command {
     command
 }
 
-/// PostgreSQL does not run as root.
-fn lower(command: &mut Command) {
-    if let Some((user, group)) = other_user() {
-        command.uid(user).gid(group).current_dir("/tmp");
-    }
-}
-
 fn give(path: &Path) {
-    if let Some((user, group)) = other_user() {
-        chown(path, Some(user), Some(group)).expect("root may");
-    }
-}
-
-/// Number and group of `postgres`, or of `nobody`, if we are root.
-fn other_user() -> Option<(u32, u32)> {
-    use std::os::unix::fs::MetadataExt;
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let find = |name: &str| {
-        let line = users.lines().find(|line| line.split(':').next() == Some(name))?;
-        let mut numbers = line.split(':').skip(2).map(str::parse);
-        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
-    };
-    is_root.then(|| find("postgres").or_else(|| find("nobody"))).flatten()
+    installed::give(path).expect("root may");
 }

@@ -12,7 +12,6 @@ pub(super) const TEXTS: Texts = Texts {
     main_menu: "Main",
     footer: "One executable, written with Skep.",
     pages: "Pages",
-    page: "Page",
     previous: "Previous",
     next: "Next",
     error,

@@ -12,7 +12,6 @@ pub(super) const TEXTS: Texts = Texts {
     main_menu: "Hauptmenü",
     footer: "Ein einziges Programm, geschrieben mit Skep.",
     pages: "Seiten",
-    page: "Seite",
     previous: "Zurück",
     next: "Weiter",
     error,

@@ -1,7 +1,7 @@
 //! Statements of every form.
 
 use skep::sql;
-use skep::sql::{Changes, Local, Result, Row};
+use skep::sql::{Changes, Cursor, Local, Page, PageNumber, Result, Row};
 
 /// A row of `hive`.
 #[derive(Clone, Debug, PartialEq, Eq, Row)]
@@ -48,6 +48,37 @@ pub async fn hives(db: &Local, at_least: i64, noted: bool, order: Order) -> Resu
         at_least
     ))
     .await
+}
+
+/// A visit of a hive, in a list.
+#[derive(Clone, Debug, PartialEq, Row)]
+pub struct Visit {
+    /// Unique.
+    pub id: i64,
+    /// As `2026-04-01T12:00:00Z`.
+    pub at: String,
+    /// Of the hive.
+    pub name: String,
+}
+
+/// Three visits, the newest first.
+pub async fn visits(
+    db: &Local,
+    at: Option<Cursor<(String, i64)>>,
+    healthy: Option<bool>,
+) -> Result<Page<Visit, Cursor<(String, i64)>>> {
+    db.page(sql!(
+        Visit,
+        "select visit.id, visit.at, hive.name from visit join hive on hive.id = visit.hive where true"
+        {if let Some(healthy) = healthy: "and visit.healthy = ?", healthy}
+        "order by at desc, id desc" {keyset 3: at}
+    ))
+    .await
+}
+
+/// Two names, from A to Z.
+pub async fn names(db: &Local, at: PageNumber) -> Result<Page<String, PageNumber>> {
+    db.page(sql!(String, "select name from hive order by name" {page 2: at})).await
 }
 
 /// Those with these names, or all others.

@@ -7,11 +7,11 @@ mod cluster;
 use std::sync::{Arc, OnceLock};
 
 use skep::offload::Inline;
-use skep::sql::{Checked, Database, Dialect, Local, Options};
+use skep::sql::{Checked, Database, Dialect, Local, Options, PageNumber};
 use skep::test::Client;
 use skep::{Secret, Setup, sql};
 use skep_cli_hives::{
-    Hive, MIGRATIONS, Order, add, add_apiary, app, frames, hives, named, remove, summary, visit, visited,
+    Hive, MIGRATIONS, Order, add, add_apiary, app, frames, hives, named, names, remove, summary, visit, visited, visits,
 };
 use tokio::runtime::LocalOptions;
 
@@ -64,6 +64,36 @@ fn a_list_is_an_array_whatever_is_in_its_texts() {
         assert_eq!(named(&db, &[odd], true).await?, ["Linden"]);
         assert_eq!(named(&db, &[], false).await?, [""; 0]);
         assert_eq!(named(&db, &[], true).await?, ["Linden", odd]);
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn pages_have_each_row_once_forwards_and_backwards() {
+    with(async |db| {
+        let (linden, ash) = two(&db).await?;
+        for nth in 0..8 {
+            visit(&db, if nth % 2 == 0 { linden } else { ash }, None, nth % 4 == 0).await?;
+        }
+        let (mut seen, mut page) = (Vec::new(), visits(&db, None, None).await?);
+        assert!(page.previous.is_none());
+        loop {
+            seen.extend(page.iter().map(|visit| visit.id));
+            let Some(next) = page.next.clone() else { break };
+            page = visits(&db, Some(next), None).await?;
+        }
+        assert_eq!(seen, [8, 7, 6, 5, 4, 3, 2, 1]);
+        let mut back = Vec::new();
+        while let Some(previous) = page.previous.clone() {
+            page = visits(&db, Some(previous), None).await?;
+            back.splice(0..0, page.iter().map(|visit| visit.id));
+        }
+        assert_eq!(back, seen[..6]);
+        let healthy = visits(&db, None, Some(true)).await?;
+        assert_eq!((healthy.len(), healthy.next), (2, None));
+        let first = names(&db, PageNumber::FIRST).await?;
+        assert_eq!((first.len(), first.previous, first.next), (2, None, None));
         Ok(())
     });
 }

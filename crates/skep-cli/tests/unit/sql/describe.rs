@@ -194,6 +194,41 @@ fn tables_are_found_through_all_that_touches_them() {
     }));
 }
 
+/// Each with a `!` for a column that has no value twice.
+const UNIQUE: &[(&str, &str)] = &[
+    ("select id, title from post", "!-"),
+    (
+        "select * from (select id, title from post where times > ? order by title) a where (title, id) > (?, ?) order by title",
+        "!-",
+    ),
+    ("select distinct id from titled limit 3", "!"),
+    ("select post.id, remark.id from post, remark", "--"),
+    ("select post.id, remark.id from post join remark on remark.post = post.id", "--"),
+    ("select remark.id, post.id from remark join post on post.id = remark.post", "!-"),
+    ("select remark.id from remark left join post on remark.post = post.id and post.times > 1", "!"),
+    ("select remark.id from remark join post on post.id = remark.post or post.times = 1", "-"),
+    ("select remark.id from remark join post on post.id > remark.post", "-"),
+    ("select remark.id from remark join post on post.id = post.id", "-"),
+    ("select remark.id from remark right join post on post.id = remark.post", "-"),
+    ("select id from post union all select id from post", "-"),
+    ("select id, generate_series(1, 2) from post", "--"),
+    ("select id + 0 from post", "-"),
+    ("select id from parent", "-"),
+    ("select id from event", "-"),
+];
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_column_has_no_value_twice_only_if_that_is_sure() {
+    run(with(SCHEMA, async |database| {
+        for (sql, expected) in UNIQUE {
+            let entry = database.describe(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+            let found: String = entry.columns.iter().map(|column| if column.unique { '!' } else { '-' }).collect();
+            assert_eq!(found, *expected, "{sql}");
+        }
+    }));
+}
+
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn types_are_those_that_the_driver_reads() {
@@ -210,6 +245,11 @@ fn types_are_those_that_the_driver_reads() {
         let kinds: Vec<_> = list.parameters.iter().map(|one| (one.kind, one.is_list)).collect();
         assert_eq!(kinds, [(Kind::Integer, true), (Kind::Text, false), (Kind::Text, false)]);
         assert_eq!(list.columns[0].name, "id!");
+        // A mark within a subselect is none of the column that has the same name outside.
+        let inner =
+            "select post.body from post, (select title as \"body!\" from post) other, (select '\"body!\"') text";
+        assert_eq!(database.describe(inner).await.unwrap().columns[0].name, "body");
+        assert_eq!(database.describe("select pg_notify('a', 'b')").await.unwrap().columns[0].kind, Kind::Any);
     }));
 }
 

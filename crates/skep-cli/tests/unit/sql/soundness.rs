@@ -1,6 +1,6 @@
 //! What is said of a statement holds: on random schemas, with random rows and random selects, by PostgreSQL.
 //!
-//! - No column that is said not to be NULL is ever NULL.
+//! - No column that is said not to be NULL is ever NULL, and none that is said to be unique has a value twice.
 //! - If a table that is not among those that are read is emptied, the answer stays the same.
 //!
 //! `SQL_CASES=100000 cargo test -p skep-cli soundness -- --ignored` tries as many statements; a failure names its seed.
@@ -43,17 +43,18 @@ fn schema(random: &mut Random) -> String {
             .iter()
             .map(|name| {
                 let ty = if *name < "c" { "int" } else { "text" };
-                format!("{name} {ty}{}", random.of(&[" not null", " not null", ""]))
+                let key = if ["a", "c"].contains(name) && random.one_in(3) { " unique" } else { "" };
+                format!("{name} {ty}{}{key}", random.of(&[" not null", " not null", ""]))
             })
             .collect();
         text += &format!("create table {table} ({});\n", columns.join(", "));
         for _ in 0..random.below(4) {
-            // What `not null` refuses is left out.
+            // What `not null` and `unique` refuse is left out.
             let number = |random: &mut Random| random.of(&["0", "1", "2", "null"]).to_owned();
             let word = |random: &mut Random| random.of(&["''", "'x'", "'y'", "null"]).to_owned();
             let row = [number(random), number(random), word(random), word(random)].join(", ");
             text += &format!(
-                "do $$ begin insert into {table} values ({row}); exception when not_null_violation then null; end $$;\n"
+                "do $$ begin insert into {table} values ({row}); exception when integrity_constraint_violation then null; end $$;\n"
             );
         }
     }
@@ -132,6 +133,9 @@ fn select(random: &mut Random, depth: usize, names: &[&str; 2]) -> String {
 
 fn number(random: &mut Random, sources: &[&str], depth: usize) -> String {
     let source = random.of(sources).to_owned();
+    if random.one_in(3) {
+        return format!("{source}.a");
+    }
     match random.below(if depth < 3 { 12 } else { 9 }) {
         0 => "1".to_owned(),
         1 => format!("{source}.a + 1"),
@@ -150,6 +154,9 @@ fn number(random: &mut Random, sources: &[&str], depth: usize) -> String {
 
 fn word(random: &mut Random, sources: &[&str]) -> String {
     let source = random.of(sources).to_owned();
+    if random.one_in(3) {
+        return format!("{source}.c");
+    }
     match random.below(8) {
         0 => format!("{source}.c || 'x'"),
         1 => format!("lower({source}.c)"),
@@ -178,7 +185,7 @@ async fn rows(database: &Database, sql: &str) -> Option<Vec<Vec<Option<String>>>
 #[ignore = "needs PostgreSQL"]
 fn what_is_said_of_a_random_statement_holds() {
     let cases: usize = std::env::var("SQL_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1_000);
-    let (mut tried, mut columns, mut not_null, mut refused) = (0, 0, 0, 0);
+    let (mut tried, mut columns, mut not_null, mut unique, mut refused) = (0, 0, 0, 0, 0);
     let folder = tempfile::tempdir().unwrap();
     run(async {
         let mut server = Server::start().await.unwrap();
@@ -202,6 +209,11 @@ fn what_is_said_of_a_random_statement_holds() {
                     let is_null = before.iter().any(|row| row[nth].is_none());
                     assert!(column.nullable || !is_null, "{} is NULL: {}", column.name, context());
                     (columns, not_null) = (columns + 1, not_null + usize::from(!column.nullable));
+                    let mut values: Vec<_> = before.iter().filter_map(|row| row[nth].as_ref()).collect();
+                    values.sort();
+                    let comes_twice = values.windows(2).any(|pair| pair[0] == pair[1]);
+                    assert!(!column.unique || !comes_twice, "{} comes twice: {}", column.name, context());
+                    unique += usize::from(column.unique);
                 }
                 for table in TABLES.iter().filter(|table| entry.reads.names().all(|name| name != **table)) {
                     database.client.batch_execute(&format!("begin; delete from {table}")).await.unwrap();
@@ -217,6 +229,9 @@ fn what_is_said_of_a_random_statement_holds() {
         }
         server.end().await;
     });
-    println!("{tried} statements, {refused} refused, {not_null} of {columns} columns are never NULL");
-    assert!(not_null * 4 > columns && refused < tried, "{tried} {refused} {not_null} {columns}");
+    println!("{tried} statements, {refused} refused, {not_null} of {columns} columns are never NULL, {unique} unique");
+    assert!(
+        not_null * 4 > columns && unique * 100 > columns && refused < tried,
+        "{tried} {refused} {not_null} {unique} {columns}"
+    );
 }

@@ -131,3 +131,19 @@ fn text(raw: &[u8]) -> Result<Value<'_>, Unfit> {
     let text = std::str::from_utf8(raw).map_err(|_| Unfit::because("the text is not UTF-8"))?;
     Ok(Value::Text(text.into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_types_that_sql_knows_is_that_of_the_driver() {
+        let types =
+            (0..5_000).filter_map(Type::from_oid).filter(|ty| !matches!(ty.kind(), Kind::Enum(_) | Kind::Domain(_)));
+        for ty in types {
+            let refused = format!("a value of type `{ty}` has to be written as");
+            let is_read = !matches!(decode(&ty, &[]), Err(reason) if reason.to_string().contains(&refused));
+            assert_eq!(is_read, skep_sql_lock::Kind::of_type(ty.oid()).is_some(), "{ty}");
+        }
+    }
+}
