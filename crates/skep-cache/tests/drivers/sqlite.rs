@@ -32,6 +32,24 @@ fn entries_survive_and_share_the_applications_database() {
     assert_eq!(title, "hello");
 }
 
+/// As the processes of a server do that starts with an empty data folder.
+#[test]
+fn many_may_open_a_new_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..20 {
+        let path = folder.path().join(format!("{round}.db"));
+        let start = std::sync::Barrier::new(8);
+        let open = || {
+            start.wait();
+            Sqlite::open(&path).map(drop)
+        };
+        std::thread::scope(|scope| {
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            all.into_iter().for_each(|one| one.join().unwrap().unwrap());
+        });
+    }
+}
+
 #[test]
 fn writes_sweep_dead_entries() {
     let folder = tempfile::tempdir().unwrap();
