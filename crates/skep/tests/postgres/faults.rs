@@ -119,7 +119,8 @@ fn killed_backends_cost_the_statements_that_they_had() {
         let before = tally.right.get();
         becomes("statements succeed again", async || tally.right.get() > before + 1000).await;
         end(&tally, tasks).await;
-        assert!(tally.failed.get() > 0 && tally.right.get() > tally.failed.get());
+        let (right, failed) = (tally.right.get(), tally.failed.get());
+        assert!(failed > 0 && right > 10 * failed, "{right} right, {failed} failed");
     });
 }
 
