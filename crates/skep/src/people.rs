@@ -28,7 +28,7 @@ mod totp;
 pub use account::{Account, Allowed, Fresh, Maybe, Rule, Signed};
 pub use common::weakness;
 pub use device::{UserSession, end_session, user_sessions};
-pub use event::{EventKind, SecurityEvent, SecurityLog, record};
+pub use event::{EventKind, SecurityEvent, SecurityLog, record, without_tokens};
 pub use link::{
     MailAccount, is_reset_link, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link,
     send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,

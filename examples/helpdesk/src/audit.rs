@@ -1,6 +1,7 @@
 //! The audit trail: who changed what, and when. A layer writes it, so that no handler can forget it.
 
 use skep::layer::Next;
+use skep::people::without_tokens;
 use skep::prelude::*;
 use skep::sql::{Cursor, Row};
 
@@ -14,7 +15,7 @@ pub async fn record(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
     let action = next.route().to_owned();
     let response = next.run(cx).await?;
     if !cx.method().is_safe() && !response.status().is_client_error() {
-        let (user, path) = (cx.user().map(str::to_owned), cx.uri().path());
+        let (user, path) = (cx.user().map(str::to_owned), without_tokens(cx.uri().path()));
         let insert = sql!("insert into audit (user, action, path) values (?, ?, ?)", user, action, path);
         cx.transaction().await?.execute(insert).await?;
     }

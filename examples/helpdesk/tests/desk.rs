@@ -77,6 +77,8 @@ fn an_account_is_made_by_the_owner_of_an_address_and_is_a_customer() {
     assert!(made.text().contains("My tickets") && made.text().contains("No tickets here."), "{}", made.text());
     let again = desk.visitor().get(&link);
     assert!(again.status() == 404 && again.text().contains("has been used"), "{}", again.text());
+    let trail = desk.signed_in(ADA).get("/audit").text().to_owned();
+    assert!(trail.contains("/sign-up/***") && !trail.contains(&link), "{trail}");
 }
 
 #[test]

@@ -207,8 +207,17 @@ pub(super) async fn record_of(cx: &Cx<'_>, kind: EventKind, account: Option<Stri
     }
 }
 
-/// A token in a path is as good as a password until it is used.
-fn without_tokens(path: &str) -> String {
+/// A path for logs: segments of 32 characters or more are `***`, since a token in a path, such as that of a sign-up link, is as good as a
+/// password until it is used. The paths of [`SecurityEvent`]s are written so.
+///
+/// ```
+/// use skep::people::without_tokens;
+///
+/// assert_eq!(without_tokens("/tickets/17"), "/tickets/17");
+/// assert_eq!(without_tokens("/sign-up/q8JmX0cYxk3mZ5oQe1r2t3u4v5w6x7y8"), "/sign-up/***");
+/// ```
+#[must_use]
+pub fn without_tokens(path: &str) -> String {
     let segments = path.split('/').map(|segment| if segment.len() >= 32 { "***" } else { segment });
     segments.collect::<Vec<_>>().join("/")
 }
