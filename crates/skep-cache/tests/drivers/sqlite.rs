@@ -45,7 +45,9 @@ fn many_may_open_a_new_file_at_once() {
         };
         std::thread::scope(|scope| {
             let all: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
-            all.into_iter().for_each(|one| one.join().unwrap().unwrap());
+            for one in all {
+                one.join().unwrap().unwrap();
+            }
         });
     }
 }
