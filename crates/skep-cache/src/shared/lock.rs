@@ -68,7 +68,8 @@ pub(crate) fn lock<'a>(words: Words<'a>, backing: &impl Backing) -> Result<(Held
 
 fn take<'a>(word: &'a AtomicU64, seen: u64, backing: &impl Backing) -> Option<Held<'a>> {
     let mine = backing.me() << 48 | (seen + 1) & TICKETS;
-    word.compare_exchange(seen, mine, AcqRel, Relaxed).is_ok().then_some(Held { word, mine })
+    // Not `then_some`: a `Held` that is made in vain would release, when it is dropped, what another thread of ours has taken with this number.
+    word.compare_exchange(seen, mine, AcqRel, Relaxed).is_ok().then(|| Held { word, mine })
 }
 
 #[cold]

@@ -96,6 +96,31 @@ fn a_user_who_stands_still_costs_the_others_one_write_and_no_read() {
     assert_eq!(get(&one, b"key").as_deref(), Some(&b"newer"[..]));
 }
 
+/// They have one user number, and may draw one ticket at the same time.
+#[test]
+fn threads_of_one_user_write_one_after_the_other() {
+    const THREADS: usize = 4;
+    const EACH: u32 = if cfg!(miri) { 20 } else { 20_000 };
+    let (map, _) = maps();
+    let add = |old: Option<&Record>| {
+        let count = old.map_or(0, |old| u32::from_le_bytes(old.entry().value().try_into().unwrap()));
+        Ok((Some(record(&(count + 1).to_le_bytes(), 1)), count + 1))
+    };
+    set(&map, b"count", &0_u32.to_le_bytes());
+    thread::scope(|scope| {
+        (0..THREADS).for_each(|_| {
+            _ = scope.spawn(|| {
+                for _ in 0..EACH {
+                    // The clock of this memory runs fast, so one may wait too long for it.
+                    while map.update(b"count", NOW, add).is_err_and(|error| error.is_unreachable()) {}
+                }
+            });
+        });
+    });
+    let count = u32::from_le_bytes(get(&map, b"count").unwrap().try_into().unwrap());
+    assert_eq!(count, EACH * u32::try_from(THREADS).unwrap());
+}
+
 /// The slot of a key whose record is being written in its place.
 fn busy_slot(map: &Map<Memory>) -> &AtomicU64 {
     let words = map.backing.words();
