@@ -59,12 +59,13 @@ impl RequestBudget {
         true
     }
 
-    pub(crate) fn release_permit(&self) {
+    /// True if a request waits for it.
+    pub(crate) fn release_permit(&self) -> bool {
         let free = self.permits.get();
         self.permits.set(free + 1);
-        if free == 0 {
-            self.waiting.take().iter().for_each(Waker::wake_by_ref);
-        }
+        let waiting = self.waiting.take();
+        waiting.iter().for_each(Waker::wake_by_ref);
+        !waiting.is_empty()
     }
 }
 
@@ -77,7 +78,9 @@ mod tests {
         let budget = RequestBudget::new(1, 2);
         assert!(budget.poll_permit(Waker::noop()) && !budget.has_permit());
         assert!(!budget.poll_permit(Waker::noop()));
-        budget.release_permit();
+        assert!(budget.release_permit(), "one waits");
+        assert!(budget.poll_permit(Waker::noop()));
+        assert!(!budget.release_permit(), "it has it");
         assert!(budget.has_permit());
         budget.reserve();
         assert!(!budget.has_permit() && budget.poll_permit(Waker::noop()), "its reserved permit");

@@ -296,8 +296,12 @@ impl Context {
     }
 
     pub(crate) fn release_permit(&self) {
-        self.budget.release_permit();
-        self.publish_busy();
+        if self.budget.release_permit() {
+            // A request takes it at once: the thread is as busy as before. Should that one be gone, somebody else may have it.
+            self.changed.notify_waiters();
+        } else {
+            self.publish_busy();
+        }
     }
 
     /// Shows the supervisor whether this thread has a free permit, and wakes tasks that wait for one.
