@@ -138,6 +138,13 @@ pub(crate) const NEEDS: &[Need] = &[
         from: From::Debian(&["postgresql"]),
     },
     Need {
+        name: "PgBouncer",
+        why: "connections to PostgreSQL go through it, too",
+        steps: &["external"],
+        found: || Path::new("/usr/sbin/pgbouncer").is_file() || command::on_path("pgbouncer"),
+        from: From::Debian(&["pgbouncer"]),
+    },
+    Need {
         name: "promtool",
         why: "Prometheus's own reading of metrics judges ours",
         steps: &["external"],

@@ -50,7 +50,8 @@ pub(crate) fn app_setup(
     setup.sql = skep::sql::Options::new()
         .connections(config.database_connections)
         .transactions(config.database_transactions)
-        .statement_timeout(config.database_timeout);
+        .statement_timeout(config.database_timeout)
+        .notifications(config.database_notifications);
     setup.base_url.clone_from(&config.base_url);
     setup.secure_cookies = config.cookies.secure;
     setup.development = config.development;

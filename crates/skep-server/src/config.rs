@@ -72,6 +72,7 @@ pub(crate) struct Config {
     pub(crate) database_connections: usize,
     pub(crate) database_transactions: usize,
     pub(crate) database_timeout: Duration,
+    pub(crate) database_notifications: usize,
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) hosts: Vec<String>,
     pub(crate) compression: Compression,

@@ -12,6 +12,7 @@
 //! | [`execute`](Local::execute) | how many rows were changed |
 //! | [`stream`](Local::stream) | every row, read as it is sent |
 //! | [`transaction`](Local::transaction) | the same verbs, all or nothing |
+//! | `listen` | what is said on a channel, of PostgreSQL only |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -128,6 +129,8 @@ pub use noted::statements;
 #[doc(hidden)]
 pub use page::page_size;
 pub use page::{Cursor, CursorKey, Page, PageNumber, PageQuery};
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+pub use postgres::{Notification, Notifications};
 pub use query::{Parameter, Parameters, Query, Values, query, values};
 #[cfg(target_family = "wasm")]
 pub use remote::{Blocking, Database, Local, Transaction};

@@ -13,9 +13,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-macros", &["skep-units"]),
     ("skep-sql-macros", &["skep-sql-lock", "skep-units"]),
     ("skep-cache", &["skep-units"]),
-    ("skep", &["skep-units", "skep-macros", "skep-sql-lock", "skep-sql-macros", "skep-cache"]),
+    // PostgreSQL for tests, here and below: `tools/cluster`.
+    ("skep", &["skep-units", "skep-macros", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"]),
     // The application that its tests drill: `tools/drill`.
-    ("skep-server", &["skep", "skep-units", "skep-drill"]),
+    ("skep-server", &["skep", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
     ("skep-isolate", &["skep", "skep-units", "skep-cache", "skep-server", "skep-isolate-app", "skep-client"]),
     ("skep-isolate-app", &["skep"]),
     // The server that the tests of `skep top` watch: `tools/drill`.

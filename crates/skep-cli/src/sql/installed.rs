@@ -1,4 +1,4 @@
-//! The PostgreSQL that is installed: its programs, and the user that they run as. Tests of `skep` use this file, too.
+//! The PostgreSQL that is installed: its programs, and the user that they run as. `tools/cluster` uses this file, too.
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;

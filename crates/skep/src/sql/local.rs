@@ -155,6 +155,42 @@ impl Local {
         }
     }
 
+    /// Listens on a channel of PostgreSQL: what anybody says there from now on, by `notify` or `pg_notify`, in whatever process, machine or
+    /// program. With the feature `postgres`.
+    ///
+    /// A handler that listens first and then reads the database misses no change. All who listen on a thread share one connection,
+    /// which is opened again when it is lost. Then, and when more than
+    /// [`notifications`](super::Options::notifications) wait to be taken, the next one is [`Missed`](super::Notification::Missed).
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    /// use futures_util::StreamExt;
+    /// use skep::prelude::*;
+    /// use skep::sql::Notification;
+    /// use skep::sse::Event;
+    ///
+    /// async fn news(cx: &mut Cx<'_>) -> Result {
+    ///     let said = cx.db().listen("news").await?;
+    ///     let events = said.map(|said| {
+    ///         Ok::<_, Infallible>(match said {
+    ///             Notification::Said(news) => Event::text(news),
+    ///             Notification::Missed => Event::text("").name("reload"),
+    ///         })
+    ///     });
+    ///     Ok(cx.events(events).into())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// If PostgreSQL cannot be reached, the name is longer than 63 bytes, or the database is SQLite.
+    #[cfg(feature = "postgres")]
+    pub async fn listen(&self, channel: &str) -> Result<super::Notifications> {
+        match &self.engine {
+            Engine::Sqlite(_) => Err(Error::other("`listen` is for PostgreSQL, and the database is SQLite")),
+            Engine::Postgres(pool) => pool.listen(channel).await,
+        }
+    }
+
     /// Begins a transaction: waits for the writer, and for the lock if another process has it.
     ///
     /// Until the transaction ends, every other write of this process waits. A handler that holds one should wait for

@@ -26,6 +26,9 @@ pub struct Options {
     pub(super) connections: usize,
     pub(super) transactions: usize,
     pub(super) statement_timeout: Duration,
+    // Only read with the feature `postgres`.
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
+    pub(super) notifications: usize,
     /// Statements come from somebody who is not trusted: `guests.rs`.
     pub(super) guests: bool,
 }
@@ -49,6 +52,7 @@ impl Options {
             connections: 4,
             transactions: 4,
             statement_timeout: Duration::from_secs(30),
+            notifications: 64,
             guests: false,
         }
     }
@@ -148,6 +152,14 @@ impl Options {
     #[must_use]
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout.min(Duration::from_hours(24 * 24));
+        self
+    }
+
+    /// PostgreSQL: how many notifications wait for who listens (64, at least 1; each has 8,000 bytes at most). One more, and all of them are
+    /// dropped, and the next one is `Missed`.
+    #[must_use]
+    pub fn notifications(mut self, notifications: usize) -> Self {
+        self.notifications = notifications.max(1);
         self
     }
 

@@ -11,6 +11,7 @@ mod columns;
 mod connection;
 mod failure;
 mod flight;
+mod listen;
 mod migrate;
 mod pool;
 mod status;
@@ -29,6 +30,7 @@ use tokio_postgres::Config;
 
 pub(super) use self::blocking::Remote;
 pub(super) use self::connection::Job;
+pub use self::listen::{Notification, Notifications};
 pub(super) use self::pool::Pool;
 use self::status::Counts;
 pub(super) use self::stream::Cursor;
@@ -49,6 +51,7 @@ use crate::offload::{Offload, offload_to_end};
 pub(super) struct Shared {
     config: Config,
     tls: tls::Tls,
+    cancels: bool,
     /// The address without user and password.
     pub(super) place: PathBuf,
     pub(super) options: Options,
@@ -112,11 +115,12 @@ impl Shared {
 
     fn of(address: &str, options: Options, offload: Arc<dyn Offload>) -> Result<Self, OpenError> {
         let wrong = |problem| OpenError::new(&PathBuf::from("PostgreSQL"), Problem::Address(problem), Duration::ZERO);
-        let address::Address { config, place, authorities } = address::parse(address).map_err(wrong)?;
+        let address::Address { config, place, authorities, cancels } = address::parse(address).map_err(wrong)?;
         let tls = tls::Tls::new(authorities.as_deref()).map_err(wrong)?;
         Ok(Self {
             config,
             tls,
+            cancels,
             place,
             options,
             offload,
@@ -173,9 +177,20 @@ fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
     let (options, offload) = (shared.options.clone(), Arc::clone(&shared.offload));
     let (tls, place, on_commit) = (shared.tls.clone(), shared.place.clone(), OnceLock::new());
     let (pools, counts, streams) = (Mutex::default(), Arc::default(), AtomicUsize::new(0));
-    let config = at.clone();
-    let temporary = None;
-    let there = Arc::new(Shared { config, tls, place, options, offload, on_commit, pools, counts, streams, temporary });
+    let (config, cancels, temporary) = (at.clone(), shared.cancels, None);
+    let there = Arc::new(Shared {
+        config,
+        tls,
+        cancels,
+        place,
+        options,
+        offload,
+        on_commit,
+        pools,
+        counts,
+        streams,
+        temporary,
+    });
     Remote::open(&there)?.run(move |connection| async move { connection.batch(&text).await })?
 }
 

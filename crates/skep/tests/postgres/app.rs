@@ -8,8 +8,8 @@ use skep::prelude::*;
 use skep::sql::query;
 use skep::test::{Client, TestResponse};
 use skep::{Secret, Setup};
+use skep_cluster::Cluster;
 
-use crate::cluster::Cluster;
 use crate::{MIGRATIONS, shared};
 
 #[derive(Service)]

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use skep::offload::Inline;
 use skep::sql::{Database, Migrations, OpenError, Options};
-
-use crate::cluster::Cluster;
+use skep_cluster::Cluster;
 
 const NONE: Migrations = Migrations::new(&[]).with_postgres(&Migrations::NONE);
 

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use skep::sql::{Error, Local, Options, query};
+use skep_cluster::Cluster;
 use tokio::time::{sleep, timeout};
 
-use crate::cluster::Cluster;
 use crate::{shared, with};
 
 /// What went wrong in a load, and how often the answer was right.
@@ -306,6 +306,35 @@ fn who_waits_for_a_connection_waits_as_long_as_a_statement_may_take() {
         db.transaction().await.unwrap().commit().await.unwrap();
         drop((one, two));
         becomes("streams are free again", async || stream().await.is_ok()).await;
+    });
+}
+
+/// Each of them takes less time than it may, and all of them together on two connections do not.
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn who_is_behind_slow_reads_waits_as_long_as_a_statement_may_take() {
+    let options = Options::new().connections(2).statement_timeout(Duration::from_millis(400));
+    with(shared(), options, async |db| {
+        let start = Instant::now();
+        let reads: Vec<_> = (0..40)
+            .map(|_| {
+                let db = db.clone();
+                tokio::task::spawn_local(async move { db.one::<i64>("select 1 from pg_sleep(0.2)").await })
+            })
+            .collect();
+        let (mut right, mut late) = (0, 0);
+        for read in reads {
+            match read.await.unwrap() {
+                Ok(one) => right += i32::from(one == Some(1)),
+                Err(error) => {
+                    assert!(error.is_busy() && error.to_string().contains("no connection was free"), "{error}");
+                    late += 1;
+                }
+            }
+        }
+        assert!(right > 0 && late > 0 && right + late == 40, "{right} right, {late} late");
+        assert!(start.elapsed() < Duration::from_secs(3), "all 40 would take 4 s");
+        becomes("reads succeed again", async || db.one::<i64>("select 1").await.is_ok()).await;
     });
 }
 

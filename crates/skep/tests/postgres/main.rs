@@ -1,19 +1,20 @@
 //! PostgreSQL, on real servers: `cargo xtask test external`.
 
 mod app;
-mod cluster;
 mod encrypted;
 mod faults;
 mod interleaved;
+mod listen;
 mod migrations;
+mod pgbouncer;
 mod verbs;
 
 use std::sync::{Arc, OnceLock};
 
 use skep::offload::Inline;
 use skep::sql::{Database, Local, Migration, Migrations, Options};
+use skep_cluster::Cluster;
 
-use cluster::Cluster;
 use tokio::runtime::LocalOptions;
 
 const FOR_POSTGRES: Migrations = Migrations::new(&[Migration::new(

@@ -6,8 +6,7 @@ use skep::offload::Inline;
 use skep::prelude::*;
 use skep::sql::{Database, Migration, Migrations, OpenError, Options};
 use skep::{Secret, Setup};
-
-use crate::cluster::Cluster;
+use skep_cluster::Cluster;
 
 fn open(cluster: &Cluster, migrations: &Migrations) -> Result<Database, OpenError> {
     Database::open_postgres(&cluster.address(), migrations, Options::new(), Arc::new(Inline), false)

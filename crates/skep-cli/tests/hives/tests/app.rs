@@ -1,9 +1,5 @@
 //! Statements that PostgreSQL checked, on PostgreSQL: `cargo xtask test external`.
 
-#[path = "../../../../skep/tests/postgres/cluster.rs"]
-#[expect(dead_code, reason = "other tests use all of it")]
-mod cluster;
-
 use std::sync::{Arc, OnceLock};
 
 use skep::offload::Inline;
@@ -13,9 +9,8 @@ use skep::{Secret, Setup, sql};
 use skep_cli_hives::{
     Hive, MIGRATIONS, Order, add, add_apiary, app, frames, hives, named, names, remove, summary, visit, visited, visits,
 };
+use skep_cluster::Cluster;
 use tokio::runtime::LocalOptions;
-
-use cluster::Cluster;
 
 /// It ends with the process.
 fn shared() -> &'static Cluster {

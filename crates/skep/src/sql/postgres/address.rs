@@ -22,6 +22,8 @@ pub(super) struct Address {
     pub(super) place: PathBuf,
     /// The file with the authorities of the server's certificate.
     pub(super) authorities: Option<PathBuf>,
+    /// Statements may be cancelled.
+    pub(super) cancels: bool,
 }
 
 /// The error has no part of the address in it that may be secret.
@@ -36,12 +38,15 @@ pub(super) fn parse(text: &str) -> Result<Address, String> {
             "there is an `@` too many: write `%40` for one in a user, a password, a name or a parameter".to_owned()
         );
     }
-    let (mut kept, mut authorities) = (Vec::new(), None);
+    let (mut kept, mut authorities, mut cancels) = (Vec::new(), None, true);
     for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
         match parameter.split_once('=') {
             Some(("sslrootcert", file)) => {
                 authorities = Some(PathBuf::from(percent_decode_str(file).decode_utf8_lossy().into_owned()));
             }
+            Some(("pgbouncer", "true")) => cancels = false,
+            Some(("pgbouncer", "false")) => {}
+            Some(("pgbouncer", other)) => return Err(format!("pgbouncer={other}: expected `true` or `false`")),
             // With TLS, the certificate is always verified.
             Some(("sslmode", "verify-ca" | "verify-full")) => kept.push("sslmode=require"),
             _ => kept.push(parameter),
@@ -62,7 +67,7 @@ pub(super) fn parse(text: &str) -> Result<Address, String> {
         config.keepalives_idle(SILENT);
     }
     let place = place(&config);
-    Ok(Address { config, place, authorities })
+    Ok(Address { config, place, authorities, cancels })
 }
 
 fn said(error: &tokio_postgres::Error) -> String {

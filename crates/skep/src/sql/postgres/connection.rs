@@ -25,7 +25,7 @@ use super::value::Bound;
 use super::verb::{Answer, Verb};
 
 /// How long a connection may take until its first statement can be sent, over all hosts of the address.
-const CONNECT: Duration = Duration::from_secs(10);
+pub(super) const CONNECT: Duration = Duration::from_secs(10);
 
 /// How a statement begins that reads from a cursor.
 pub(super) const FETCH: &str = "fetch ";
@@ -33,6 +33,7 @@ pub(super) const FETCH: &str = "fetch ";
 pub(super) struct Connection {
     client: Client,
     cancel: CancelToken,
+    pub(super) cancels: bool,
     tls: Tls,
     /// How many statements stay prepared.
     kept: usize,
@@ -112,6 +113,7 @@ impl Connection {
         client.batch_execute(&format!("set statement_timeout = {timeout}")).await.map_err(failed)?;
         Ok(Arc::new(Self {
             cancel: client.cancel_token(),
+            cancels: shared.cancels,
             client,
             tls: shared.tls.clone(),
             kept: shared.options.statements,

@@ -37,8 +37,10 @@ pub(super) fn unreachable(reason: impl Into<String>) -> Error {
 
 /// All are in use.
 pub(super) fn no_connection(waited: Duration) -> Error {
-    let message =
-        format!("no connection was free for {} ms: transactions or writes hold all of them", waited.as_millis());
+    let message = format!(
+        "no connection was free for {} ms: transactions, writes or slow reads hold all of them",
+        waited.as_millis()
+    );
     Kind::Postgres { code: LOCKED.into(), message }.into()
 }
 

@@ -105,6 +105,9 @@ impl Connection {
     }
 
     fn abandon(self: &Arc<Self>, number: u64) {
+        if !self.cancels {
+            return;
+        }
         if let Some(flight) = self.flights().open.iter_mut().find(|flight| flight.number == number) {
             flight.is_abandoned = true;
         }

@@ -22,12 +22,17 @@ use super::Shared;
 use super::connection::{Connection, Job, Nature, Outcome};
 use super::failure::{no_connection, unreachable};
 use super::flight::Care;
+use super::listen::{Listener, Notifications};
 use super::status::Usage;
 use super::verb::Verb;
 
 /// How long nothing is tried after a first failure to connect, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// How much longer a read may take than PostgreSQL allows it, which counts from its beginning: what is before it on its connection takes time,
+/// too.
+const BEHIND_OTHERS: Duration = Duration::from_millis(500);
 
 /// How often a statement is run again that was not at fault.
 const TRIES: usize = 4;
@@ -37,6 +42,7 @@ pub(in crate::sql) struct Pool {
     state: Mutex<State>,
     /// For what may wait: one connection fewer than all share.
     may_wait: Arc<Semaphore>,
+    listener: Arc<Listener>,
 }
 
 #[derive(Default)]
@@ -56,8 +62,8 @@ struct State {
 
 /// PostgreSQL could not be reached.
 #[derive(Clone)]
-struct Pause {
-    until: Instant,
+pub(super) struct Pause {
+    pub(super) until: Instant,
     length: Duration,
     reason: String,
 }
@@ -75,7 +81,12 @@ enum Place {
 impl Pool {
     pub(super) fn new(shared: Arc<Shared>) -> Arc<Self> {
         let may_wait = Arc::new(Semaphore::new(shared.options.connections.max(2) - 1));
-        Arc::new(Self { shared, state: Mutex::default(), may_wait })
+        Arc::new(Self { shared, state: Mutex::default(), may_wait, listener: Arc::default() })
+    }
+
+    /// What is said on this channel from now on.
+    pub(in crate::sql) async fn listen(&self, channel: &str) -> Result<Notifications> {
+        self.listener.listen(&self.shared, channel).await
     }
 
     /// Runs a statement beside those of other requests. What it may have changed are these tables.
@@ -97,25 +108,29 @@ impl Pool {
             };
             let connection = self.connection().await?;
             let (pool, job, tables, used) = (Arc::clone(self), job.clone(), tables.clone(), Arc::clone(&connection));
-            let (result, may_be_hit): (Result<R>, bool) = connection
-                .to_end(care, |sent| async move {
-                    if care.may_wait {
-                        sent.first().await;
-                    }
-                    let Outcome { value, has_changed } = used.run(&job, verb).await;
-                    let may_be_hit = sent.may_be_hit();
-                    // Others need not wait for caches.
-                    drop(sent);
-                    if permit.is_some() {
-                        drop(permit);
-                        pool.state().wake(&Ok(()));
-                    }
-                    if has_changed {
-                        pool.shared.announce(tables).await;
-                    }
-                    (value, may_be_hit)
-                })
-                .await;
+            let answer = connection.to_end(care, |sent| async move {
+                if care.may_wait {
+                    sent.first().await;
+                }
+                let Outcome { value, has_changed } = used.run(&job, verb).await;
+                let may_be_hit = sent.may_be_hit();
+                // Others need not wait for caches.
+                drop(sent);
+                if permit.is_some() {
+                    drop(permit);
+                    pool.state().wake(&Ok(()));
+                }
+                if has_changed {
+                    pool.shared.announce(tables).await;
+                }
+                (value, may_be_hit)
+            });
+            let (result, may_be_hit): (Result<R>, bool) = if care.is_cancelled {
+                let answer = tokio::time::timeout(self.limit().saturating_add(BEHIND_OTHERS), answer);
+                answer.await.map_err(|_| no_connection(self.limit()))?
+            } else {
+                answer.await
+            };
             match result {
                 Err(error) if tries < TRIES && error.is_stale() => self.forget(),
                 // Nothing of it was done, unless it commits on the way.
@@ -138,11 +153,14 @@ impl Pool {
 
     /// What `waiting` gives, unless it takes as long as no statement may.
     async fn in_time<T, E>(&self, waiting: impl Future<Output = Result<T, E>>) -> Result<T> {
+        let waited = tokio::time::timeout(self.limit(), waiting).await;
+        waited.map_err(|_| no_connection(self.limit()))?.map_err(|_| Kind::Abandoned.into())
+    }
+
+    fn limit(&self) -> Duration {
         let limit = self.shared.options.statement_timeout;
         // Zero is no limit.
-        let limit = if limit.is_zero() { Duration::MAX } else { limit };
-        let waited = tokio::time::timeout(limit, waiting).await;
-        waited.map_err(|_| no_connection(limit))?.map_err(|_| Kind::Abandoned.into())
+        if limit.is_zero() { Duration::MAX } else { limit }
     }
 
     /// The one of the shared connections with the fewest statements in it, none of which may wait. If it has any, another one is opened for
@@ -304,8 +322,7 @@ impl Pool {
 impl State {
     /// Why nothing is tried now.
     fn paused(&self) -> Option<String> {
-        let pause = self.pause.as_ref()?;
-        (Instant::now() < pause.until).then(|| pause.reason.clone())
+        Pause::reason(self.pause.as_ref())
     }
 
     /// There may be a connection now for those who wait for a shared one.
@@ -336,7 +353,12 @@ impl State {
 }
 
 impl Pause {
-    fn after(last: Option<Self>, reason: String) -> Self {
+    /// Why nothing is tried now, if so.
+    pub(super) fn reason(pause: Option<&Self>) -> Option<String> {
+        pause.filter(|pause| Instant::now() < pause.until).map(|pause| pause.reason.clone())
+    }
+
+    pub(super) fn after(last: Option<Self>, reason: String) -> Self {
         let length = last.map_or(FIRST_PAUSE, |last| (last.length * 2).min(LONGEST_PAUSE));
         Self { until: Instant::now() + length, length, reason }
     }

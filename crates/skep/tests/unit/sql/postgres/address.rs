@@ -20,6 +20,14 @@ fn words_of_libpq_are_understood() {
 }
 
 #[test]
+fn through_pgbouncer_nothing_is_cancelled() {
+    assert!(parse("postgres://h/n").unwrap().cancels);
+    assert!(!parse("postgres://h/n?pgbouncer=true").unwrap().cancels);
+    let error = parse("postgres://h/n?pgbouncer=yes").err().unwrap();
+    assert_eq!(error, "pgbouncer=yes: expected `true` or `false`");
+}
+
+#[test]
 fn what_is_no_address_is_an_error_without_it() {
     for wrong in [
         "mysql://ann:s3cr3t@h/n",

@@ -1,4 +1,6 @@
 //! A cluster of PostgreSQL that ends with its test.
+//!
+//! The programs are those that are installed, as `skep sql check` finds them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -6,12 +8,21 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-#[path = "../../../skep-cli/src/sql/installed.rs"]
+#[path = "../../../crates/skep-cli/src/sql/installed.rs"]
 mod installed;
 
 use installed::{lower, program};
 
-pub(crate) struct Cluster {
+/// A cluster with a folder, and a server that listens on a socket in it.
+///
+/// ```no_run
+/// let mut cluster = skep_cluster::Cluster::start();
+/// println!("{}", cluster.address());
+/// cluster.stop();
+/// cluster.start_again();
+/// ```
+#[derive(Debug)]
+pub struct Cluster {
     folder: TempDir,
     options: Vec<String>,
     /// A shell that ends the server when our end of its input is closed, also if the test ends without dropping anything.
@@ -19,17 +30,23 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn start() -> Self {
+    /// Makes one with PostgreSQL's own settings, and starts it.
+    ///
+    /// # Panics
+    /// If PostgreSQL is not installed or does not start, as all that is here: these are tests.
+    #[must_use]
+    pub fn start() -> Self {
         Self::with(&[])
     }
 
-    /// `options` are settings, `name=value`.
-    pub(crate) fn with(options: &[&str]) -> Self {
+    /// The same with settings, `name=value`.
+    #[must_use]
+    pub fn with(options: &[&str]) -> Self {
         Self::prepared(options, |_| {})
     }
 
-    /// `prepare` is given the folder with the data before the server starts.
-    pub(crate) fn prepared(options: &[&str], prepare: impl FnOnce(&Path)) -> Self {
+    /// The same. `prepare` is given the folder with the data before the server starts.
+    pub fn prepared(options: &[&str], prepare: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::Builder::new().prefix("skep-pg").tempdir().expect("a temporary folder");
         give(folder.path());
         let data = folder.path().join("data");
@@ -49,7 +66,8 @@ impl Cluster {
         cluster
     }
 
-    pub(crate) fn start_again(&mut self) {
+    /// Starts the server that was stopped, and waits until it answers.
+    pub fn start_again(&mut self) {
         let mut command = as_shell();
         command
             .args(["-c", "\"$@\" & read -r how; kill -\"${how:-QUIT}\" $!; wait $!", "sh"])
@@ -70,19 +88,28 @@ impl Cluster {
     }
 
     /// Ends the server and its backends at once.
-    pub(crate) fn stop(&mut self) {
+    pub fn stop(&mut self) {
         let mut shell = self.shell.take().expect("it runs");
         drop(shell.stdin.take());
         shell.wait().expect("it is ours");
     }
 
-    /// With a database of its own for each test.
-    pub(crate) fn address(&self) -> String {
+    /// The address of the database `postgres`. Beside it, a test may make a database of its own.
+    #[must_use]
+    pub fn address(&self) -> String {
         format!("postgres:///postgres?host={}&user=skep", self.folder.path().display())
     }
 
-    pub(crate) fn data(&self) -> PathBuf {
+    /// The folder with the data.
+    #[must_use]
+    pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
+    }
+
+    /// The folder with the server's socket.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     fn answers(&self) -> bool {
@@ -102,7 +129,9 @@ impl Drop for Cluster {
     }
 }
 
-fn as_server(name: &str) -> Command {
+/// The command that starts a program of PostgreSQL, or one like it, as a user that is not root.
+#[must_use]
+pub fn as_server(name: &str) -> Command {
     let mut command = Command::new(program(name));
     lower(&mut command);
     command
@@ -114,6 +143,7 @@ fn as_shell() -> Command {
     command
 }
 
-fn give(path: &Path) {
+/// Makes the user of [`as_server`] the owner of this file or folder.
+pub fn give(path: &Path) {
     installed::give(path).expect("root may");
 }
