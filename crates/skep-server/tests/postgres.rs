@@ -239,7 +239,9 @@ fn beside_clients(cluster: &mut Cluster, server: &Server, faults: impl FnOnce(&m
         becomes("clients are answered", || tally.right() > 200);
         faults(cluster, &tally);
         tally.is_over.store(true, Ordering::Relaxed);
-        clients.into_iter().for_each(|client| client.join().unwrap());
+        for client in clients {
+            client.join().unwrap();
+        }
     });
     tally
 }

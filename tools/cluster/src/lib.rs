@@ -1,6 +1,7 @@
 //! A cluster of PostgreSQL that ends with its test.
 //!
-//! The programs are those that are installed, as `skep sql check` finds them.
+//! The programs are those that are installed, as `skep sql check` finds them. What goes wrong is a panic, as in any test.
+#![allow(clippy::missing_panics_doc, reason = "all of it may")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -31,9 +32,6 @@ pub struct Cluster {
 
 impl Cluster {
     /// Makes one with PostgreSQL's own settings, and starts it.
-    ///
-    /// # Panics
-    /// If PostgreSQL is not installed or does not start, as all that is here: these are tests.
     #[must_use]
     pub fn start() -> Self {
         Self::with(&[])

@@ -155,23 +155,23 @@ fn busy_slots(server: &Server) -> usize {
 /// One process has them first, and a request of theirs waits whenever one ends. There is to be another process for those who come later.
 fn clients_that_are_never_idle_keep_nobody_out() {
     let server = Server::start(&["--mpm", "prefork", "--workers", "1", "--set", "max_workers=4"]);
-    let (clients, served) = (8, AtomicUsize::new(0));
-    // Nobody leaves before all are served.
+    let (clients, reached) = (8, AtomicUsize::new(0));
+    // Nobody leaves before all are reached.
     let client = || {
         let mut stream = TcpStream::connect(&server.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
         let (start, mut responses) = (Instant::now(), 0);
-        while served.load(Ordering::Relaxed) < clients && start.elapsed() < Duration::from_secs(15) {
+        while reached.load(Ordering::Relaxed) < clients && start.elapsed() < Duration::from_secs(15) {
             stream.write_all(b"GET /slow/5 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
             if stream.read(&mut [0; 1024]).is_err() {
                 break;
             }
             responses += 1;
-            served.fetch_add(usize::from(responses == 20), Ordering::Relaxed);
+            reached.fetch_add(usize::from(responses == 20), Ordering::Relaxed);
         }
     };
     std::thread::scope(|threads| (0..clients).for_each(|_| _ = threads.spawn(client)));
-    assert_eq!(served.into_inner(), clients);
+    assert_eq!(reached.into_inner(), clients);
 }
 
 fn a_process_handles_as_many_at_once_as_it_may() {
