@@ -120,7 +120,7 @@ fn a_lost_connection_is_opened_again_and_everybody_is_notified() {
 fn a_name_that_postgresql_would_shorten_is_refused() {
     with(shared(), Options::new(), async |db| {
         for name in ["", "a\0b", &"x".repeat(64)] {
-            let error = db.listen(name).await.err().expect("it is no name").to_string();
+            let error = db.listen(name).await.expect_err("it is no name").to_string();
             assert!(error.contains("1 to 63 bytes"), "{error}");
         }
         assert!(db.listen(&"x".repeat(63)).await.is_ok());
