@@ -1,7 +1,12 @@
-//! The help-desk in a real browser, with an authenticator of Chromium's own: passkeys. Pictures are left in `target/screenshots`.
+//! The help-desk in real browsers: passkeys, with an authenticator of Chromium's own, and two people at once. Pictures are left in
+//! `target/screenshots`.
 
+#[path = "support/component.rs"]
+mod component;
 #[path = "../../blog/tests/browser/driver.rs"]
 mod driver;
+#[path = "browser/two_people.rs"]
+mod two_people;
 
 use std::net::TcpListener;
 use std::process::Command;
