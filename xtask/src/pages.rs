@@ -27,7 +27,12 @@ const ACCOUNTS: &[Account] = &[
         flags: &["--set", "blog.author=ann@example.org", "--set", "blog.author_password=a straw basket"],
         form: "email=ann%40example.org&password=a+straw+basket",
     },
-    Account { example: "helpdesk", flags: &[], form: "email=ada%40example.org&password=straw+basket" },
+    Account {
+        example: "helpdesk",
+        // Without it, pages have no forms for passkeys.
+        flags: &["--set", "base_url=http://localhost"],
+        form: "email=ada%40example.org&password=straw+basket",
+    },
 ];
 
 /// Judges the pages of every example.

@@ -33,8 +33,10 @@ pub use link::{
     MailAccount, is_reset_link, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link,
     send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,
 };
-pub(crate) use password::hash_now;
+#[cfg(target_family = "wasm")]
+pub(crate) use password::SALT_BYTES;
 pub use password::{PasswordCost, hash_password, verify_password};
+pub(crate) use password::{Salt, hash_now, salt};
 pub use remember::remember;
 pub use second::{TotpAccount, awaiting_second_factor, confirm_totp, second_factor_sign_in};
 #[cfg(not(target_family = "wasm"))]

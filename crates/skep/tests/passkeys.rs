@@ -14,7 +14,7 @@ use authenticator::{Algorithm, Authenticator, BACKED_UP, PRESENT, VERIFIED, text
 use serde_json::{Value, json};
 use skep::sql::query;
 use skep::test::{Client, TestResponse};
-use skep::{Setup, Site};
+use skep::{Method, Setup, Site};
 use skep_cache::Clock;
 
 struct World {
@@ -154,6 +154,29 @@ fn without_a_base_url_nobody_says_whose_passkeys_they_are() {
     assert_eq!(client.get("/sign-in/passkey").status(), 500);
     // What no authenticator sent is the client's fault, even so.
     assert_eq!(send(&client, &json!("nonsense")).status(), 403);
+}
+
+/// Whether an application shows its forms for passkeys.
+#[test]
+fn passkeys_are_possible_where_browsers_have_them() {
+    let shown = |base: Option<&str>, development: bool, host: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::with(|setup| {
+            (setup.temporary_database, setup.development) = (false, development);
+            folder.path().clone_into(&mut setup.data);
+            setup.base_url = base.map(|base| base.parse().unwrap());
+        });
+        world.client().request(Method::GET, "/sign-in").header("host", host).send().text() == "with a passkey"
+    };
+    for base in ["https://www.example.org", "https://example.org:8443", "http://localhost:8080", "http://a.localhost"] {
+        assert!(shown(Some(base), false, "127.0.0.1"), "{base}");
+    }
+    for base in ["http://www.example.org", "https://192.0.2.1", "http://127.0.0.1:8080", "https://[::1]:8443"] {
+        assert!(!shown(Some(base), true, "localhost"), "{base}");
+    }
+    assert!(!shown(None, false, "localhost"), "anybody can write that");
+    assert!(shown(None, true, "localhost:8080"));
+    assert!(!shown(None, true, "127.0.0.1:8080"));
 }
 
 type Change = fn(&mut Authenticator);

@@ -4,8 +4,8 @@ use skep::form::{Hidden, Text};
 use skep::guard::Scope;
 use skep::html::{Flow, NoForm};
 use skep::people::passkeys::{
-    Factor, Passkey, PasskeyAccount, PasskeyError, begin_registration, begin_sign_in, passkey_sign_in, register,
-    remove_passkey,
+    Factor, Passkey, PasskeyAccount, PasskeyError, are_possible, begin_registration, begin_sign_in, passkey_sign_in,
+    register, remove_passkey,
 };
 use skep::people::{Fresh, Signed, return_to};
 use skep::prelude::*;
@@ -196,42 +196,53 @@ fn explained(error: PasskeyError, t: &Texts) -> Error {
     Error::from(error).with_message(text)
 }
 
-/// The part of the page for signing in.
+/// The part of the page for signing in, on a site that can have passkeys.
 pub fn entrance(cx: &Cx<'_>, back: Option<Hidden<String>>, t: &Texts) -> Html {
     let form = SignInWithPasskey::form(cx).value(SignInWithPasskey::back, &back);
     html! {
-        form.other (form)
-            data-passkey="get"
-            data-failed=(t.passkey_failed)
-            data-unknown=(t.passkey_unknown)
-        {
-            input (SignInWithPasskey::back);
-            input (SignInWithPasskey::passkey);
-            button.quiet { (t.passkey_sign_in) }
-            (script(t))
+        @if are_possible(cx) {
+            form.other (form)
+                data-passkey="get"
+                data-failed=(t.passkey_failed)
+                data-unknown=(t.passkey_unknown)
+            {
+                input (SignInWithPasskey::back);
+                input (SignInWithPasskey::passkey);
+                button.quiet { (t.passkey_sign_in) }
+                (script(t))
+            }
         }
     }
 }
 
-/// The part of the profile.
+/// The part of the profile. Where no passkey can work, one that is there can still be removed.
 pub fn section(cx: &Cx<'_>, passkeys: &[Named], t: &Texts) -> Html {
+    let are_possible = are_possible(cx);
     html! {
-        section {
-            h2 { (t.passkeys) }
-            p { (t.passkeys_hint) }
-            @for (number, passkey) in passkeys.iter().enumerate() { (line(cx, number, passkey, t)) }
-            form (AddPasskey::form(cx).prefixed("passkey"))
-                data-passkey="create"
-                data-failed=(t.passkey_failed)
-                data-known=(t.passkey_known)
-                data-unknown=(t.passkey_unknown)
-            {
-                input (AddPasskey::passkey);
-                label (AddPasskey::name) { (t.passkey_name) }
-                input (AddPasskey::name);
-                div.buttons { button { (t.add_passkey) } }
-                (script(t))
+        @if are_possible || !passkeys.is_empty() {
+            section {
+                h2 { (t.passkeys) }
+                p { (t.passkeys_hint) }
+                @for (number, passkey) in passkeys.iter().enumerate() { (line(cx, number, passkey, t)) }
+                @if are_possible { (addition(cx, t)) }
             }
+        }
+    }
+}
+
+fn addition(cx: &Cx<'_>, t: &Texts) -> Html {
+    html! {
+        form (AddPasskey::form(cx).prefixed("passkey"))
+            data-passkey="create"
+            data-failed=(t.passkey_failed)
+            data-known=(t.passkey_known)
+            data-unknown=(t.passkey_unknown)
+        {
+            input (AddPasskey::passkey);
+            label (AddPasskey::name) { (t.passkey_name) }
+            input (AddPasskey::name);
+            div.buttons { button { (t.add_passkey) } }
+            (script(t))
         }
     }
 }

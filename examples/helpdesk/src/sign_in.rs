@@ -54,7 +54,7 @@ impl Handle for SignInPage {
                     form (form) {
                         input (SignIn::back);
                         label (SignIn::email) { (t.email) }
-                        input (SignIn::email) autocomplete="username";
+                        input (SignIn::email) autocomplete="username webauthn";
                         label (SignIn::password) { (t.password) }
                         input (SignIn::password) autocomplete="current-password";
                         div.buttons { button { (t.sign_in) } a href=(SignUpPage) { (t.sign_up) } }

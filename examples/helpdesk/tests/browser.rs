@@ -1,15 +1,33 @@
-//! The help-desk in a real browser, with an authenticator of Chromium's own: passkeys. Pictures are left in `target/screenshots`.
+//! The help-desk in real browsers: passkeys, with an authenticator of Chromium's own, and two people at once. Pictures are left in
+//! `target/screenshots`.
 
+#[path = "support/component.rs"]
+mod component;
 #[path = "../../blog/tests/browser/driver.rs"]
 mod driver;
+#[path = "browser/two_people.rs"]
+mod two_people;
 
 use std::net::TcpListener;
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use driver::{Browser, Process};
 use serde_json::{Value, json};
 
 const CARLA: &str = "carla@example.org";
+
+/// Notes what a page asks authenticators for, and what becomes of it.
+const REQUESTS: &str = "
+    const get = CredentialsContainer.prototype.get;
+    window.requests = [];
+    CredentialsContainer.prototype.get = function (options) {
+        const request = [options.mediation ?? 'button', 'pending'], asked = get.call(this, options);
+        window.requests.push(request);
+        asked.then(() => request[1] = 'done', error => request[1] = error.name);
+        return asked;
+    };";
 
 /// A browser at a server, with an authenticator inside of it that needs no finger.
 struct World {
@@ -38,6 +56,7 @@ impl World {
         });
         let added = browser.cdp("WebAuthn.addVirtualAuthenticator", json!({ "options": options }));
         let authenticator = added["authenticatorId"].as_str().unwrap().to_owned();
+        browser.cdp("Page.addScriptToEvaluateOnNewDocument", json!({ "source": REQUESTS }));
         Self { browser, authenticator, url, _server: server, _folder: folder }
     }
 
@@ -57,17 +76,44 @@ impl World {
         self.at("/tickets");
     }
 
+    /// By the button.
     fn sign_in_with_passkey(&self) {
+        self.touches(false);
         self.go("/sign-in");
+        self.press();
+    }
+
+    /// Presses the button for passkeys, while the browser offers them, too.
+    fn press(&self) {
+        self.has_asked(&json!([["conditional", "pending"]]));
+        self.touches(true);
         self.browser.click("form[data-passkey] button");
     }
 
+    /// Whether the user answers the authenticator at once, or never: what is offered is not taken, then.
+    fn touches(&self, at_once: bool) {
+        let parameters = json!({ "authenticatorId": self.authenticator, "enabled": at_once });
+        self.browser.cdp("WebAuthn.setAutomaticPresenceSimulation", parameters);
+    }
+
+    /// Waits until the page has asked for this.
+    fn has_asked(&self, requests: &Value) {
+        let (begun, mut seen) = (Instant::now(), json!(null));
+        while seen != *requests {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{requests} is not what it asked for: {seen}");
+            thread::sleep(Duration::from_millis(20));
+            seen = self.browser.eval("window.requests");
+        }
+    }
+
     fn sign_out(&self) {
+        self.touches(false);
         self.browser.click(".account button");
         self.at("/sign-in");
     }
 
     fn add(&self, name: &str) {
+        self.touches(true);
         self.go("/profile");
         self.browser.type_into("form[data-passkey] input[name=name]", name);
         self.browser.click("form[data-passkey] button");
@@ -113,7 +159,7 @@ fn a_passkey_is_added_signs_in_and_a_copy_of_it_is_found_out() {
     // Who signs in to see a page comes to it.
     world.sign_out();
     world.go("/tickets/new");
-    browser.click("form[data-passkey] button");
+    world.press();
     world.at("/tickets/new");
     browser.assert_quiet();
     let genuine = world.credential();
@@ -126,6 +172,7 @@ fn a_passkey_is_added_signs_in_and_a_copy_of_it_is_found_out() {
     world.sign_in_with_passkey();
     world.at("/sign-in/passkey");
     assert!(browser.text("main").contains("This passkey was not accepted."), "{}", browser.text("main"));
+    world.touches(false);
     world.go("/profile");
     world.at("/sign-in");
 
@@ -133,6 +180,48 @@ fn a_passkey_is_added_signs_in_and_a_copy_of_it_is_found_out() {
     world.put(&genuine);
     world.sign_in_with_passkey();
     world.at("/tickets");
+}
+
+#[test]
+fn a_passkey_is_offered_while_a_name_is_typed_and_the_button_still_works() {
+    let world = World::new();
+    let browser = &world.browser;
+    world.sign_in_with_password();
+    world.add("My laptop");
+    browser.wait_for("!!document.querySelector('.rename')");
+
+    // Nobody takes the offer: it waits, and nothing is in the way of a password or of the button.
+    world.sign_out();
+    world.has_asked(&json!([["conditional", "pending"]]));
+    browser.type_into("input[type=email]", CARLA);
+    browser.click("form[data-passkey] button");
+    world.has_asked(&json!([["conditional", "AbortError"], ["button", "pending"]]));
+    assert_eq!(browser.eval("document.querySelectorAll('.problem').length"), json!(0));
+    world.sign_in_with_password();
+    browser.assert_quiet();
+
+    // Taken, it signs in, and leads to where the user wanted to go.
+    world.sign_out();
+    world.touches(true);
+    world.go("/tickets/new");
+    world.at("/tickets/new");
+    assert_eq!(browser.text(".account a"), "Carla Customer");
+    browser.assert_quiet();
+}
+
+#[test]
+fn a_passkey_is_offered_again_after_the_button_failed() {
+    let world = World::new();
+    world.touches(false);
+    world.go("/sign-in");
+    world.has_asked(&json!([["conditional", "pending"]]));
+    // It has no passkey for this site, so what is offered fails as well, and is not begun once more.
+    world.touches(true);
+    world.browser.click("form[data-passkey] button");
+    let failed = "NotAllowedError";
+    world.has_asked(&json!([["conditional", "AbortError"], ["button", failed], ["conditional", failed]]));
+    assert_eq!(world.browser.eval("document.querySelectorAll('form[data-passkey] .problem').length"), json!(1));
+    world.browser.assert_quiet();
 }
 
 #[test]

@@ -309,6 +309,19 @@ fn passkeys_need_a_script_and_the_page_says_so() {
     assert_eq!(bert.post("/profile/passkeys/none/remove", &[]).status(), 404);
 }
 
+/// On a site that does not know its address, each attempt would fail.
+#[test]
+fn passkeys_are_shown_where_they_can_work() {
+    let shown = |base: Option<&str>| {
+        let desk = Desk::with(|setup| setup.base_url = base.map(|base| base.parse().unwrap()));
+        let bert = desk.signed_in(BERT);
+        [desk.visitor().get("/sign-in"), bert.get("/profile")].map(|page| page.text().contains("data-passkey"))
+    };
+    assert_eq!(shown(Some("https://help.example.org")), [true, true]);
+    assert_eq!(shown(None), [false, false]);
+    assert_eq!(shown(Some("https://192.0.2.1")), [false, false]);
+}
+
 #[test]
 fn the_status_page_is_one_for_all_and_follows_the_tickets() {
     let desk = Desk::new();

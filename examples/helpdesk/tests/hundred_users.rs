@@ -1,9 +1,13 @@
-//! A hundred users of a real server at once, ten of them on each connection: nobody sees what is another one's.
+//! A hundred users of a real server at once, ten of them on each connection: nobody sees what is another one's. In both process models, and
+//! as a component.
 
 #[path = "support/common.rs"]
 mod common;
+#[path = "support/component.rs"]
+mod component;
 
 use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +27,9 @@ const FIRST: u32 = 1000;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Each user has an address of its own: one address may not sign in a hundred times at once.
+const SETTINGS: &[&str] = &["--workers", "2", "--set", "proxies.trusted=127.0.0.1"];
+
 #[test]
 fn ten_thousand_requests_of_a_hundred_users_are_never_mixed_up() {
     for model in ["thread", "prefork"] {
@@ -30,34 +37,56 @@ fn ten_thousand_requests_of_a_hundred_users_are_never_mixed_up() {
         let data = folder.join("data");
         Desk::in_folder(&data).db().write(add_users).unwrap();
         let subject = Subject::executable(env!("CARGO_BIN_EXE_helpdesk"), ["--set", "development=true"]);
-        // Each user has an address of its own: one address may not sign in a hundred times at once.
-        let arguments = ["--mpm", model, "--workers", "2", "--set", "proxies.trusted=127.0.0.1"];
-        let server = Server::start_in(&subject, folder, &arguments).unwrap();
-        thread::scope(|scope| {
-            for at in 0..CONNECTIONS {
-                let address = &server.address;
-                scope.spawn(move || {
-                    let mut connection = connect(address);
-                    let numbers = (FIRST..FIRST + USERS).skip(at).step_by(CONNECTIONS);
-                    let users: Vec<User> = numbers.map(|number| User::sign_in(number, &mut connection)).collect();
-                    for _ in 0..ROUNDS {
-                        for user in &users {
-                            user.round(&mut connection);
-                        }
-                    }
-                });
-            }
-        });
-        let site = Desk::in_folder(&data);
-        let count = |text| site.db().write(|db| db.one(sql::query::<i64>(text, ()))).unwrap().unwrap();
-        let written = count("select count(*) from comment where text like '% was here'");
-        let own = count(
-            "select count(*) from comment join ticket on ticket.id = ticket_id join user on user.id = author_id
-            where text = name || ' was here' and author_id = customer_id",
-        );
-        let expected = i64::from(USERS * ROUNDS);
-        assert_eq!((written, own), (expected, expected), "{model}: comments, and those of the customer of the ticket");
+        let server = Server::start_in(&subject, folder, &[SETTINGS, &["--mpm", model]].concat()).unwrap();
+        never_mixed_up(model, &server.address, &data);
     }
+}
+
+#[test]
+#[ignore = "minutes: the component is built, compiled, and is no optimised build"]
+fn ten_thousand_requests_to_fresh_instances_of_a_component_are_never_mixed_up() {
+    component_never_mixes_up("snapshot");
+}
+
+#[test]
+#[ignore = "minutes: the component is built, compiled, and is no optimised build"]
+fn ten_thousand_requests_to_cached_instances_of_a_component_are_never_mixed_up() {
+    component_never_mixes_up("cached");
+}
+
+fn component_never_mixes_up(how: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = component::Server::data(folder.path());
+    Desk::in_folder(&data).db().write(add_users).unwrap();
+    let server = component::Server::start(folder, how, &[SETTINGS, &["--set", "development=true"]].concat());
+    never_mixed_up(how, &server.address, &data);
+}
+
+/// Users take turns at the server of this address, which has its data in this folder.
+fn never_mixed_up(model: &str, address: &str, data: &Path) {
+    thread::scope(|scope| {
+        for at in 0..CONNECTIONS {
+            scope.spawn(move || {
+                let mut connection = connect(address);
+                let numbers = (FIRST..FIRST + USERS).skip(at).step_by(CONNECTIONS);
+                let users: Vec<User> = numbers.map(|number| User::sign_in(number, &mut connection)).collect();
+                for _ in 0..ROUNDS {
+                    for user in &users {
+                        user.round(&mut connection);
+                    }
+                }
+            });
+        }
+    });
+    let site = Desk::in_folder(data);
+    let count = |text| site.db().write(|db| db.one(sql::query::<i64>(text, ()))).unwrap().unwrap();
+    let written = count("select count(*) from comment where text like '% was here'");
+    let own = count(
+        "select count(*) from comment join ticket on ticket.id = ticket_id join user on user.id = author_id
+        where text = name || ' was here' and author_id = customer_id",
+    );
+    let expected = i64::from(USERS * ROUNDS);
+    assert_eq!((written, own), (expected, expected), "{model}: comments, and those of the customer of the ticket");
 }
 
 /// Users with the password of the demo accounts, and a ticket for each.

@@ -23,3 +23,4 @@ pub use ceremony::{
     remove_passkey,
 };
 pub use error::PasskeyError;
+pub use pending::are_possible;

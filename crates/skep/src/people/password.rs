@@ -12,7 +12,10 @@ use crate::response::Result;
 /// A longer password is refused before it is hashed, in bytes.
 const LONGEST: usize = 4096;
 
-const SALT_BYTES: usize = 16;
+pub(crate) const SALT_BYTES: usize = 16;
+
+/// No secret: it makes two hashes of one password differ.
+pub(crate) type Salt = [u8; SALT_BYTES];
 
 with_defaults! {
     /// What hashing a password costs. The defaults are OWASP's for argon2id. A hash says what it was made with, so a change applies to new
@@ -127,14 +130,23 @@ async fn on_pool<T: Send + 'static>(cx: &Cx<'_>, work: impl FnOnce() -> T + Send
 }
 
 /// Without a request, and without a turn: [`Site::hash_password`](crate::Site::hash_password).
-pub(crate) fn hash_now(cost: PasswordCost, password: &str) -> Result<String> {
-    hash(cost.params()?, &checked(password)?)
+pub(crate) fn hash_now(cost: PasswordCost, password: &str, salt: &Salt) -> Result<String> {
+    hash_with(cost.params()?, &checked(password)?, salt)
+}
+
+/// A new salt.
+pub(crate) fn salt() -> Result<Salt> {
+    let mut salt = [0; SALT_BYTES];
+    getrandom::fill(&mut salt).map_err(|error| Error::internal(format!("no random numbers: {error}")))?;
+    Ok(salt)
 }
 
 fn hash(params: Params, password: &str) -> Result<String> {
-    let mut salt = [0; SALT_BYTES];
-    getrandom::fill(&mut salt).map_err(|error| Error::internal(format!("no random numbers: {error}")))?;
-    let hash = argon2(params).hash_password_with_salt(password.as_bytes(), &salt);
+    hash_with(params, password, &salt()?)
+}
+
+fn hash_with(params: Params, password: &str, salt: &Salt) -> Result<String> {
+    let hash = argon2(params).hash_password_with_salt(password.as_bytes(), salt);
     hash.map(|hash| hash.to_string()).map_err(|error| Error::internal(format!("a password cannot be hashed: {error}")))
 }
 

@@ -1,12 +1,16 @@
 //! Accounts outside of requests.
 
 use super::Site;
+#[cfg(target_family = "wasm")]
+use crate::error::Error;
 use crate::people;
 use crate::response::Result;
+#[cfg(target_family = "wasm")]
+use crate::sql;
 
 impl Site {
     /// Hashes a password for code that may block, such as for a first account at the start. In a request,
-    /// [`hash_password`](crate::people::hash_password) does it.
+    /// [`hash_password`](crate::people::hash_password) does it. A component may do it while it starts, if it has a database.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -18,6 +22,22 @@ impl Site {
     /// # let _ = skep::test::Client::new(app);
     /// ```
     pub fn hash_password(&self, password: &str) -> Result<String> {
-        people::hash_now(self.resources.find_value().copied().unwrap_or_default(), password)
+        people::hash_now(self.resources.find_value().copied().unwrap_or_default(), password, &self.salt()?)
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    #[expect(clippy::unused_self, reason = "a component asks its database")]
+    fn salt(&self) -> Result<people::Salt> {
+        people::salt()
+    }
+
+    /// Of the database, if there is one. Its host refuses start-up code that asks for random numbers, since what is in memory then is in
+    /// each instance; but a salt goes into the database, and is not used again.
+    #[cfg(target_family = "wasm")]
+    fn salt(&self) -> Result<people::Salt> {
+        let Some(database) = &self.resources.database else { return people::salt() };
+        let select = sql::query::<Vec<u8>>("select randomblob(?)", (i64::try_from(people::SALT_BYTES).unwrap_or(0),));
+        let bytes = database.write(|db| db.one(select))?.unwrap_or_default();
+        bytes.try_into().map_err(|_| Error::internal("the database has no random numbers"))
     }
 }

@@ -2,8 +2,8 @@
 
 use skep::form::{Hidden, Text};
 use skep::people::passkeys::{
-    Factor, Passkey, PasskeyAccount, begin_registration, begin_second_factor, begin_sign_in, passkey_second_factor,
-    passkey_sign_in, register, remove_passkey,
+    Factor, Passkey, PasskeyAccount, are_possible, begin_registration, begin_second_factor, begin_sign_in,
+    passkey_second_factor, passkey_sign_in, register, remove_passkey,
 };
 use skep::people::{Account, Fresh, SecurityEvent, SecurityLog, Signed, sign_in};
 use skep::prelude::*;
@@ -141,6 +141,16 @@ impl Handle for NewSecondFactor {
 // ---- signing in ----
 
 #[derive(Service)]
+#[service(GET "/sign-in", open = "it is how to get in")]
+struct SignInPage;
+
+impl Handle for SignInPage {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(if are_possible(cx) { "with a passkey" } else { "with a password" }))
+    }
+}
+
+#[derive(Service)]
 #[service(GET "/sign-in/passkey", open = "it is how to get in")]
 struct SignInOptions;
 
@@ -240,6 +250,6 @@ pub(crate) fn app() -> App {
         .database(migrations!("tests/sql/passkeys"))
         .state(SecurityLog::new(store))
         .serve::<(NewPasskey, NewSecondFactor, AddPasskey, RemovePasskey)>()
-        .serve::<(SignInOptions, SignInWithPasskey, SignIn, SecondFactorOptions, SecondFactor, Profile, Vault)>()
+        .serve::<(SignInPage, SignInOptions, SignInWithPasskey, SignIn, SecondFactorOptions, SecondFactor, Profile, Vault)>()
         .require::<Signed<User>>()
 }

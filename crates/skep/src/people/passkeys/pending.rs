@@ -1,5 +1,6 @@
 //! A ceremony that has begun. Its challenge is a token of one use, which browsers send back inside of what is signed.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use base64::Engine;
@@ -59,9 +60,47 @@ impl Site {
         Ok(Self { origin, rp_id })
     }
 
+    /// True if browsers have passkeys for it: with TLS, or on the machine itself (a secure context), and never for an address of numbers.
+    fn is_possible(&self) -> bool {
+        let host = self.rp_id.as_str();
+        let is_local = host == "localhost" || host.ends_with(".localhost");
+        let is_number = host.is_empty() || host.starts_with('[') || host.parse::<Ipv4Addr>().is_ok();
+        !is_number && (is_local || self.origin.starts_with("https://"))
+    }
+
     pub(super) fn expects<'a>(&'a self, challenge: &'a str, must_verify_user: bool) -> Expected<'a> {
         Expected { origin: &self.origin, rp_id: &self.rp_id, challenge, must_verify_user }
     }
+}
+
+/// True if passkeys can work for this site. Otherwise, show no forms for them: browsers, or Skep, would refuse each.
+///
+/// They need the setting `base_url`, with the name of a host and `https`, or with `localhost`. In development and in tests, what the client
+/// uses counts: `http://localhost:8080` has passkeys, `http://127.0.0.1:8080` has none.
+///
+/// ```
+/// use skep::people::passkeys::are_possible;
+/// use skep::prelude::*;
+///
+/// #[derive(Service)]
+/// #[service(GET "/sign-in")]
+/// struct SignInPage;
+///
+/// impl Handle for SignInPage {
+///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+///         let page = html! {
+///             p { "The form for a password." }
+///             @if are_possible(cx) { p { "The button for a passkey." } }
+///         };
+///         Ok(Response::html(page))
+///     }
+/// }
+/// let client = skep::test::Client::new(App::new().serve::<(SignInPage,)>());
+/// assert!(client.get("/sign-in").text().contains("button"));
+/// ```
+#[must_use]
+pub fn are_possible(cx: &Cx<'_>) -> bool {
+    Site::of(cx).is_ok_and(|site| site.is_possible())
 }
 
 /// A new challenge, of 192 bits (Web Authentication, 13.4.3, asks for 16 bytes).
