@@ -1,4 +1,4 @@
-//! Components, built as their authors build them.
+//! Components, built for tests.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -16,22 +16,12 @@ pub(super) fn component(package: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let target = test.ancestors().nth(3).expect("target/debug/deps/...").to_owned();
     let built = Command::new(env!("CARGO"))
-        .args([
-            "rustc",
-            "--quiet",
-            "--lib",
-            "--crate-type",
-            "cdylib",
-            "--target",
-            "wasm32-wasip2",
-            "-p",
-            package,
-            "--target-dir",
-        ])
+        .args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib", "--target", "wasm32-wasip2", "-p", package])
+        .args(["--profile", "component", "--target-dir"])
         .arg(&target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status()
         .unwrap();
     assert!(built.success(), "{package} is no component");
-    target.join("wasm32-wasip2/debug").join(format!("{}.wasm", package.replace('-', "_")))
+    target.join("wasm32-wasip2/component").join(format!("{}.wasm", package.replace('-', "_")))
 }
