@@ -74,12 +74,14 @@ fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let mut cargo = Command::new(env!("CARGO"));
+        // As the tests of skep-isolate build applications.
+        cargo.args(["--config", "profile.dev.opt-level=1"]);
         cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib", "--target", "wasm32-wasip2", "-p", NAME]);
-        cargo.args(["--profile", "component", "--target-dir"]).arg(target()).current_dir(env!("CARGO_MANIFEST_DIR"));
+        cargo.arg("--target-dir").arg(target()).current_dir(env!("CARGO_MANIFEST_DIR"));
         // Flags for the tests themselves are none for another target.
         cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("CARGO_TARGET_DIR");
         assert!(cargo.status().unwrap().success(), "no component: is the target wasm32-wasip2 installed?");
-        target().join("wasm32-wasip2/component").join(NAME).with_extension("wasm")
+        target().join("wasm32-wasip2/debug").join(NAME).with_extension("wasm")
     })
 }
 
