@@ -97,11 +97,11 @@ pub(crate) const STEPS: &[Step] = &[
         hermetic: false,
         work: Work::Commands(
             &[
-                "cargo build --config profile.dev.opt-level=1 -p skep --target wasm32-wasip2",
-                "cargo build --config profile.dev.opt-level=1 -p skep --target wasm32-wasip2 --features oidc,openapi,passkeys",
-                "cargo rustc --config profile.dev.opt-level=1 -p hello --lib --crate-type cdylib --target wasm32-wasip2",
-                "cargo rustc --config profile.dev.opt-level=1 -p blog --lib --crate-type cdylib --target wasm32-wasip2",
-                "cargo rustc --config profile.dev.opt-level=1 -p helpdesk --lib --crate-type cdylib --target wasm32-wasip2",
+                "cargo build -p skep --target wasm32-wasip2",
+                "cargo build -p skep --target wasm32-wasip2 --features oidc,openapi,passkeys",
+                "cargo rustc -p hello --lib --crate-type cdylib --target wasm32-wasip2",
+                "cargo rustc -p blog --lib --crate-type cdylib --target wasm32-wasip2",
+                "cargo rustc -p helpdesk --lib --crate-type cdylib --target wasm32-wasip2",
             ],
             &[],
         ),

@@ -65,8 +65,6 @@ pub(crate) fn third_with_init() -> PathBuf {
 pub(crate) fn application(package: &str) -> PathBuf {
     let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
     let mut cargo = Command::new(env!("CARGO"));
-    // Not optimised at all, it would be five times as large, and each test that compiles it to machine code would wait as much longer.
-    cargo.args(["--config", "profile.dev.opt-level=1"]);
     cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib", "--target", "wasm32-wasip2", "-p", package]);
     cargo.arg("--target-dir").arg(&target).current_dir(env!("CARGO_MANIFEST_DIR"));
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("CARGO_TARGET_DIR");

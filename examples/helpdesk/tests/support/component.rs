@@ -74,8 +74,6 @@ fn built() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let mut cargo = Command::new(env!("CARGO"));
-        // As the tests of skep-isolate build applications.
-        cargo.args(["--config", "profile.dev.opt-level=1"]);
         cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib", "--target", "wasm32-wasip2", "-p", NAME]);
         cargo.arg("--target-dir").arg(target()).current_dir(env!("CARGO_MANIFEST_DIR"));
         // Flags for the tests themselves are none for another target.

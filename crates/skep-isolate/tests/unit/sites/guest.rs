@@ -16,8 +16,6 @@ pub(super) fn component(package: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let target = test.ancestors().nth(3).expect("target/debug/deps/...").to_owned();
     let built = Command::new(env!("CARGO"))
-        // As the tests of whole servers build them.
-        .args(["--config", "profile.dev.opt-level=1"])
         .args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib", "--target", "wasm32-wasip2", "-p", package])
         .arg("--target-dir")
         .arg(&target)
