@@ -3,7 +3,7 @@
 //! The variable has another value each time, and `sql!` makes Cargo watch it, so that every macro expands again.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -127,8 +127,18 @@ fn no_metadata(reason: &str) -> String {
 fn cargo(command: &str, manifest: Option<&OsString>) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.arg(command).kill_on_drop(true);
+    // Started by `cargo run` or a test, this process has variables of a package of its own. Build scripts that ask to be run again when one
+    // of them changes (ring's) would have everything above them compiled again, here and in the next build, too.
+    for (key, _) in std::env::vars_os().filter(|(key, _)| describes_a_package(key)) {
+        cargo.env_remove(key);
+    }
     if let Some(manifest) = manifest {
         cargo.arg("--manifest-path").arg(manifest);
     }
     cargo
+}
+
+fn describes_a_package(key: &OsStr) -> bool {
+    const PREFIXES: [&str; 5] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"];
+    key.to_str().is_some_and(|key| PREFIXES.iter().any(|prefix| key.starts_with(prefix)))
 }

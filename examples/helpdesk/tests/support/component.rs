@@ -30,7 +30,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves the component with its data in this folder. `how` is its module cache. To compile it takes half a minute.
+    /// Serves the component with its data in this folder. `how` is its module cache. To compile it takes half a minute, once.
     pub(crate) fn start(folder: TempDir, how: &str, arguments: &[&str]) -> Self {
         let mut child = command(folder.path(), how, arguments).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
@@ -64,7 +64,7 @@ fn command(folder: &Path, how: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "component::child_process", "--ignored", "--nocapture"]);
     command.env(ARGUMENTS, [&fixed, &quiet[..], arguments].concat().join("\n"));
-    command.env("XDG_CACHE_HOME", folder.join("cache")).current_dir(folder);
+    command.env("XDG_CACHE_HOME", target().join("guests/cache")).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     command
 }
