@@ -2,16 +2,19 @@
 //! alone. A warning is an error.
 //!
 //! A feature that no source of its crate names only turns on those of other crates, and is checked there: alone it is left out.
-//! Crates with the compiler of components are checked with no feature and all at once with all of theirs: the compiler is
-//! checked again for each set of features, which takes a minute.
+//! Crates with the compiler of components are checked with no feature: the compiler is checked again for each set of features, which takes
+//! a minute. The step `clippy` has all of theirs.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::command;
 
-/// clippy, because `cargo check` cannot make warnings errors without flags for the compiler, which would compile all dependencies again.
-const CHECK: &str = "cargo clippy --quiet";
+/// Checks one target of a package. What clippy knows it says of the whole workspace; here, what is unused or missing is looked for, which
+/// the compiler does in half the time. `cargo check` cannot make warnings errors without flags that compile all dependencies again.
+const CHECK: &str = "cargo rustc --quiet --profile check";
+/// Checks all targets of a package.
+const CHECK_ALL: &str = "cargo clippy --quiet";
 const DENY: &str = "-- -D warnings";
 
 /// Crates that bring the compiler of components.
@@ -24,12 +27,12 @@ pub(crate) fn commands() -> Result<Vec<String>, String> {
         let (manifest, mut sources) = (folder.join("Cargo.toml"), String::new());
         let text = fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
         read_all(&folder.join("src"), &mut sources).map_err(|error| format!("{}: {error}", folder.display()))?;
-        all.extend(of(&text, &sources));
+        let target = if folder.join("src/lib.rs").exists() { "--lib" } else { "--bins" };
+        all.extend(of(&text, target, &sources));
     }
-    all.push(format!("{CHECK} -p {} --all-features {DENY}", WITH_COMPILER.join(" -p ")));
     let names = packages("examples")?;
     let names = names.iter().filter_map(|folder| folder.file_name()?.to_str());
-    all.extend(names.map(|name| format!("{CHECK} -p {name} {DENY}")));
+    all.extend(names.map(|name| format!("{CHECK_ALL} -p {name} {DENY}")));
     Ok(all)
 }
 
@@ -56,11 +59,11 @@ fn read_all(folder: &Path, texts: &mut String) -> io::Result<()> {
     Ok(())
 }
 
-/// The commands for the crate with this manifest and these sources; none if it has no features.
-fn of(manifest: &str, sources: &str) -> Vec<String> {
+/// The commands for this target of the crate with this manifest and these sources; none if it has no features.
+fn of(manifest: &str, target: &str, sources: &str) -> Vec<String> {
     let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")).unwrap_or_default();
     let name = name.trim_end_matches('"');
-    let check = format!("{CHECK} -p {name}");
+    let check = format!("{CHECK} -p {name} {target}");
     let features = features(manifest);
     if features.is_empty() {
         return Vec::new();
@@ -91,10 +94,10 @@ mod tests {
         let sources = "#[cfg(feature = \"b\")]\n#![cfg(feature = \"c-d\")]\n";
         let none = " --no-default-features";
         let sets = [none, &format!("{none} --features b"), &format!("{none} --features c-d"), "", " --all-features"];
-        let expected = sets.map(|set| format!("cargo clippy --quiet -p a{set} -- -D warnings"));
-        assert_eq!(of(manifest, sources), expected);
-        assert!(of("[package]\nname = \"a\"\n", "").is_empty());
+        let expected = sets.map(|set| format!("cargo rustc --quiet --profile check -p a --lib{set} -- -D warnings"));
+        assert_eq!(of(manifest, "--lib", sources), expected);
+        assert!(of("[package]\nname = \"a\"\n", "--lib", "").is_empty());
         let heavy = "[package]\nname = \"skep-cli\"\n[features]\na = []\n";
-        assert_eq!(of(heavy, "feature = \"a\"").len(), 1);
+        assert_eq!(of(heavy, "--bins", "feature = \"a\"").len(), 1);
     }
 }

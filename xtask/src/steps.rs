@@ -51,7 +51,11 @@ pub(crate) const STEPS: &[Step] = &[
         name: "clippy",
         about: "no warning in any target",
         hermetic: true,
-        work: Work::Commands(&["cargo clippy --workspace --all-targets -- -D warnings"], &[]),
+        work: Work::Commands(
+            // With the features of the crates that bring the compiler of components: `features` would check all of it once more.
+            &["cargo clippy --workspace --all-targets --features skep-cli/wasi03,skep-isolate/fuzz -- -D warnings"],
+            &[],
+        ),
     },
     Step {
         name: "test",
@@ -111,18 +115,21 @@ pub(crate) const STEPS: &[Step] = &[
         about: "the documentation and the book build, and their links lead somewhere",
         hermetic: false,
         work: Work::Commands(
-            &["cargo doc --workspace --no-deps", "cargo xtask book"],
+            &[
+                // With an example, and with the features of `clippy`: what that has checked has the right features, then.
+                "cargo doc --workspace --no-deps --lib --bins --example configuration --features skep-cli/wasi03,skep-isolate/fuzz",
+                "cargo xtask book",
+            ],
             &[("RUSTDOCFLAGS", "-D warnings")],
         ),
     },
     Step {
         name: "tools",
-        about: "the workspace of tools: no warning, all tests, and the fuzz targets compile",
+        about: "the workspace of tools: no warning, all tests, and its fuzz targets compile",
         hermetic: false,
         work: Work::Commands(
             &[
                 "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
-                "cargo clippy --manifest-path tools/fuzz-isolate/Cargo.toml --all-targets -- -D warnings",
                 // The drill of a component starts `skep`, which cargo puts beside `skep-drill`. With a test, so that what `cargo test` has
                 // compiled has the right features.
                 "cargo build --workspace --bin skep --test subcommands",
@@ -139,7 +146,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "features",
-        about: "each crate compiles without warnings with none of its features, with all, and with each alone (but those with a compiler of components)",
+        about: "each crate compiles without warnings with none of its features, with all, and with each alone (but those with a compiler of components, which `clippy` checks with all)",
         hermetic: false,
         work: Work::Features,
     },
