@@ -12,10 +12,10 @@ use tokio_postgres::SimpleQueryMessage;
 use super::*;
 
 /// The same numbers for the same seed: splitmix64.
-struct Random(u64);
+pub(in crate::sql) struct Random(pub(in crate::sql) u64);
 
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
+    pub(in crate::sql) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -23,11 +23,11 @@ impl Random {
         usize::try_from((z ^ (z >> 31)) % end as u64).unwrap()
     }
 
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+    pub(in crate::sql) fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[self.below(all.len())]
     }
 
-    fn one_in(&mut self, times: usize) -> bool {
+    pub(in crate::sql) fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 }
@@ -170,7 +170,7 @@ fn word(random: &mut Random, sources: &[&str]) -> String {
 }
 
 /// Rows as texts; `None` if PostgreSQL refuses the statement.
-async fn rows(database: &Database, sql: &str) -> Option<Vec<Vec<Option<String>>>> {
+pub(in crate::sql) async fn rows(database: &Database, sql: &str) -> Option<Vec<Vec<Option<String>>>> {
     let messages = database.client.simple_query(sql).await.ok()?;
     let rows = messages.into_iter().filter_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some((0..row.len()).map(|nth| row.get(nth).map(str::to_owned)).collect()),
@@ -188,7 +188,7 @@ fn what_is_said_of_a_random_statement_holds() {
     let (mut tried, mut columns, mut not_null, mut unique, mut refused) = (0, 0, 0, 0, 0);
     let folder = tempfile::tempdir().unwrap();
     run(async {
-        let mut server = Server::start().await.unwrap();
+        let mut server = Server::shared();
         for seed in 1.. {
             let mut random = Random(seed * 1_000_003);
             let schema = schema(&mut random);
