@@ -6,7 +6,7 @@
 //!
 //! Start reading at [`Hidden::read`].
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use tokio_postgres::{Client, Error};
 
@@ -60,6 +60,9 @@ const CALLS: &str = "
         join pg_depend d on d.classid = 'pg_constraint'::regclass and d.objid = k.oid and d.refclassid = 'pg_proc'::regclass
         where a.attrelid >= 16384 and a.atttypid >= 16384";
 
+/// What may change a row before it is written.
+const BEFORE: &str = "select tgrelid, tgfoid from pg_trigger where not tgisinternal and tgtype & 3 = 3";
+
 /// What PostgreSQL notes of values in tables.
 const STATISTICS: &str = "select oid, relname::text from pg_class where oid < 16384 and relname like 'pg\\_stat%'";
 
@@ -106,6 +109,13 @@ impl Hidden {
         }
         let functions = client.query(FUNCTIONS, &[]).await?;
         let names: Vec<(u32, String)> = functions.iter().map(|row| (row.get(0), row.get(1))).collect();
+        for row in client.query(BEFORE, &[]).await? {
+            let (table, function): (u32, u32) = (row.get(0), row.get(1));
+            let found = functions.iter().find(|row| row.get::<_, u32>(0) == function);
+            if let (Some(columns), Some(row)) = (scoped.get(&table), found) {
+                hidden.add_trigger(table, columns, row.get(1), row.get::<_, Option<&str>>(4).unwrap_or_default());
+            }
+        }
         for row in functions {
             let (oid, name, is_aggregate, is_immutable): (u32, String, bool, bool) =
                 (row.get(0), row.get(1), row.get(2), row.get(3));
@@ -164,14 +174,11 @@ impl Hidden {
         does: &mut Vec<(Thing, Thing)>,
     ) {
         let text = text.to_lowercase();
-        let words: HashSet<&str> = text.split(|c: char| !is_word(c)).collect();
-        if words.contains("execute") || words.iter().any(|word| runs_queries(word) || word.starts_with("pg_stat")) {
+        let mut words = text.split(|c: char| !is_word(c));
+        if words.any(|word| word == "execute" || runs_queries(word) || word.starts_with("pg_stat")) {
             self.cannot_follow(oid, name);
         }
-        let has = |name: &str| -> bool {
-            let name = name.to_lowercase();
-            if name.chars().all(is_word) { words.contains(name.as_str()) } else { text.contains(&name) }
-        };
+        let has = |name: &str| has_word(&text, &name.to_lowercase());
         let this = Thing::Function(oid);
         for (relation, known) in &catalog.relations {
             if known.name.rsplit('.').next().is_some_and(has) {
@@ -180,6 +187,16 @@ impl Hidden {
         }
         let others = functions.iter().filter(|(other, known)| *other != oid && has(known.as_str()));
         does.extend(others.map(|(other, _)| (this, Thing::Function(*other))));
+    }
+
+    /// One that changes rows before they are written may give them to somebody else.
+    fn add_trigger(&mut self, table: u32, columns: &BTreeSet<String>, function: &str, text: &str) {
+        let text = text.to_lowercase();
+        let changes = |column: &String| has_word(&text, &column.to_lowercase()) || replaces_row(&text);
+        if let Some(column) = columns.iter().find(|column| changes(column)) {
+            let why = format!("the function `{function}` may change `{column}` of a row before it is written");
+            self.reached.insert(Thing::Write(table), Reason::Unknown(why));
+        }
     }
 
     fn cannot_follow(&mut self, oid: u32, name: &str) {
@@ -219,4 +236,27 @@ pub(super) fn runs_queries(function: &str) -> bool {
 
 fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
+}
+
+fn has_word(text: &str, name: &str) -> bool {
+    if name.chars().all(is_word) {
+        text.split(|c: char| !is_word(c)).any(|word| word == name)
+    } else {
+        text.contains(name)
+    }
+}
+
+/// True for `new := ...`, `new = ...` and `into new`, also where a comparison is meant.
+fn replaces_row(text: &str) -> bool {
+    let mut rest = text;
+    let mut before = "";
+    while let Some(start) = rest.find(is_word) {
+        let end = rest[start..].find(|c: char| !is_word(c)).map_or(rest.len(), |length| start + length);
+        let (word, after) = (&rest[start..end], rest[end..].trim_start());
+        if word == "new" && (before == "into" || after.starts_with('=') || after.starts_with(":=")) {
+            return true;
+        }
+        (before, rest) = (word, &rest[end..]);
+    }
+    false
 }

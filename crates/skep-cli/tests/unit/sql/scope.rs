@@ -55,6 +55,19 @@ const SCHEMA: &str = "
     create trigger noise after insert on noisy for each row execute function noise();
     create function louder() returns void language sql as 'insert into noisy values (1)';
     create view quiet as select id from noisy;
+    create table gift (id bigint, owner bigint);
+    -- skep: gift is scoped by owner
+    create function give() returns trigger language plpgsql as $$ begin new.owner := 7; return new; end $$;
+    create trigger give before insert on gift for each row execute function give();
+    create table loan (id bigint, owner bigint);
+    -- skep: loan is scoped by owner
+    create function lend() returns trigger language plpgsql as $$ begin select 1, 7 into new; return new; end $$;
+    create trigger lend before insert on loan for each row execute function lend();
+    create table logged (id bigint, owner bigint);
+    -- skep: logged is scoped by owner
+    create table diary (what text);
+    create function log() returns trigger language plpgsql as $$ begin insert into diary values (new.owner); return null; end $$;
+    create trigger log after insert on logged for each row execute function log();
     create table ruled (id bigint);
     create rule other as on insert to ruled do also delete from ticket;
     create table defaults (id bigint default counts(), other bigint);";
@@ -127,6 +140,7 @@ const KEPT: &[(&str, &[usize])] = &[
     ),
     ("insert into event (id, account_id, year) values (1, ?, 2026)", &[1]),
     ("insert into plain (id, account_id, user_id) values (1, ?, ?)", &[]),
+    ("insert into logged (owner) values (?)", &[1]),
     ("delete from plain where id in (select id from ticket where account_id = ?)", &[1]),
     (
         "insert into ticket (id, account_id, title) values (1, ?, '') returning (select count(*) from comment c where c.account_id = ?)",
@@ -264,6 +278,8 @@ const REFUSED: &[(&str, &str)] = &[
         "a trigger, a rule or a function at `noisy` may reach rows of everybody: of `ticket`",
     ),
     ("insert into quiet values (1)", "at `quiet` may reach"),
+    ("insert into gift (owner) values (?)", "the function `give` may change `owner` of a row before it is written"),
+    ("insert into loan (owner) values (?)", "the function `lend` may change `owner`"),
     ("insert into ruled values (1)", "at `ruled` may reach rows of everybody: what a rule does is not followed"),
     ("insert into defaults (other) values (1)", "at `defaults` may reach"),
 ];
