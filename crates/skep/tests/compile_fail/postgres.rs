@@ -4,6 +4,7 @@
 //! that it depends on is compiled already.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -65,7 +66,7 @@ fn write_package(trybuild: &Path, package: &Path, cases: &BTreeMap<String, PathB
     manifest = manifest.replace("name = \"skep-tests\"", "name = \"skep-tests-postgres\"");
     manifest += "\n[package.metadata.skep]\ndatabase = \"postgres\"\n";
     for (name, path) in cases {
-        manifest += &format!("\n[[bin]]\nname = \"{name}\"\npath = \"cases/{name}.rs\"\n");
+        _ = write!(manifest, "\n[[bin]]\nname = \"{name}\"\npath = \"cases/{name}.rs\"\n");
         fs::copy(path, package.join("cases").join(name).with_extension("rs")).unwrap();
     }
     fs::write(package.join("Cargo.toml"), manifest).unwrap();
@@ -93,7 +94,7 @@ fn without_targets(manifest: &str) -> String {
         }
         !is_target
     });
-    lines.map(|line| format!("{line}\n")).collect()
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// What the compiler says of each case.
@@ -133,9 +134,9 @@ fn normal(message: &str, package: &Path) -> String {
             is_ours = place.starts_with(&root);
         }
         match (place.and_then(|place| place.strip_prefix(&root)), line.split_once('|')) {
-            (Some(place), _) => text += &format!("  --> {}", place.split(':').next().unwrap_or_default()),
+            (Some(place), _) => text.extend(["  --> ", place.split(':').next().unwrap_or_default()]),
             (None, Some((gutter, code))) if is_ours && gutter.trim().chars().all(|c| c.is_ascii_digit()) => {
-                text += &format!("   |{code}");
+                text.extend(["   |", code]);
             }
             _ => text += line,
         }
