@@ -11,6 +11,7 @@ mod describe;
 mod installed;
 mod nulls;
 mod report;
+mod scope;
 mod server;
 mod tables;
 mod tree;

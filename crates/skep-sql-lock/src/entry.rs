@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
+use crate::scope::{Proof, Reach};
+
 /// What PostgreSQL says of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -18,6 +20,8 @@ pub struct Entry {
     pub writes: Tables,
     /// It calls a function that may do more than compute, such as `nextval`.
     pub is_volatile: bool,
+    /// Whose rows it reads and writes.
+    pub reach: Reach,
 }
 
 /// What a `?` takes.
@@ -185,6 +189,15 @@ impl Entry {
         if self.is_volatile {
             text.push_str("volatile\n");
         }
+        match &self.reach {
+            Reach::NoScoped => {}
+            Reach::Scoped(proofs) => {
+                for Proof { parameter, table, column } in proofs {
+                    _ = writeln!(text, "scope {parameter} {} {}", escaped(column), escaped(table));
+                }
+            }
+            Reach::Everybody(why) => _ = writeln!(text, "everybody {}", escaped(why)),
+        }
         text
     }
 
@@ -197,6 +210,7 @@ impl Entry {
             reads: Tables::none(),
             writes: Tables::none(),
             is_volatile: false,
+            reach: Reach::NoScoped,
         }
     }
 
@@ -227,6 +241,16 @@ impl Entry {
             "reads" => self.reads.add(plain(rest)),
             "writes" => self.writes.add(plain(rest)),
             "volatile" if rest.is_empty() => self.is_volatile = true,
+            "scope" => {
+                let (parameter, names) = rest.split_once(' ')?;
+                let (column, table) = names.split_once(' ')?;
+                let proof = Proof { parameter: parameter.parse().ok()?, table: plain(table), column: plain(column) };
+                match &mut self.reach {
+                    Reach::Scoped(proofs) => _ = proofs.insert(proof),
+                    reach => *reach = Reach::Scoped([proof].into()),
+                }
+            }
+            "everybody" => self.reach = Reach::Everybody(plain(rest)),
             _ => return None,
         }
         Some(())

@@ -11,10 +11,12 @@ mod lock;
 mod manifest;
 pub mod message;
 mod migrations;
+pub mod scope;
 pub mod text;
 
 pub use entry::{Column, Entry, Kind, Parameter, Tables};
 pub use hash::hash;
 pub use lock::{FILE, Lock, Unknown};
 pub use manifest::{Dialect, dialect};
-pub use migrations::{FOLDER, Migrations};
+pub use migrations::{FOLDER, Migrations, directives};
+pub use scope::{Proof, Reach};

@@ -28,7 +28,7 @@ const BEGIN: &str = "statement ";
 /// A lock file.
 ///
 /// ```
-/// use skep_sql_lock::{Entry, Lock, Tables, Unknown};
+/// use skep_sql_lock::{Entry, Lock, Reach, Tables, Unknown};
 ///
 /// let entry = Entry {
 ///     statement: "select 1 as one".to_owned(),
@@ -37,6 +37,7 @@ const BEGIN: &str = "statement ";
 ///     reads: Tables::none(),
 ///     writes: Tables::none(),
 ///     is_volatile: false,
+///     reach: Reach::NoScoped,
 /// };
 /// let text = Lock::new([entry.clone()], "of the migrations").to_string();
 /// let lock = Lock::parse(&text).unwrap();

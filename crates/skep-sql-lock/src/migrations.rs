@@ -1,10 +1,11 @@
-//! The migrations of a folder, and the hash that says whether others were meant.
+//! The migrations of a folder, the hash that says whether others were meant, and what they say of scopes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::hash::hash;
-use crate::text::{Piece, pieces};
+use crate::scope::Directive;
+use crate::text::pieces;
 
 /// The folder with those for PostgreSQL, in the one that `migrations!` names.
 pub const FOLDER: &str = "postgres";
@@ -42,28 +43,33 @@ impl Migrations {
     }
 }
 
-impl Migrations {
-    /// Scopes are followed on SQLite only, and must not be ignored in silence.
-    ///
-    /// # Errors
-    /// There is one: a text for the developer.
-    pub fn refuse_directives(&self) -> Result<(), String> {
-        for (path, text) in &self.files {
-            let comments = pieces(text).filter_map(|piece| match piece {
-                Piece::Quoted(text) => text.strip_prefix("--").or_else(|| text.strip_prefix("/*")),
-                _ => None,
-            });
-            let directive = comments
-                .map(|comment| comment.trim().trim_end_matches("*/").trim())
-                .find(|comment| comment.starts_with("skep:"));
-            if let Some(directive) = directive {
-                return Err(format!(
-                    "{}: `{directive}`: scopes are checked on SQLite only; on PostgreSQL, compare the column in each statement, or use a \
-                     policy of PostgreSQL (`create policy`)",
-                    path.display()
-                ));
+/// What a migration says of scopes, in its order.
+///
+/// ```
+/// use skep_sql_lock::{directives, scope::Directive};
+///
+/// let text = "-- skep: token is scoped by user_id\nselect '-- skep: none'";
+/// assert_eq!(directives(text), Ok(vec![Directive::Scoped { table: "token", column: "user_id" }]));
+/// ```
+///
+/// # Errors
+/// A comment that is no such thing: a text for the developer.
+pub fn directives(migration: &str) -> Result<Vec<Directive<'_>>, String> {
+    let mut rest = migration;
+    let comments = std::iter::from_fn(|| {
+        loop {
+            let length = pieces(rest).next()?.length();
+            let (piece, after) = rest.split_at(length);
+            rest = after;
+            if let Some(comment) = comment(piece) {
+                return Some(comment);
             }
         }
-        Ok(())
-    }
+    });
+    comments.filter_map(Directive::of).collect()
+}
+
+fn comment(piece: &str) -> Option<&str> {
+    let block = || piece.strip_prefix("/*").map(|inner| inner.strip_suffix("*/").unwrap_or(inner));
+    piece.strip_prefix("--").or_else(block)
 }

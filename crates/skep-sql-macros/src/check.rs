@@ -5,10 +5,12 @@
 use std::collections::BTreeSet;
 
 use rusqlite::Error;
+use skep_sql_lock::Proof;
 use skep_sql_lock::message::{listed, pointed};
+use skep_sql_lock::scope::unfollowed;
 
 use crate::access::Access;
-use crate::infer::scope::{self, Proof, Scopes};
+use crate::infer::scope::{self, Scopes};
 use crate::infer::{self, Inferred, Kind, Type};
 use crate::schema::{Form, Schema, Scoped};
 use crate::text;
@@ -100,9 +102,7 @@ fn scopes(schema: &Schema, numbered: &str, access: &Access, reads_only: bool) ->
     reported.extend(touched(&access.writes));
     if !scopes.is_understood {
         scopes.tables.extend(reported);
-        scopes.complaint = scopes.tables.first().map(|table| {
-            format!("`{table}` is scoped, and this statement is written in a way that `sql!` cannot follow")
-        });
+        scopes.complaint = scopes.tables.first().map(|table| unfollowed(table));
     } else if reads_only && scopes.complaint.is_none() {
         // SQLite's own account. A write has more in it: triggers, and what foreign keys look up.
         let missed = reported.iter().find(|table| !scopes.tables.contains(*table));

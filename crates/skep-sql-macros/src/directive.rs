@@ -5,19 +5,13 @@
 use std::collections::BTreeMap;
 
 use rusqlite::Connection;
+use skep_sql_lock::scope::{self, Directive};
 
 use crate::text;
-
-const FORMS: &str = "expected `skep: TABLE is scoped by COLUMN` or `skep: TABLE is not scoped`";
 
 /// By which column the rows of a table are scoped. Names in lower case.
 #[derive(Default)]
 pub(crate) struct Scopes(pub(crate) BTreeMap<String, String>);
-
-enum Directive {
-    Scoped { table: String, column: String },
-    NotScoped { table: String },
-}
 
 impl Scopes {
     /// Follows what a migration says that has just run.
@@ -28,11 +22,13 @@ impl Scopes {
         for directive in directives(migration)? {
             match directive {
                 Directive::NotScoped { table } => {
-                    self.0.remove(&table).ok_or_else(|| format!("`{table}` was not scoped before"))?;
+                    let table = folded(table);
+                    self.0.remove(&table).ok_or_else(|| scope::not_scoped_before(&table))?;
                 }
                 Directive::Scoped { table, column } => {
+                    let (table, column) = (folded(table), folded(column));
                     if !has_column(connection, &table, &column)? {
-                        return Err(format!("`{table} is scoped by {column}`: there is no such column of a table"));
+                        return Err(scope::no_column(&table, &column));
                     }
                     self.0.insert(table, column);
                 }
@@ -40,10 +36,7 @@ impl Scopes {
         }
         for (table, column) in &self.0 {
             if !has_column(connection, table, column)? {
-                return Err(format!(
-                    "`{table}` is scoped by `{column}`, and this migration takes that column away; say what holds now: \
-                     `-- skep: {table} is not scoped`, and for a new name `-- skep: NAME is scoped by COLUMN`"
-                ));
+                return Err(scope::lost(table, column));
             }
         }
         Ok(())
@@ -57,7 +50,7 @@ fn has_column(connection: &Connection, table: &str, column: &str) -> Result<bool
     statement.exists([table, column]).map_err(|error| error.to_string())
 }
 
-fn directives(migration: &str) -> Result<Vec<Directive>, String> {
+fn directives(migration: &str) -> Result<Vec<Directive<'_>>, String> {
     let mut found = Vec::new();
     let mut rest = migration;
     while let Some(first) = rest.chars().next() {
@@ -66,22 +59,16 @@ fn directives(migration: &str) -> Result<Vec<Directive>, String> {
         let comment = part
             .strip_prefix("--")
             .or_else(|| part.strip_prefix("/*").map(|inner| inner.strip_suffix("*/").unwrap_or(inner)));
-        if let Some(said) = comment.and_then(|comment| comment.trim().strip_prefix("skep:")) {
-            found.push(directive(said)?);
+        if let Some(directive) = comment.and_then(Directive::of) {
+            found.push(directive?);
         }
         rest = &rest[taken..];
     }
     Ok(found)
 }
 
-fn directive(said: &str) -> Result<Directive, String> {
-    let name = |name: &str| name.trim_matches(['"', '`', '[', ']']).to_ascii_lowercase();
-    let words: Vec<&str> = said.split_whitespace().collect();
-    match words.as_slice() {
-        [table, "is", "scoped", "by", column] => Ok(Directive::Scoped { table: name(table), column: name(column) }),
-        [table, "is", "not", "scoped"] => Ok(Directive::NotScoped { table: name(table) }),
-        _ => Err(format!("`skep:{said}`: {FORMS}")),
-    }
+fn folded(name: &str) -> String {
+    name.trim_matches(['"', '`', '[', ']']).to_ascii_lowercase()
 }
 
 #[cfg(test)]

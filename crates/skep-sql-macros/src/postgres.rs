@@ -14,14 +14,14 @@ use std::time::Instant;
 use proc_macro2::{Span, TokenStream};
 use skep_sql_lock::message::listed;
 use skep_sql_lock::text::{Piece, Text, pieces, without_marks};
-use skep_sql_lock::{Dialect, Entry, FILE, FOLDER, Kind as Noted, Lock, Migrations, Tables, Unknown};
+use skep_sql_lock::{Dialect, Entry, FILE, FOLDER, Kind as Noted, Lock, Migrations, Reach, Tables, Unknown};
 use syn::{Error, LitStr, Result};
 
 use crate::check::{Checked, Column};
 use crate::infer::{Kind, Type};
 use crate::input::Input;
 use crate::package;
-use crate::statement::{Combination, Whole, combinations, join, same_columns};
+use crate::statement::{Combination, Scopes, Whole, add_scopes, combinations, join, refuse_needless, same_columns};
 use crate::text::first_word;
 use crate::write;
 
@@ -42,9 +42,6 @@ pub(crate) fn expand(input: &Input) -> Result<TokenStream> {
     let at = input.folder.as_ref().map_or(span, LitStr::span);
     let folder = input.folder.as_ref().map_or_else(|| "migrations".to_owned(), LitStr::value);
     let folder = format!("{folder}/{FOLDER}");
-    if let Some(reason) = &input.unscoped {
-        return Err(Error::new(reason.span(), "`unscoped` is for SQLite: no table is scoped on PostgreSQL"));
-    }
     let known = known(&package::root().join(&folder)).map_err(|help| Error::new(at, help))?;
     let combinations = combinations(input).map_err(|help| Error::new(span, help))?;
     for combination in &combinations {
@@ -59,15 +56,21 @@ pub(crate) fn expand(input: &Input) -> Result<TokenStream> {
             return Ok(write::not_checked_yet(input, gives_rows));
         }
     }
-    let whole = whole(&known, combinations, &folder).map_err(|help| Error::new(span, help))?;
+    let whole = whole(&known, combinations, input, &folder).map_err(|help| Error::new(span, help))?;
     write::expression(input, &whole)
 }
 
-fn whole(known: &Known, combinations: Vec<Combination>, folder: &str) -> std::result::Result<Whole, String> {
-    let (mut statements, mut kinds) = (Vec::<Checked>::new(), HashMap::new());
-    for Combination { sql, places, .. } in combinations {
+fn whole(
+    known: &Known,
+    combinations: Vec<Combination>,
+    input: &Input,
+    folder: &str,
+) -> std::result::Result<Whole, String> {
+    let (mut statements, mut kinds, mut scopes) = (Vec::<Checked>::new(), HashMap::new(), Scopes::new());
+    for Combination { sql, places, lists } in combinations {
         let entry = known.lock.find(&sql, &known.migrations.hash).map_err(|unknown| explain(unknown, folder))?;
-        let checked = checked(entry);
+        let checked = checked(entry, input.unscoped.is_some())?;
+        add_scopes(&mut scopes, &checked.proofs, &places, &lists)?;
         for (place, kind) in places.into_iter().zip(&checked.parameters) {
             kinds.entry(place).and_modify(|known| *known = join(*known, *kind)).or_insert(*kind);
         }
@@ -76,10 +79,11 @@ fn whole(known: &Known, combinations: Vec<Combination>, folder: &str) -> std::re
         }
         statements.push(checked);
     }
+    refuse_needless(input, &statements)?;
     let names = known.migrations.files.iter().filter_map(|(path, _)| path.file_name()?.to_str());
     let files = names.chain([FILE]).map(|name| format!("/{folder}/{name}"));
     let files = files.chain([package::MANIFEST.to_owned()]).collect();
-    Ok(Whole { dialect: Dialect::Postgres, statements, kinds, scopes: HashMap::new(), files })
+    Ok(Whole { dialect: Dialect::Postgres, statements, kinds, scopes, files })
 }
 
 fn explain(unknown: Unknown, folder: &str) -> String {
@@ -92,8 +96,14 @@ fn explain(unknown: Unknown, folder: &str) -> String {
     format!("{why}\nhelp: run `skep sql check`, which asks PostgreSQL what the statement is, and writes that file")
 }
 
-/// The statement and what was noted of it.
-fn checked(entry: &Entry) -> Checked {
+/// The statement and what was noted of it. An unscoped one may read and write the rows of everybody.
+fn checked(entry: &Entry, unscoped: bool) -> std::result::Result<Checked, String> {
+    let proofs = match &entry.reach {
+        _ if unscoped => BTreeSet::new(),
+        Reach::NoScoped => BTreeSet::new(),
+        Reach::Scoped(proofs) => proofs.clone(),
+        Reach::Everybody(why) => return Err(why.clone()),
+    };
     let columns = entry.columns.iter().map(|column| {
         let (nullable, boolean, unique) = (column.nullable, column.kind == Noted::Boolean, column.unique);
         let ty = Type { nullable, boolean, unique, ..Type::of(kind(column.kind)) };
@@ -101,7 +111,7 @@ fn checked(entry: &Entry) -> Checked {
         Column { name: column.name.trim_end_matches('!').to_owned(), ty, asserted }
     });
     let tables = |tables: &Tables| tables.names().map(|name| (name.to_owned(), String::new())).collect();
-    Checked {
+    Ok(Checked {
         sql: without_marks(&entry.statement),
         columns: columns.collect(),
         parameters: entry.parameters.iter().map(|parameter| kind(parameter.kind)).collect(),
@@ -110,9 +120,9 @@ fn checked(entry: &Entry) -> Checked {
         reads_only: entry.writes == Tables::none() && !entry.is_volatile,
         has_star: has_star(&entry.statement),
         loose: BTreeSet::new(),
-        proofs: BTreeSet::new(),
-        is_of_scoped: false,
-    }
+        proofs,
+        is_of_scoped: entry.reach != Reach::NoScoped,
+    })
 }
 
 fn kind(kind: Noted) -> Kind {
@@ -203,7 +213,6 @@ fn known(folder: &Path) -> std::result::Result<Rc<Known>, String> {
 impl Known {
     fn read(folder: &Path) -> std::result::Result<Self, String> {
         let migrations = Migrations::read(folder)?;
-        migrations.refuse_directives()?;
         let file = std::env::var_os(LIST).map_or_else(|| folder.to_owned(), PathBuf::from).join(FILE);
         // One that is not there is made by the command that the error names.
         let text = fs::read_to_string(&file).unwrap_or_default();

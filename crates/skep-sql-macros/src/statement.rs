@@ -5,7 +5,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use proc_macro2::{Span, TokenStream};
-use skep_sql_lock::Dialect;
+use skep_sql_lock::scope::{NEEDLESS, NO_LIST};
+use skep_sql_lock::{Dialect, Proof};
 use syn::{Error, Result};
 
 use crate::check::{self, Checked};
@@ -23,14 +24,16 @@ const MOST: usize = 64;
 /// Which parameter: the piece, the alternative in it, and which one of its text.
 pub(crate) type Place = (usize, usize, usize);
 
+/// Which parameters must be a `Scope`, for a column of a table.
+pub(crate) type Scopes = HashMap<Place, BTreeSet<(String, String)>>;
+
 /// What was found out of one `sql!`.
 pub(crate) struct Whole {
     pub(crate) dialect: Dialect,
     /// One for each combination of alternatives; the first piece's alternative counts fastest.
     pub(crate) statements: Vec<Checked>,
     pub(crate) kinds: HashMap<Place, Kind>,
-    /// Which parameters must be a `Scope`, for a column of a table.
-    pub(crate) scopes: HashMap<Place, BTreeSet<(String, String)>>,
+    pub(crate) scopes: Scopes,
     /// The migrations, below the package's folder.
     pub(crate) files: Vec<String>,
 }
@@ -86,14 +89,10 @@ fn expect(wanted: usize, given: &[syn::Expr], span: Span) -> Result<()> {
 
 fn check_all(schema: &Schema, input: &Input, folder: &str) -> std::result::Result<Whole, String> {
     let mut statements: Vec<Checked> = Vec::new();
-    let (mut kinds, mut scopes) = (HashMap::new(), HashMap::<Place, BTreeSet<(String, String)>>::new());
+    let (mut kinds, mut scopes) = (HashMap::new(), Scopes::new());
     for Combination { sql, places, lists } in combinations(input)? {
         let checked = check::check(schema, &sql, &lists, input.unscoped.is_some())?;
-        for proof in &checked.proofs {
-            let place = places.get(proof.parameter - 1).filter(|_| !lists.contains(&proof.parameter));
-            let place = place.ok_or("a `Scope` is one value, and a list is compared here")?;
-            scopes.entry(*place).or_default().insert((proof.table.clone(), proof.column.clone()));
-        }
+        add_scopes(&mut scopes, &checked.proofs, &places, &lists)?;
         for (place, kind) in places.into_iter().zip(&checked.parameters) {
             kinds.entry(place).and_modify(|known| *known = join(*known, *kind)).or_insert(*kind);
         }
@@ -102,12 +101,32 @@ fn check_all(schema: &Schema, input: &Input, folder: &str) -> std::result::Resul
         }
         statements.push(checked);
     }
-    if input.unscoped.is_some() && !statements.iter().any(|statement| statement.is_of_scoped) {
-        return Err("no table of this statement is scoped: leave out `unscoped`".to_owned());
-    }
+    refuse_needless(input, &statements)?;
     let files = schema.files.iter().filter_map(|file| Some(format!("/{folder}/{}", file.file_name()?.to_str()?)));
     let files = files.chain([package::MANIFEST.to_owned()]).collect();
     Ok(Whole { dialect: Dialect::Sqlite, statements, kinds, scopes, files })
+}
+
+/// Notes where the parameters come from that must be a `Scope`.
+pub(crate) fn add_scopes(
+    scopes: &mut Scopes,
+    proofs: &BTreeSet<Proof>,
+    places: &[Place],
+    lists: &[usize],
+) -> std::result::Result<(), String> {
+    for Proof { parameter, table, column } in proofs {
+        let place = parameter.checked_sub(1).and_then(|nth| places.get(nth)).filter(|_| !lists.contains(parameter));
+        scopes.entry(*place.ok_or(NO_LIST)?).or_default().insert((table.clone(), column.clone()));
+    }
+    Ok(())
+}
+
+/// `unscoped` needs something to say.
+pub(crate) fn refuse_needless(input: &Input, statements: &[Checked]) -> std::result::Result<(), String> {
+    if input.unscoped.is_some() && !statements.iter().any(|statement| statement.is_of_scoped) {
+        return Err(NEEDLESS.to_owned());
+    }
+    Ok(())
 }
 
 /// One of the statements that the parts make.

@@ -300,11 +300,15 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     }
 }
 
-/// Status and message for the client if the same request may succeed later, or another server is at fault.
+/// Status and message for the client if the same request may succeed later, or another server or the client is at fault.
 fn not_ours(cause: &(dyn StdError + 'static)) -> Option<(StatusCode, &'static str)> {
     let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
     causes.find_map(|cause| {
-        let of_database = cause.downcast_ref::<crate::sql::Error>().and_then(crate::sql::Error::public_message);
+        let of_database = cause.downcast_ref::<crate::sql::Error>();
+        if of_database.is_some_and(crate::sql::Error::is_of_cursor) {
+            return Some((StatusCode::BAD_REQUEST, crate::sql::NO_PLACE));
+        }
+        let of_database = of_database.and_then(crate::sql::Error::public_message);
         let may_pass = of_database.or_else(|| cause.downcast_ref::<Lost>()?.public_message());
         let may_pass = may_pass.map(|message| (StatusCode::SERVICE_UNAVAILABLE, message));
         may_pass.or_else(|| cause.downcast_ref::<FetchError>()?.public())

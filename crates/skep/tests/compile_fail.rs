@@ -1,6 +1,9 @@
 //! What must not compile, and what rustc then says: a `.stderr` beside each case.
 //! After a change of a message: `TRYBUILD=overwrite cargo test -p skep --test compile_fail`, and read the difference.
 
+#[path = "compile_fail/postgres.rs"]
+mod postgres;
+
 use std::fs;
 use std::path::Path;
 
@@ -12,6 +15,9 @@ fn what_is_wrong_does_not_compile() {
     // With the feature it compiles.
     #[cfg(not(feature = "garde"))]
     cases.compile_fail("tests/compile-fail/form/garde/*.rs");
+    // They are compiled at the end of their life.
+    drop(cases);
+    postgres::what_is_wrong_does_not_compile();
 }
 
 /// The cases are compiled as a package of their own, and `sql!` looks for its migrations.

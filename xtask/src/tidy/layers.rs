@@ -32,7 +32,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-sql-lock",
         order: &[
-            ("texts", &["hash", "manifest", "message", "text"]),
+            ("texts", &["hash", "manifest", "message", "scope", "text"]),
             ("entries", &["entry", "migrations"]),
             ("file", &["lock"]),
         ],

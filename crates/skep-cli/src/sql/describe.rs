@@ -12,6 +12,7 @@ use tokio_postgres::{Client, SimpleQueryMessage, Statement};
 use super::catalog::Catalog;
 use super::nulls;
 use super::report::{self, Failure};
+use super::scope::{Declared, Scopes};
 use super::server::{Server, chain};
 use super::tables::Touched;
 use super::tree::Node;
@@ -19,8 +20,9 @@ use super::unique;
 
 /// A database with the migrations of one folder.
 pub(super) struct Database {
-    client: Client,
+    pub(super) client: Client,
     catalog: Catalog,
+    pub(super) scopes: Scopes,
     pub(super) migrations: Migrations,
 }
 
@@ -28,13 +30,15 @@ impl Database {
     /// Makes one.
     pub(super) async fn of(server: &mut Server, folder: &Path) -> Result<Self, String> {
         let migrations = Migrations::read(folder)?;
-        migrations.refuse_directives()?;
         let client = server.database().await?;
+        let mut declared = Declared::default();
         for (path, text) in &migrations.files {
             migrate(&client, text).await.map_err(|reason| format!("{}{reason}", path.display()))?;
+            declared.follow(&client, text).await.map_err(|reason| format!("{}: {reason}", path.display()))?;
         }
         let catalog = Catalog::read(&client).await.map_err(|error| chain(&error))?;
-        Ok(Self { client, catalog, migrations })
+        let scopes = Scopes::read(&client, &catalog, &declared).await.map_err(|error| chain(&error))?;
+        Ok(Self { client, catalog, scopes, migrations })
     }
 
     /// What is known of a statement of `sql!`.
@@ -70,7 +74,8 @@ impl Database {
         }
         let Touched { reads, writes, is_volatile } =
             tree.as_ref().map_or_else(Touched::anything, |tree| Touched::of(&self.catalog, tree));
-        Ok(Entry { statement: marked.to_owned(), parameters, columns, reads, writes, is_volatile })
+        let reach = self.scopes.reach(&self.catalog, tree.as_ref());
+        Ok(Entry { statement: marked.to_owned(), parameters, columns, reads, writes, is_volatile, reach })
     }
 
     async fn prepare(&self, text: &str) -> Result<(String, Statement), String> {
@@ -163,4 +168,4 @@ fn unread(column: &str, ty: &Type) -> String {
 
 #[cfg(test)]
 #[path = "../../tests/unit/sql/describe.rs"]
-mod tests;
+pub(in crate::sql) mod tests;

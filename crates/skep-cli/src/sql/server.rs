@@ -5,6 +5,7 @@
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio_postgres::{Client, Config, NoTls};
@@ -16,6 +17,9 @@ const ADDRESS: &str = "SKEP_POSTGRES";
 
 /// The oldest one that can store an analysed statement.
 const OLDEST: i32 = 14;
+
+/// How many databases this process has made.
+static MADE: AtomicUsize = AtomicUsize::new(0);
 
 /// How long a cluster may take to start.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -45,9 +49,22 @@ impl Server {
         Ok(Self { config, cluster, databases: Vec::new() })
     }
 
+    /// One for all tests of a process, with which it ends.
+    #[cfg(test)]
+    pub(super) fn shared() -> Self {
+        static SHARED: std::sync::OnceLock<Server> = std::sync::OnceLock::new();
+        let start = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(Self::start()).unwrap()
+        };
+        // A thread of its own: tests start it within their runtimes.
+        let shared = SHARED.get_or_init(|| std::thread::spawn(start).join().unwrap());
+        Self { config: shared.config.clone(), cluster: None, databases: Vec::new() }
+    }
+
     /// A new database.
     pub(super) async fn database(&mut self) -> Result<Client, String> {
-        let name = format!("skep_sql_{}_{}", std::process::id(), self.databases.len());
+        let name = format!("skep_sql_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let client = connect(&self.config).await?;
         let version = client.query_one("select current_setting('server_version_num')::int / 10000", &[]).await;
         let version: i32 = version.map_err(|error| chain(&error))?.get(0);

@@ -13,7 +13,7 @@ use super::catalog::{Catalog, Change, FIRST_OWN, Relation};
 use super::tree::Node;
 
 /// Functions of PostgreSQL that run a query which they are given as a text.
-const RUN_QUERIES: [&str; 3] = ["cursor_to_xml", "ts_rewrite", "ts_stat"];
+pub(super) const RUN_QUERIES: [&str; 3] = ["cursor_to_xml", "ts_rewrite", "ts_stat"];
 
 /// Volatile functions of PostgreSQL that change nothing.
 const HARMLESS: [&str; 8] =

@@ -11,6 +11,7 @@ mod write;
 
 use std::collections::BTreeSet;
 
+use skep_sql_lock::{Proof, scope};
 use sqlite3_parser::ast::{
     As, Cmd, Expr, FromClause, JoinConstraint, JoinOperator, JoinType, OneSelect, QualifiedName, ResultColumn, Select,
     SelectTable, SortedColumn, Stmt, With,
@@ -21,15 +22,6 @@ use super::aggregate::{Part, each_part, ones};
 use super::select::alias_name;
 use super::{folded, parse};
 use crate::schema::{Form, Schema, Scoped};
-
-/// A parameter that must be a `Scope`, for this column.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Proof {
-    /// From 1.
-    pub(crate) parameter: usize,
-    pub(crate) table: String,
-    pub(crate) column: String,
-}
 
 /// What was found of the scoped tables in a statement.
 #[derive(Default)]
@@ -187,12 +179,7 @@ impl Walk<'_> {
             Some(parameter) => self.prove(parameter, table, column),
             None => {
                 let name = source.name.as_deref().unwrap_or(table);
-                let called =
-                    if name == table { format!("`{table}`") } else { format!("`{name}`, which is `{table}`,") };
-                self.complain(format!(
-                    "{called} is scoped by `{column}`, and nothing says here whose rows are meant\n\
-                     help: add `{name}.{column} = ?` with a `Scope` to the conditions that all must hold, those between `and`"
-                ));
+                self.complain(scope::missing(name, table, column));
             }
         }
     }
@@ -267,10 +254,7 @@ impl Walk<'_> {
             Some(Scoped::By(_)) => _ = self.found.tables.insert(folded.clone()),
             Some(Scoped::Through(table)) => {
                 self.found.tables.insert(folded.clone());
-                self.complain(format!(
-                    "`{folded}` is made of `{table}`, which is scoped, and shows rows of everybody\n\
-                     help: write the statement with the table itself, which can be compared with a `Scope`"
-                ));
+                self.complain(scope::through(&folded, table));
             }
             None => {}
         }

@@ -1,19 +1,18 @@
 //! Unit tests of `postgres`: what needs no server to be found wrong.
 
 use proc_macro2::TokenStream;
+use skep_sql_lock::Proof;
 use syn::parse::Parser as _;
 
 use super::*;
 
-fn expanded(tokens: &str) -> Result<TokenStream> {
+fn input(tokens: &str) -> Result<Input> {
     let tokens: TokenStream = tokens.parse().unwrap();
-    (|input: syn::parse::ParseStream<'_>| Input::of(Dialect::Postgres, input))
-        .parse2(tokens)
-        .and_then(|input| expand(&input))
+    (|input: syn::parse::ParseStream<'_>| Input::of(Dialect::Postgres, input)).parse2(tokens)
 }
 
-fn wrong(tokens: &str) -> String {
-    expanded(tokens).unwrap_err().to_string()
+fn expanded(tokens: &str) -> Result<TokenStream> {
+    expand(&input(tokens)?)
 }
 
 /// Sets `name` as the folder of a `sql!` below this package's; it is removed in the end.
@@ -32,6 +31,11 @@ impl Folder {
         let name = self.0.file_name().unwrap().to_str().unwrap();
         expanded(&format!("in \"../../target/tmp/{name}\"; {rest}"))
     }
+
+    fn whole(&self, tokens: &str) -> std::result::Result<Whole, String> {
+        let (input, facts) = (input(tokens).unwrap(), Known::read(&self.0.join(FOLDER)).unwrap());
+        whole(&facts, combinations(&input).unwrap(), &input, "migrations/postgres")
+    }
 }
 
 impl Drop for Folder {
@@ -48,6 +52,7 @@ fn entry(statement: &str) -> Entry {
         reads: Tables::none(),
         writes: Tables::none(),
         is_volatile: false,
+        reach: Reach::NoScoped,
     }
 }
 
@@ -62,9 +67,7 @@ fn lock(migration: &str, statement: &str) -> String {
 fn a_statement_is_known_missing_or_stale() {
     let sql = "select a from t";
     let known = Folder::new("known", MIGRATION, &lock(MIGRATION, sql));
-    let combination = Combination { sql: sql.to_owned(), places: Vec::new(), lists: Vec::new() };
-    let facts = Known::read(&known.0.join(FOLDER)).unwrap();
-    let found = whole(&facts, vec![combination], "migrations/postgres").unwrap();
+    let found = known.whole("\"select a from t\"").unwrap();
     assert_eq!((found.statements[0].sql.as_str(), found.statements[0].reads_only), (sql, true));
     let files = ["/migrations/postgres/0001_a.sql", "/migrations/postgres/sql.lock", "/Cargo.toml"];
     assert_eq!(found.files, files, "Cargo watches them");
@@ -80,12 +83,25 @@ fn a_statement_is_known_missing_or_stale() {
 }
 
 #[test]
-fn scopes_are_no_silence() {
-    let scoped = Folder::new("scoped", "-- skep: t is scoped by a\ncreate table t (a text)", "");
-    let error = scoped.expand("\"select a from t\"").unwrap_err().to_string();
-    assert!(error.contains("scopes are checked on SQLite only"), "{error}");
-    let error = wrong("unscoped \"all of them\"; \"select 1\"");
-    assert!(error.contains("`unscoped` is for SQLite"), "{error}");
+fn a_scoped_statement_wants_a_scope_or_says_why_not() {
+    let (mine, all, free) = ("select a from t where b = ? and c = ?", "select a from t", "select 1 as a");
+    let proof = Proof { parameter: 2, table: "t".to_owned(), column: "c".to_owned() };
+    let entries = [
+        Entry { reach: Reach::Scoped([proof].into()), ..entry(mine) },
+        Entry { reach: Reach::Everybody("nothing says whose".to_owned()), ..entry(all) },
+        entry(free),
+    ];
+    let lock = Lock::new(entries, &skep_sql_lock::hash(["0001_a.sql", MIGRATION])).to_string();
+    let folder = Folder::new("scoped", MIGRATION, &lock);
+    let (kept, both) = (format!("{mine:?}, 1, 2"), format!("unscoped \"all are meant\"; {mine:?}, 1, 2"));
+    let scopes = folder.whole(&kept).unwrap().scopes;
+    assert_eq!(scopes, [((0, 0, 1), [("t".to_owned(), "c".to_owned())].into())].into());
+    assert_eq!(folder.whole(&both).unwrap().scopes, Scopes::new());
+    assert_eq!(folder.expand(&format!("{all:?}")).unwrap_err().to_string(), "nothing says whose");
+    assert_eq!(folder.whole(&format!("unscoped \"all are meant\"; {all:?}")).unwrap().scopes, Scopes::new());
+    assert_eq!(folder.whole(&format!("{free:?}")).unwrap().scopes, Scopes::new());
+    let needless = folder.expand(&format!("unscoped \"why not\"; {free:?}")).unwrap_err().to_string();
+    assert_eq!(needless, "no table of this statement is scoped: leave out `unscoped`");
 }
 
 #[test]

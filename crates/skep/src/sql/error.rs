@@ -5,6 +5,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::ops::Range;
 
 use super::checked::Dialect;
 use super::query::Refused;
@@ -36,6 +37,9 @@ mod codes {
 
 /// PostgreSQL's codes (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 mod states {
+    /// The class "data exception".
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) const DATA: &str = "22";
     /// The class "connection exception".
     pub(super) const CONNECTION: &str = "08";
     pub(super) const UNIQUE: &str = "23505";
@@ -97,10 +101,16 @@ pub(super) enum Kind {
     Postgres {
         code: Box<str>,
         message: String,
+        /// Whose value could not be read.
+        parameter: Option<usize>,
     },
     /// A statement of `sql!`, on the database for which it was not checked.
     CheckedForOther(Dialect),
     Parameter(Refused),
+    /// What a link names as the place of a page is no value of the columns.
+    Cursor {
+        reason: String,
+    },
     ParameterCount {
         given: usize,
         wanted: usize,
@@ -236,6 +246,28 @@ impl Error {
         }
     }
 
+    /// The client's link names no place in the list.
+    pub(crate) fn is_of_cursor(&self) -> bool {
+        matches!(self.inner.kind, Kind::Cursor { .. })
+    }
+
+    /// The error of a page, the cursor of which are these parameters, counted from 1.
+    pub(super) fn of_page(self, cursor: &Range<usize>) -> Self {
+        let parameter = match &self.inner.kind {
+            Kind::Parameter(Refused { index, .. }) => Some(*index),
+            #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+            Kind::Postgres { code, parameter, .. } => parameter.filter(|_| code.starts_with(states::DATA)),
+            _ => None,
+        };
+        match parameter {
+            Some(parameter) if cursor.contains(&parameter) => {
+                let kind = Kind::Cursor { reason: self.inner.kind.to_string() };
+                Self { inner: Box::new(Inner { kind, ..*self.inner }) }
+            }
+            _ => self,
+        }
+    }
+
     /// The inline budget ran out, or nobody waits for the answer any more.
     #[cfg(not(target_family = "wasm"))]
     pub(super) fn is_interrupted(&self) -> bool {
@@ -330,6 +362,7 @@ impl fmt::Display for Kind {
             Self::CheckedForOther(dialect) => {
                 write!(f, "`sql!` has checked this statement for {dialect}, and the database is another: use `query` here")
             }
+            Self::Cursor { reason } => write!(f, "the cursor is no place in the list: {reason}"),
             Self::Parameter(Refused { index, reason }) => write!(f, "parameter {index}: {reason}"),
             Self::ParameterCount { given, wanted } => {
                 write!(f, "the statement has {wanted} parameters, {given} were given")

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 use super::checked::Checked;
 use super::query::Query;
@@ -142,7 +142,7 @@ impl Param for PageNumber {
 /// Where a page begins or ends in a list: at a row that has these values in the columns of `order by`, one value or a tuple of up to four. An
 /// `Option` of it is the parameter of a service; without it, the page is the first.
 ///
-/// A client may change the values in a link, and then begins elsewhere in the same list.
+/// A client may change the values in a link, and then begins elsewhere in the same list. What is no value of the columns is a 400.
 ///
 /// ```
 /// use skep::param::Param;
@@ -190,6 +190,9 @@ impl<K: CursorKey> Param for Cursor<K> {
         });
     }
 }
+
+/// The message for a client whose cursor only the database finds out to be none.
+pub(crate) const NO_PLACE: &str = "the cursor is not a place in the list, as its links to other pages have it";
 
 /// Neither needs an escape in a URL.
 const SEPARATOR: char = '~';
@@ -283,6 +286,8 @@ tuples! {
 #[must_use = "a statement does nothing until it is run"]
 pub struct PageQuery<'q, T, At> {
     pub(super) query: Query<'q, T>,
+    /// Which of its parameters are values of a cursor, from 1.
+    pub(super) cursor: Range<usize>,
     /// Makes a page of the rows, the last of which may be one too many.
     pub(super) cut: Box<dyn FnOnce(Vec<T>) -> Page<T, At> + 'q>,
 }
@@ -306,7 +311,8 @@ impl<'q, T: 'q> PageQuery<'q, T, PageNumber> {
             let is_last = !cut_off(&mut rows, size);
             Page { rows, previous: at.before(), next: at.behind().filter(|_| !is_last) }
         };
-        Self { query: Query::from_parts_and(statements, rows, parts, (0, more.into())), cut: Box::new(cut) }
+        let query = Query::from_parts_and(statements, rows, parts, (0, more.into()));
+        Self { query, cursor: 0..0, cut: Box::new(cut) }
     }
 
     /// For `skep sql check`, which compiles an application to collect its statements.
@@ -333,6 +339,8 @@ impl<'q, T: 'q, K: CursorKey + 'q> PageQuery<'q, T, Cursor<K>> {
             Some(Cursor::After(key)) => (1, key.to_values()),
             Some(Cursor::Before(key)) => (2, key.to_values()),
         };
+        let first = 1 + parts.iter().map(|(_, values)| values.len()).sum::<usize>();
+        let cursor = first..first + more.len();
         more.push(Ok(limit(size)));
         let cut = move |mut rows: Vec<T>| {
             let goes_on = cut_off(&mut rows, size);
@@ -348,7 +356,8 @@ impl<'q, T: 'q, K: CursorKey + 'q> PageQuery<'q, T, Cursor<K>> {
             let next = rows.last().filter(|_| has_next).map(|row| Cursor::After(key(row)));
             Page { rows, previous, next }
         };
-        Self { query: Query::from_parts_and(statements, rows, parts, (end * weight, more)), cut: Box::new(cut) }
+        let query = Query::from_parts_and(statements, rows, parts, (end * weight, more));
+        Self { query, cursor, cut: Box::new(cut) }
     }
 
     /// For `skep sql check`, which compiles an application to collect its statements.

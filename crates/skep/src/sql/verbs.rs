@@ -18,13 +18,15 @@ macro_rules! row_verbs {
             $this.ask(query.into(), $verbs::one::<T>) $($wait)*
         }
 
-        /// One page of the answer, of a statement that `sql!` was given with `{page 20: number}` or `{keyset 20: cursor}`.
+        /// One page of the answer, of a statement that `sql!` was given with `{page 20: number}` or `{keyset 20: cursor}`. A cursor
+        /// that is no value of the columns is the client's error, a 400.
         pub $($asynchronous)? fn page<'q, T: Row, At>(
             $this: $type,
             page: $crate::sql::PageQuery<'q, T, At>,
         ) -> Result<$crate::sql::Page<T, At>> {
-            let rows = $this.ask(page.query, $verbs::all::<T>) $($wait)*?;
-            Ok((page.cut)(rows))
+            let $crate::sql::PageQuery { query, cursor, cut } = page;
+            let rows = $this.ask(query, $verbs::all::<T>) $($wait)*;
+            Ok(cut(rows.map_err(|error| error.of_page(&cursor))?))
         }
     };
 }

@@ -1,5 +1,6 @@
 //! An application whose statements `skep sql check` has PostgreSQL check. Its tests run them.
 
+mod honey;
 mod pages;
 mod statements;
 
@@ -15,6 +16,7 @@ pub const MIGRATIONS: Migrations = migrations!("migrations");
 #[must_use]
 pub fn app() -> App {
     App::new()
-        .serve::<(pages::Hives, pages::Visits, pages::AddHive, pages::AddVisit, pages::Move)>()
+        .serve::<(pages::Hives, pages::Visits, pages::AddHive, pages::AddVisit, pages::Move, pages::Latest)>()
+        .serve::<(honey::Honey, honey::Fill, honey::Eat, honey::Total)>()
         .database(MIGRATIONS)
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use skep::cache::{EntryPolicy, PublicPage, SharedCx};
 use skep::prelude::*;
+use skep::sql::Cursor;
 
 /// How often pages were made.
 static MADE: AtomicU32 = AtomicU32::new(0);
@@ -78,5 +79,30 @@ impl Handle for Move {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         cx.db().execute(sql!("insert into apiary (id, place) select count(*) + 1, 'meadow' from apiary")).await?;
         Ok(Response::text("moved"))
+    }
+}
+
+/// Leads through the visits since a date, the latest first. Dates are texts, which PostgreSQL reads.
+#[derive(Service)]
+#[service(GET "/latest")]
+pub(crate) struct Latest {
+    #[query]
+    at: Option<Cursor<(String, i64)>>,
+    #[query]
+    since: Option<String>,
+}
+
+impl Handle for Latest {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let visits = sql!(
+            "select id, at from visit where true"
+            {if let Some(since) = &self.since: "and at >= ?", since}
+            "order by at desc, id desc" {keyset 1: self.at}
+        );
+        let visits = cx.db().page(visits).await?;
+        Ok(match visits.next.clone() {
+            Some(at) => Response::see_other(Self { at: Some(at), since: self.since.clone() }),
+            None => Response::text(format!("{} is the last one", visits.len())),
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use skep::offload::Inline;
 use skep::sql::{Checked, Database, Dialect, Local, Options, PageNumber};
 use skep::test::Client;
-use skep::{Secret, Setup, sql};
+use skep::{Method, Secret, Setup, sql};
 use skep_cli_hives::{
     Hive, MIGRATIONS, Order, add, add_apiary, app, frames, hives, named, names, remove, summary, visit, visited, visits,
 };
@@ -154,6 +154,52 @@ fn a_write_invalidates_pages_that_read_its_tables_and_those_of_which_nothing_is_
     assert_ne!(get("/visits"), again);
     post("/move");
     assert_ne!(get("/hives"), new, "what a trigger writes is not known");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_keeper_has_their_own_honey_only() {
+    let client = Client::with_setup(app(), setup());
+    let request = |method, path: &str, keeper: &str| client.request(method, path).header("x-keeper", keeper);
+    let get = |path: &str, keeper: &str| request(Method::GET, path, keeper).send().text().to_owned();
+    let post = |path: &str, keeper: &str| {
+        request(Method::POST, path, keeper).form(&[("grams", "500")]).send().text().to_owned()
+    };
+    for (jar, keeper) in [("heather", "1"), ("heather", "1"), ("linden", "2"), ("heather", "2")] {
+        assert_eq!(post(&format!("/honey/{jar}"), keeper), "filled");
+    }
+    assert_eq!(
+        (get("/honey", "1"), get("/honey", "2")),
+        ("heather 1000".to_owned(), "heather 500\nlinden 500".to_owned())
+    );
+    assert_eq!(
+        (post("/honey/linden/eat", "1"), post("/honey/heather/eat", "1")),
+        ("0 eaten".to_owned(), "1 eaten".to_owned())
+    );
+    assert_eq!((get("/honey", "1"), get("/honey/total", "1")), (String::new(), "Some(1000)".to_owned()));
+    assert_eq!(client.get("/honey").status(), 401);
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_cursor_that_is_no_value_of_the_columns_is_the_clients_error() {
+    let client = Client::with_setup(app(), setup());
+    assert_eq!(client.post("/hives/Ash", &[]).status(), 200);
+    for _ in 0..2 {
+        assert_eq!(client.post("/visits", &[]).status(), 200);
+    }
+    let last = client.get("/latest");
+    assert!(last.url().starts_with("/latest?at=after%7E2"), "{}", last.url());
+    assert_eq!(last.text(), "1 is the last one");
+    for wrong in ["after~no-date~1", "before~2026-13-01~1", "after~~1", "after~%00~1", "after~2026-01-01~x"] {
+        let response = client.get(&format!("/latest?at={wrong}"));
+        assert_eq!(response.status(), 400, "{wrong}: {:?}", response.cause());
+        assert!(response.text().contains("a place in the list, as its links"), "{}", response.text());
+    }
+    // What else is wrong is none of the cursor's.
+    for at in ["", "&at=after~2026-01-01~1"] {
+        assert_eq!(client.get(&format!("/latest?since=no-date{at}")).status(), 500, "{at}");
+    }
 }
 
 #[test]

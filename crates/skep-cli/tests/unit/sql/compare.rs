@@ -1,6 +1,6 @@
 //! Unit tests of `sql`: what becomes of lock files.
 
-use skep_sql_lock::Tables;
+use skep_sql_lock::{Reach, Tables};
 
 use super::*;
 
@@ -12,6 +12,7 @@ fn entry(statement: &str, reads: &str) -> Entry {
         reads: Tables::These([reads.to_owned()].into()),
         writes: Tables::none(),
         is_volatile: false,
+        reach: Reach::NoScoped,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Unit tests of `sql::describe`, with PostgreSQL.
 
 #[path = "soundness.rs"]
-mod soundness;
+pub(in crate::sql) mod soundness;
 
 use skep_sql_lock::Tables;
 
@@ -37,11 +37,11 @@ const SCHEMA: &str = "
     create rule other as on insert to ruled do instead insert into mention values (new.id) returning remark;
 ";
 
-/// A server with a database that has this schema.
-async fn with<T>(schema: &str, test: impl AsyncFnOnce(&Database) -> T) -> T {
+/// A database that has this schema.
+pub(in crate::sql) async fn with<T>(schema: &str, test: impl AsyncFnOnce(&Database) -> T) -> T {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("0001_all.sql"), schema).unwrap();
-    let mut server = Server::start().await.unwrap();
+    let mut server = Server::shared();
     let database = Database::of(&mut server, folder.path()).await.unwrap();
     let result = test(&database).await;
     drop(database);
@@ -49,7 +49,7 @@ async fn with<T>(schema: &str, test: impl AsyncFnOnce(&Database) -> T) -> T {
     result
 }
 
-fn run<F: Future>(future: F) -> F::Output {
+pub(in crate::sql) fn run<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
@@ -297,19 +297,20 @@ fn what_is_wrong_is_said_with_its_place_and_the_nearest_name() {
 #[ignore = "needs PostgreSQL"]
 fn a_migration_that_fails_is_named_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
-    for (text, expected) in [
-        ("create table a (id int);\n\nalter table b add c int;", "0001_a.sql: relation \"b\" does not exist"),
-        ("create table a (\n  id in\n);", "0001_a.sql, line 2: syntax error at or near \"in\""),
-        ("create table a (id int);\ncommit;", "0001_a.sql, line 2: a migration must not begin or end a transaction"),
-        ("-- skep: a is scoped by id\ncreate table a (id int);", "scopes are checked on SQLite only"),
-    ] {
-        std::fs::write(folder.path().join("0001_a.sql"), text).unwrap();
-        let error = run(async {
-            let mut server = Server::start().await.unwrap();
+    run(async {
+        let mut server = Server::shared();
+        for (text, expected) in [
+            ("create table a (id int);\n\nalter table b add c int;", "0001_a.sql: relation \"b\" does not exist"),
+            ("create table a (\n  id in\n);", "0001_a.sql, line 2: syntax error at or near \"in\""),
+            (
+                "create table a (id int);\ncommit;",
+                "0001_a.sql, line 2: a migration must not begin or end a transaction",
+            ),
+        ] {
+            std::fs::write(folder.path().join("0001_a.sql"), text).unwrap();
             let error = Database::of(&mut server, folder.path()).await.err().unwrap();
-            server.end().await;
-            error
-        });
-        assert!(error.contains(expected), "{error}");
-    }
+            assert!(error.contains(expected), "{error}");
+        }
+        server.end().await;
+    });
 }

@@ -3,7 +3,8 @@
 //! - No column that is said not to be NULL is ever NULL, and none that is said to be unique has a value twice.
 //! - If a table that is not among those that are read is emptied, the answer stays the same.
 //!
-//! `SQL_CASES=100000 cargo test -p skep-cli soundness -- --ignored` tries as many statements; a failure names its seed.
+//! `SQL_CASES=100000 cargo test -p skep-cli soundness -- --ignored` tries as many statements; a failure names its seed, with which
+//! `SQL_SEED` begins.
 
 #![allow(clippy::format_push_string, reason = "the texts are put together as they read")]
 
@@ -12,10 +13,10 @@ use tokio_postgres::SimpleQueryMessage;
 use super::*;
 
 /// The same numbers for the same seed: splitmix64.
-struct Random(u64);
+pub(in crate::sql) struct Random(pub(in crate::sql) u64);
 
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
+    pub(in crate::sql) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -23,11 +24,11 @@ impl Random {
         usize::try_from((z ^ (z >> 31)) % end as u64).unwrap()
     }
 
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+    pub(in crate::sql) fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[self.below(all.len())]
     }
 
-    fn one_in(&mut self, times: usize) -> bool {
+    pub(in crate::sql) fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 }
@@ -170,7 +171,7 @@ fn word(random: &mut Random, sources: &[&str]) -> String {
 }
 
 /// Rows as texts; `None` if PostgreSQL refuses the statement.
-async fn rows(database: &Database, sql: &str) -> Option<Vec<Vec<Option<String>>>> {
+pub(in crate::sql) async fn rows(database: &Database, sql: &str) -> Option<Vec<Vec<Option<String>>>> {
     let messages = database.client.simple_query(sql).await.ok()?;
     let rows = messages.into_iter().filter_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some((0..row.len()).map(|nth| row.get(nth).map(str::to_owned)).collect()),
@@ -181,6 +182,10 @@ async fn rows(database: &Database, sql: &str) -> Option<Vec<Vec<Option<String>>>
     Some(rows)
 }
 
+pub(in crate::sql) fn first_seed() -> u64 {
+    std::env::var("SQL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
+}
+
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn what_is_said_of_a_random_statement_holds() {
@@ -188,8 +193,8 @@ fn what_is_said_of_a_random_statement_holds() {
     let (mut tried, mut columns, mut not_null, mut unique, mut refused) = (0, 0, 0, 0, 0);
     let folder = tempfile::tempdir().unwrap();
     run(async {
-        let mut server = Server::start().await.unwrap();
-        for seed in 1.. {
+        let mut server = Server::shared();
+        for seed in first_seed().. {
             let mut random = Random(seed * 1_000_003);
             let schema = schema(&mut random);
             std::fs::write(folder.path().join("0001_all.sql"), &schema).unwrap();

@@ -1,5 +1,6 @@
 //! Writes: whose rows are inserted, changed and replaced.
 
+use skep_sql_lock::scope;
 use sqlite3_parser::ast::{
     Expr, FromClause, InsertBody, Limit, OneSelect, QualifiedName, ResolveType, ResultColumn, Select, Set,
     SortedColumn, Upsert, UpsertDo,
@@ -87,10 +88,7 @@ impl Walk<'_> {
         let parameter = value.and_then(|value| self.parameter(value, level));
         match parameter {
             Some(parameter) => self.prove(parameter, table, column),
-            None => self.complain(format!(
-                "`{column}` says whose a row of `{table}` is, and gets a value here that is no `Scope`\n\
-                 help: give it a `?` with a `Scope`, or a column that is compared with one"
-            )),
+            None => self.complain(scope::given(table, column)),
         }
         parameter
     }

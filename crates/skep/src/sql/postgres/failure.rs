@@ -21,9 +21,12 @@ pub(super) fn failed(error: Raw) -> Error {
     match error.as_db_error() {
         // The word of the source code is in no language: of all that is not supported, only this may be tried again.
         Some(error) if error.routine() == Some("RevalidateCachedQuery") => {
-            Kind::Postgres { code: STALE.into(), message: message(error) }.into()
+            Kind::Postgres { code: STALE.into(), message: message(error), parameter: None }.into()
         }
-        Some(error) => Kind::Postgres { code: error.code().code().into(), message: message(error) }.into(),
+        Some(error) => {
+            let parameter = error.where_().and_then(parameter);
+            Kind::Postgres { code: error.code().code().into(), message: message(error), parameter }.into()
+        }
         None if is_ours(&error) => Error::other(error),
         None => unreachable(chain(&error)),
     }
@@ -31,8 +34,8 @@ pub(super) fn failed(error: Raw) -> Error {
 
 /// There is no connection.
 pub(super) fn unreachable(reason: impl Into<String>) -> Error {
-    Kind::Postgres { code: UNREACHABLE.into(), message: format!("PostgreSQL cannot be reached: {}", reason.into()) }
-        .into()
+    let message = format!("PostgreSQL cannot be reached: {}", reason.into());
+    Kind::Postgres { code: UNREACHABLE.into(), message, parameter: None }.into()
 }
 
 /// All are in use.
@@ -41,7 +44,15 @@ pub(super) fn no_connection(waited: Duration) -> Error {
         "no connection was free for {} ms: transactions, writes or slow reads hold all of them",
         waited.as_millis()
     );
-    Kind::Postgres { code: LOCKED.into(), message }.into()
+    Kind::Postgres { code: LOCKED.into(), message, parameter: None }.into()
+}
+
+/// Of which parameter PostgreSQL could not read the value: `unnamed portal parameter $2`, and maybe ` = '...'`, in its language. A function
+/// of the statement has more to say of where it was, and names in quotes.
+fn parameter(context: &str) -> Option<usize> {
+    let (before, number) = context.split_once('$')?;
+    let number = number.split_once(" = ").map_or(number, |(number, _)| number);
+    number.parse().ok().filter(|_| !before.contains(['"', '\n']))
 }
 
 /// Where in the text the error is, counted in characters from 1.
@@ -72,4 +83,18 @@ fn message(error: &DbError) -> String {
 fn chain(error: &(dyn StdError + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| (**error).source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parameter;
+
+    #[test]
+    fn the_parameter_is_known_whose_value_cannot_be_read() {
+        assert_eq!(parameter("unnamed portal parameter $2"), Some(2));
+        assert_eq!(parameter("unbenannter Portalparameter $12 = 'a $1 = b'"), Some(12));
+        for context in ["SQL expression \"$1\"\nPL/pgSQL function a()", "SQL function \"a\" statement 1", ""] {
+            assert_eq!(parameter(context), None, "{context}");
+        }
+    }
 }

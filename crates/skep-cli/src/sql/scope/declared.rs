@@ -1,0 +1,68 @@
+//! What migrations say of scopes: `-- skep: token is scoped by user_id`.
+//!
+//! Start reading at [`Declared::follow`].
+
+use std::collections::BTreeMap;
+
+use skep_sql_lock::directives;
+use skep_sql_lock::scope::{self, Directive};
+use tokio_postgres::Client;
+
+use crate::sql::server::chain;
+
+/// By which column the rows of a table are scoped; by the table's name, as it is looked up.
+#[derive(Default)]
+pub(in crate::sql) struct Declared(pub(super) BTreeMap<String, Declaration>);
+
+pub(super) struct Declaration {
+    pub(super) column: String,
+    /// The number of the table, and that of the column in it.
+    pub(super) of: Place,
+}
+
+type Place = (u32, i16);
+
+const COLUMN: &str = "
+    select c.oid, a.attnum from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.oid = to_regclass($1::text) and c.relkind in ('r', 'p') and a.attname = $2::text and a.attnum > 0
+        and not a.attisdropped";
+
+impl Declared {
+    /// Follows what a migration says that has just run.
+    ///
+    /// # Errors
+    /// It says something of a table or column which is not there, or a scope would be lost in silence: a text for the developer.
+    pub(in crate::sql) async fn follow(&mut self, client: &Client, migration: &str) -> Result<(), String> {
+        for directive in directives(migration)? {
+            match directive {
+                Directive::NotScoped { table } => {
+                    let table = folded(table);
+                    self.0.remove(&table).ok_or_else(|| scope::not_scoped_before(&table))?;
+                }
+                Directive::Scoped { table, column } => {
+                    let (table, column) = (folded(table), folded(column).trim_matches('"').to_owned());
+                    let of = place(client, &table, &column).await?;
+                    let of = of.ok_or_else(|| scope::no_column(&table, &column))?;
+                    self.0.insert(table, Declaration { column, of });
+                }
+            }
+        }
+        for (table, Declaration { column, of }) in &self.0 {
+            // Another table of the same name is scoped if that is said again.
+            if place(client, table, column).await? != Some(*of) {
+                return Err(scope::lost(table, column));
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn place(client: &Client, table: &str, column: &str) -> Result<Option<Place>, String> {
+    let row = client.query_opt(COLUMN, &[&table, &column]).await.map_err(|error| chain(&error))?;
+    Ok(row.map(|row| (row.get(0), row.get(1))))
+}
+
+/// As PostgreSQL does with a name that is not quoted.
+fn folded(name: &str) -> String {
+    if name.contains('"') { name.to_owned() } else { name.to_ascii_lowercase() }
+}
