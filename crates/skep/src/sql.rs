@@ -126,8 +126,8 @@ pub use migrations::{Migration, Migrations};
 pub use noted::Statement;
 #[cfg(not(target_family = "wasm"))]
 pub use noted::statements;
-#[doc(hidden)]
 pub(crate) use page::NO_PLACE;
+#[doc(hidden)]
 pub use page::page_size;
 pub use page::{Cursor, CursorKey, Page, PageNumber, PageQuery};
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
