@@ -146,7 +146,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "features",
-        about: "each crate compiles without warnings with none of its features, with all, and with each alone (but those with a compiler of components, which `clippy` checks with all)",
+        about: "each crate compiles without warnings with none of its features, with all, and with each alone (but those with the compiler of components, which `clippy` checks with all)",
         hermetic: false,
         work: Work::Features,
     },
