@@ -24,7 +24,7 @@ pub(super) fn run(stage: &Stage) -> Result<Report, String> {
 fn try_out(stage: &Stage, name: &str, site: &Site, more: &[&str]) -> Result<Report, String> {
     let mut schemathesis = stage.python("schemathesis", "schemathesis");
     schemathesis.args(["run", &format!("{}/api.json", site.url()), "--no-color", "--continue-on-failure"]);
-    schemathesis.args(["--checks=all", "--generation-deterministic", "--max-examples=100"]).args(more);
+    schemathesis.args(["--checks=all", "--generation-deterministic", "--max-examples=200"]).args(more);
     let (status, said) = stage.run(schemathesis, &format!("schemathesis-{name}.log"), LIMIT)?;
     report(name, status, &said)
 }
