@@ -40,7 +40,8 @@ struct Article {
 
 impl Handle for List {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let newest = "select slug, title, summary, published, tags from article order by published desc, id desc limit ?";
+        let newest =
+            "select slug, title, summary, published, tags from article order by published desc, id desc limit ?";
         let db = cx.db();
         let (articles, count) =
             try_join(db.all(query(newest, PER_PAGE)), db.one("select count(*) from article")).await?;

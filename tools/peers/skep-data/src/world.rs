@@ -69,7 +69,5 @@ impl Handle for Updates {
 
 fn update() -> String {
     let pairs = ["(cast(? as integer), cast(? as integer))"; ROWS].join(", ");
-    format!(
-        "update world set randomnumber = other.column2 from (values {pairs}) other where world.id = other.column1"
-    )
+    format!("update world set randomnumber = other.column2 from (values {pairs}) other where world.id = other.column1")
 }
