@@ -8,23 +8,66 @@ use flate2::read::GzDecoder;
 use crate::Result;
 use crate::experiment::{Load, Same};
 use crate::load::Answer;
+use crate::site::data::Worlds;
+
+mod page;
+mod rows;
 
 /// What a variant answered before the load began.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
     pub(crate) body: usize,
+    content: Content,
 }
 
-/// Checks a variant's answer to a request of this load.
-pub(crate) fn check(same: Same, load: Load, name: &str, answer: &Answer) -> Result<Answered> {
+/// What of it is compared with others.
+#[derive(Debug, Clone)]
+enum Content {
+    /// Nothing: what it must be is known before.
+    Known,
+    Page(String),
+    Rows(Worlds),
+}
+
+impl Answered {
+    /// The rows that it has, if it has rows.
+    pub(crate) fn rows(&self) -> Option<&Worlds> {
+        if let Content::Rows(rows) = &self.content { Some(rows) } else { None }
+    }
+}
+
+/// Checks a variant's answer to a request of this load. `first` is what the first variant has answered, if it is not this one.
+pub(crate) fn check(same: Same, load: Load, name: &str, answer: &Answer, first: Option<&Answered>) -> Result<Answered> {
     if answer.status != 200 {
         return Err(format!("{name} answers {}: {}", answer.status, start(&answer.body)).into());
     }
     if load.wants_compression() && answer.field("content-encoding").is_none() {
         return Err(format!("{name} does not compress its answer").into());
     }
-    alike(same, name, &decoded(name, answer)?)?;
-    Ok(Answered { body: answer.body.len() })
+    let body = decoded(name, answer)?;
+    let content = match same {
+        Same::Page(pieces) => Content::Page(page(pieces, name, &body, first)?),
+        Same::Rows { count, written } => {
+            let rows = rows::read(&body, count, written).map_err(|error| format!("{name} answers {error}"))?;
+            Content::Rows(rows)
+        }
+        _ => alike(same, name, &body).map(|()| Content::Known)?,
+    };
+    Ok(Answered { body: answer.body.len(), content })
+}
+
+/// The page, if it has the pieces and is that of the first variant.
+fn page(pieces: &[(usize, &'static str)], name: &str, body: &[u8], first: Option<&Answered>) -> Result<String> {
+    let page = page::normal(&String::from_utf8_lossy(body));
+    for &(count, piece) in pieces {
+        alike(Same::Times(count, piece), name, page.as_bytes())?;
+    }
+    if let Some(Answered { content: Content::Page(first), .. }) = first
+        && let Some((wanted, found)) = page::difference(first, &page)
+    {
+        return Err(format!("{name} answers another page: {found:?} where the first has {wanted:?}").into());
+    }
+    Ok(page)
 }
 
 /// The body as it was before it was compressed.
@@ -98,13 +141,13 @@ mod tests {
     }
 
     fn error(same: Same, answer: &Answer) -> String {
-        check(same, KEPT, "skep", answer).unwrap_err().to_string()
+        check(same, KEPT, "skep", answer, None).unwrap_err().to_string()
     }
 
     #[test]
     fn another_answer_is_refused_and_shown() {
         let text = Same::Text("Hello, world!");
-        assert!(check(text, KEPT, "skep", &answer(200, "Hello, world!")).is_ok());
+        assert!(check(text, KEPT, "skep", &answer(200, "Hello, world!"), None).is_ok());
         assert_eq!(error(text, &answer(200, "Hello!")), r#"skep does not answer "Hello, world!" but "Hello!""#);
         assert_eq!(error(text, &answer(404, "Nothing.")), r#"skep answers 404: "Nothing.""#);
     }
@@ -118,8 +161,8 @@ mod tests {
             (gzip.finish().unwrap(), vec![("content-encoding".to_owned(), "gzip".to_owned())]);
         let length = compressed.body.len();
         let wanted = Load::Requests { connections: 1, request: Request::Gzip };
-        assert_eq!(check(Same::Text("Hello, world!"), wanted, "skep", &compressed).unwrap().body, length);
-        let plain = check(Same::Text("Hello, world!"), wanted, "skep", &answer(200, "Hello, world!"));
+        assert_eq!(check(Same::Text("Hello, world!"), wanted, "skep", &compressed, None).unwrap().body, length);
+        let plain = check(Same::Text("Hello, world!"), wanted, "skep", &answer(200, "Hello, world!"), None);
         assert_eq!(plain.unwrap_err().to_string(), "skep does not compress its answer");
         assert!(error(Same::Text("Hello!"), &compressed).contains("Hello, world!"));
     }
@@ -127,7 +170,25 @@ mod tests {
     #[test]
     fn a_page_must_have_its_rows() {
         let twice = Same::Times(2, "<article");
-        assert!(check(twice, KEPT, "skep", &answer(200, "<article></article><article></article>")).is_ok());
+        assert!(check(twice, KEPT, "skep", &answer(200, "<article></article><article></article>"), None).is_ok());
         assert!(error(twice, &answer(200, "<article></article>")).contains("1 times"));
+    }
+
+    #[test]
+    fn a_page_must_be_that_of_the_first_variant() {
+        let same = Same::Page(&[(1, "<p>")]);
+        let first = check(same, KEPT, "skep", &answer(200, "<p>It's</p>"), None).unwrap();
+        let other = |body| check(same, KEPT, "go", &answer(200, body), Some(&first));
+        assert!(other("<p>\nIt&#39;s\n</p>").is_ok());
+        let error = other("<p>Its</p>").unwrap_err().to_string();
+        assert_eq!(error, r#"go answers another page: "Its" where the first has "It's""#);
+        assert!(other("<p>It's</p><p></p>").is_err());
+    }
+
+    #[test]
+    fn rows_are_known_to_who_looks_for_them_in_the_database() {
+        let same = Same::Rows { count: 1, written: true };
+        let answered = check(same, KEPT, "skep", &answer(200, r#"{"id":3,"randomNumber":9}"#), None).unwrap();
+        assert_eq!(answered.rows(), Some(&Worlds::from([(3, vec![9])])));
     }
 }

@@ -10,6 +10,7 @@ use crate::goal::{Bound, Goal};
 use crate::measure::Measure::{Cpu, Memory, Rate, Start};
 use crate::program::{Nginx, Program};
 
+mod data;
 mod isolate;
 mod observed;
 mod posts;
@@ -111,6 +112,14 @@ pub(crate) enum Same {
     Bytes(usize),
     /// A page that has this piece this number of times; the rest may differ.
     Times(usize, &'static str),
+    /// A page that has each piece this number of times, tags and texts one to a line; the rest is the first variant's, but for blanks around tags and ways to
+    /// write a character.
+    Page(&'static [(usize, &'static str)]),
+    /// This number of rows with a number, as JSON. What is `written` the database must have afterwards.
+    Rows {
+        count: usize,
+        written: bool,
+    },
     /// Not compared.
     Free,
 }
@@ -289,7 +298,7 @@ fn today() -> impl Iterator<Item = &'static Experiment> {
 
 /// All of them, in the order in which they run.
 pub(crate) fn all() -> impl Iterator<Item = &'static Experiment> {
-    today().chain(observed::ALL).chain(processes::ALL).chain(isolate::ALL).chain(posts::ALL)
+    today().chain(data::ALL).chain(observed::ALL).chain(processes::ALL).chain(isolate::ALL).chain(posts::ALL)
 }
 
 /// The word for all of the posts' experiments.

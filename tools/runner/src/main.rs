@@ -8,6 +8,7 @@
 
 mod answer;
 mod build;
+mod cluster;
 mod cores;
 mod experiment;
 mod flags;

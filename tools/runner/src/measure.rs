@@ -23,6 +23,8 @@ pub(crate) enum Measure {
     Bytes,
     /// Failed connections, reads, writes, timeouts, and answers that were not 200.
     Errors,
+    /// CPU time of PostgreSQL per request, in microseconds: all its processes, user and system.
+    Database,
     /// How much of its core the server used, in percent.
     Busy,
     /// How much of its core the load generator worked, in percent. That a busy one looks for answers and finds none is no work.
@@ -73,6 +75,7 @@ impl Measure {
             Self::P999 => "p99_9_us",
             Self::Bytes => "bytes_per_answer",
             Self::Errors => "errors",
+            Self::Database => "database_cpu_us_per_request",
             Self::Busy => "server_core_percent",
             Self::Load => "load_core_percent",
             Self::ServerOthers => "server_core_others_percent",
@@ -104,6 +107,7 @@ impl Measure {
             Self::P999 => "p99.9 us",
             Self::Bytes => "bytes",
             Self::Errors => "errors",
+            Self::Database => "PostgreSQL's CPU us/request",
             Self::Busy => "its core",
             Self::Load => "load's core",
             Self::ServerOthers => "others on its core",
@@ -131,6 +135,7 @@ impl Measure {
             }
             Self::Busy | Self::Load | Self::ServerOthers | Self::LoadOthers => format!("{value:.0} %"),
             Self::Cpu
+            | Self::Database
             | Self::User
             | Self::System
             | Self::Memory

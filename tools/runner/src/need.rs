@@ -39,6 +39,7 @@ pub(crate) enum Made {
     FastCgi,
     Go,
     GoHttp,
+    GoPgx,
     Neko,
 }
 
@@ -57,6 +58,9 @@ pub(crate) enum Guest {
 
 impl Need {
     pub(crate) const SQLITE: Self = Self::debian("sqlite3", "sqlite3");
+
+    /// Its programs are in a folder for each version.
+    pub(crate) const POSTGRES: Self = Self::folder("/usr/lib/postgresql", "1", "postgresql");
 
     pub(crate) const fn debian(command: &'static str, package: &'static str) -> Self {
         Self::Debian { command, package }
@@ -116,6 +120,7 @@ impl Made {
             Self::FastCgi => folder.join("fastcgi-hello"),
             Self::Go => folder.join("posts-go"),
             Self::GoHttp => folder.join("go-http"),
+            Self::GoPgx => folder.join("go-pgx"),
             Self::Neko => folder.join("neko"),
         }
     }
@@ -134,7 +139,7 @@ impl Made {
             Self::Express => vec![Need::program("node", NODE), Need::program("npm", NODE)],
             Self::FastCgi => vec![Need::debian("cc", "gcc"), Need::file("/usr/include/fcgi_stdio.h", "libfcgi-dev")],
             Self::Go => vec![Need::program("go", GO), Need::debian("cc", "gcc")],
-            Self::GoHttp => vec![Need::program("go", GO)],
+            Self::GoHttp | Self::GoPgx => vec![Need::program("go", GO)],
             Self::Neko => vec![Need::debian("haxe", "haxe"), Need::debian("neko", "neko")],
         }
     }

@@ -7,8 +7,10 @@ use std::process::Command;
 use crate::Result;
 use crate::build::{self, Need};
 use crate::need::{Guest, Made};
+use crate::site::data::Database;
 use crate::site::{self, Site};
 
+mod data;
 mod isolate;
 mod posts;
 
@@ -89,6 +91,16 @@ pub(crate) enum Program {
     AxumBlog {
         tuned: bool,
     },
+    /// Pages and JSON from a database.
+    SkepData(Database),
+    AxumSqlx {
+        database: Database,
+        tuned: bool,
+    },
+    /// With tokio-postgres, as `ActixPostgres`.
+    AxumPostgres,
+    ActixPostgres,
+    GoPgx,
     /// Not a server: it works alone and prints what it did.
     Markdown,
     /// Not a server: Perl's loggers, this one of them.
@@ -254,6 +266,9 @@ impl Program {
             Self::SkepApp => vec![Need::Ours("skep-component"), Need::SQLITE],
             Self::Wasmtime { guest, .. } => vec![Need::Wasmtime, Need::Made(Made::Component(guest))],
             Self::Log4perl(_) => posts::log4perl_needs(),
+            Self::SkepData(_) | Self::AxumSqlx { .. } | Self::AxumPostgres | Self::ActixPostgres | Self::GoPgx => {
+                self.data_needs()
+            }
         }
     }
 
@@ -340,6 +355,7 @@ impl Program {
                 command.args(["-D", "-f"]).arg(site::write_lighttpd(place, site, tuned)?);
             }
             Self::Markdown => {}
+            _ if self.database().is_some() => data::command(self, &mut command, place, site),
             Self::SkepServe(served) => isolate::serve(served, &mut command, place, site)?,
             Self::SkepApp => isolate::native(&mut command, place, site)?,
             Self::Wasmtime { guest, tuned } => isolate::wasmtime(guest, tuned, &mut command, place),

@@ -105,7 +105,8 @@ fn table(outcome: &Outcome) -> Table {
     let main = main_measure(outcome.load);
     let mut table = Table::new(["variant".into(), main.name().into(), "least - most".into(), against(main)]);
     let loaded = main == Measure::Rate;
-    let more = more_measures(outcome.load);
+    let has_cluster = (0..outcome.entrants.len()).any(|place| spread(outcome, place, Measure::Database).is_some());
+    let more = if has_cluster { &[Measure::Database] } else { more_measures(outcome.load) };
     table.head(more.iter().map(|measure| measure.name().into()));
     if loaded {
         table.head(["CPU us/request (user + system)".into(), "+-".into(), against(Measure::Cpu)]);

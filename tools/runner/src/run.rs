@@ -120,7 +120,8 @@ fn admit(planned: &Planned, load: Load, site: &Site) -> Result<Admitted> {
     let mut admitted = Admitted { entrants: Vec::new(), servers: BTreeMap::new(), left_out: planned.left_out.clone() };
     for mut entrant in entrants(&planned.variants, site) {
         go_on()?;
-        match tried(&mut entrant, &planned.experiment, load, site) {
+        let first = admitted.entrants.first().and_then(|first| first.answered.clone());
+        match tried(&mut entrant, first.as_ref(), &planned.experiment, load, site) {
             Err(error) if entrant.variant == planned.variants[0] => return Err(error),
             Err(error) => {
                 let why = error.to_string().lines().collect::<Vec<_>>().join("; ");
@@ -140,13 +141,25 @@ fn admit(planned: &Planned, load: Load, site: &Site) -> Result<Admitted> {
 }
 
 /// The entrant's server, if it is one, after a right answer.
-fn tried(entrant: &mut Entrant, experiment: &Experiment, load: Load, site: &Site) -> Result<Option<Server>> {
+fn tried(
+    entrant: &mut Entrant,
+    first: Option<&Answered>,
+    experiment: &Experiment,
+    load: Load,
+    site: &Site,
+) -> Result<Option<Server>> {
     if !entrant.variant.program.is_server() {
         return Ok(None);
     }
     let server = Server::start(&entrant.variant, &label(experiment.name, entrant), site)?;
     let answer = load::ask_as(load, server.port, entrant.variant.path)?;
-    entrant.answered = Some(answer::check(experiment.same, load, &entrant.name, &answer)?);
+    let answered = answer::check(experiment.same, load, &entrant.name, &answer, first)?;
+    if let (Some(database), Some(rows)) = (entrant.variant.program.database(), answered.rows())
+        && !site.has_data(database, &site.folder(&label(experiment.name, entrant)), rows)?
+    {
+        return Err(format!("{} answers rows that its database does not have", entrant.name).into());
+    }
+    entrant.answered = Some(answered);
     Ok(Some(server))
 }
 

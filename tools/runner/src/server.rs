@@ -49,6 +49,9 @@ impl Server {
     pub(crate) fn start(variant: &Variant, label: &str, site: &Site) -> Result<Self> {
         let place = Place { port: free_port()?, second: free_port()?, dir: site.folder(label) };
         fs::create_dir_all(&place.dir)?;
+        if let Some(database) = variant.program.database() {
+            site.make_data(database, &place.dir)?;
+        }
         let mut command = variant.program.command(&place, site)?;
         command.stdin(Stdio::null()).stdout(log(&place.dir, "stdout")?).stderr(log(&place.dir, "stderr")?);
         let begun = Instant::now();

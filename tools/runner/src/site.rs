@@ -2,6 +2,7 @@
 //!
 //! All of it lies in a directory for temporary files, and is gone when the runner ends.
 
+use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -11,9 +12,11 @@ use std::path::{Path, PathBuf};
 use articles::Article;
 
 use crate::Result;
+use crate::cluster::Cluster;
 use crate::need::Need;
 use crate::program::{Nginx, Place};
 
+pub(crate) mod data;
 pub(crate) mod posts;
 
 /// The small file, and what every hello answers.
@@ -31,13 +34,13 @@ pub(crate) const PAGE_ARTICLES: usize = 93;
 /// The article of the `markdown` experiment.
 const MARKDOWN: &str = include_str!("../../peers/markdown/article.md");
 
-/// The directory of one run.
-pub(crate) struct Site(PathBuf);
+/// The directory of one run, and a cluster of PostgreSQL in it, once it is needed.
+pub(crate) struct Site(PathBuf, OnceCell<Cluster>);
 
 impl Site {
     /// Writes the files.
     pub(crate) fn lay_out() -> Result<Self> {
-        let site = Self(std::env::temp_dir().join(format!("skep-peers-{}", std::process::id())));
+        let site = Self(std::env::temp_dir().join(format!("skep-peers-{}", std::process::id())), OnceCell::new());
         fs::create_dir_all(site.files())?;
         fs::write(site.files().join("13.txt"), HELLO)?;
         let large: Vec<u8> = (0..LARGE).map(|place| b'a' + u8::try_from(place % 26).expect("a letter")).collect();
@@ -83,6 +86,7 @@ impl Site {
 
 impl Drop for Site {
     fn drop(&mut self) {
+        drop(self.1.take());
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn make(made: Made) -> Result<()> {
         }
         Made::Go => go(&result, "go"),
         Made::GoHttp => go(&result, "go-http"),
+        Made::GoPgx => go(&result, "go-pgx"),
         Made::Neko => neko(&result),
     }
 }

@@ -60,6 +60,8 @@ fn sizes(outcome: &Outcome) -> Option<String> {
     let why = match outcome.experiment.same {
         Same::Text(_) | Same::Bytes(_) if matches!(outcome.load, Load::Streams { .. }) => "Same bodies; bytes",
         Same::Text(_) | Same::Bytes(_) => "Same bodies; bytes of head + body",
+        Same::Page(_) => "Same pages, but for blanks and ways to write a character; bytes of head + body",
+        Same::Rows { .. } => "Rows by random numbers; bytes of head + body",
         Same::Times(..) => "Bodies differ in what is not counted; bytes of head + body",
         Same::Free => "Bodies differ on purpose; bytes of head + body",
     };

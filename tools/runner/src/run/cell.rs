@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::{Entrant, label};
 use crate::Result;
+use crate::cluster::Cluster;
 use crate::cores;
 use crate::experiment::Load;
 use crate::load::{self, Loaded};
@@ -17,6 +18,7 @@ use crate::measure::{Measure, Sample, float};
 use crate::program::Place;
 use crate::server::{self, Server};
 use crate::site::Site;
+use crate::site::data::Database;
 use skep_bench::load::{Silent, Watch};
 use skep_bench::server::{Spent, Usage, busy};
 
@@ -61,7 +63,9 @@ impl Cell<'_> {
 
     /// A server under load.
     fn loaded(&self, entrant: &Entrant, server: &Server) -> Result<Sample> {
-        let mut span = Span { server, begun: None, ended: None };
+        let uses_cluster = entrant.variant.program.database() == Some(Database::Postgres);
+        let cluster = if uses_cluster { self.site.running_cluster() } else { None };
+        let mut span = Span { server, cluster, begun: None, ended: None };
         let time = Duration::from_secs_f64(self.seconds);
         let loaded = server.while_scraped(|| self.asked(entrant, server, time, &mut span))?;
         let mut sample = loaded.sample();
@@ -123,17 +127,18 @@ impl Load {
 /// What is measured of a load: from the first request that counts to the last answer.
 struct Span<'a> {
     server: &'a Server,
+    cluster: Option<&'a Cluster>,
     begun: Option<Result<Reading>>,
     ended: Option<Result<Reading>>,
 }
 
 impl Watch for Span<'_> {
     fn begins(&mut self) {
-        self.begun = Some(Reading::take(self.server));
+        self.begun = Some(Reading::take(self.server, self.cluster));
     }
 
     fn ends(&mut self) {
-        self.ended = Some(Reading::take(self.server));
+        self.ended = Some(Reading::take(self.server, self.cluster));
     }
 }
 
@@ -141,15 +146,18 @@ impl Watch for Span<'_> {
 struct Reading {
     at: Instant,
     server: Usage,
+    /// Of PostgreSQL, if the server asks it.
+    cluster: Option<Usage>,
     server_core: f64,
     load_core: f64,
 }
 
 impl Reading {
-    fn take(server: &Server) -> Result<Self> {
+    fn take(server: &Server, cluster: Option<&Cluster>) -> Result<Self> {
         Ok(Self {
             at: Instant::now(),
             server: server.watched().usage()?,
+            cluster: cluster.map(|cluster| cluster.watched().usage()).transpose()?,
             server_core: core(cores::SERVER)?,
             load_core: core(cores::LOAD)?,
         })
@@ -162,10 +170,15 @@ impl Reading {
         let spent = self.server.since(&before.server);
         let load = loaded.own_cpu();
         let mut sample = per_request(spent, loaded.requests());
+        let cluster = self.cluster.as_ref().zip(before.cluster.as_ref());
+        let cluster = cluster.map(|(now, before)| now.since(before).cpu_us);
+        sample.extend(
+            cluster.filter(|_| loaded.requests() > 0).map(|cpu| (Measure::Database, cpu / float(loaded.requests()))),
+        );
         sample.insert(Measure::Busy, percent(spent.cpu_us));
         sample.insert(Measure::Load, percent(loaded.work()));
         sample.insert(Measure::ServerOthers, percent(self.server_core - before.server_core - spent.cpu_us));
-        sample.insert(Measure::LoadOthers, percent(self.load_core - before.load_core - load));
+        sample.insert(Measure::LoadOthers, percent(self.load_core - before.load_core - load - cluster.unwrap_or(0.0)));
         sample
     }
 }

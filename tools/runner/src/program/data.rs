@@ -1,0 +1,55 @@
+//! The programs of the experiments with a database.
+
+use std::process::Command;
+
+use super::{Mpm, Place, Program, skep};
+use crate::build::Need;
+use crate::need::Made;
+use crate::site::Site;
+use crate::site::data::{Database, sqlite};
+
+/// As many connections as sqlx's pool has by default, for the others, too. Skep has 4 by default, which its requests share.
+const CONNECTIONS: &str = "10";
+
+impl Program {
+    /// The database that it reads, of those that are made for a program.
+    pub(crate) fn database(self) -> Option<Database> {
+        match self {
+            Self::SkepData(database) | Self::AxumSqlx { database, .. } => Some(database),
+            Self::AxumPostgres | Self::ActixPostgres | Self::GoPgx => Some(Database::Postgres),
+            _ => None,
+        }
+    }
+
+    pub(super) fn data_needs(self) -> Vec<Need> {
+        let program = match self {
+            Self::AxumSqlx { .. } => Need::Peer("peer-axum-sqlx"),
+            Self::AxumPostgres => Need::Peer("peer-axum-postgres"),
+            Self::ActixPostgres => Need::Peer("peer-actix-postgres"),
+            Self::GoPgx => Need::Made(Made::GoPgx),
+            _ => Need::Ours("skep-data"),
+        };
+        let database = if self.database() == Some(Database::Sqlite) { Need::SQLITE } else { Need::POSTGRES };
+        vec![program, database]
+    }
+}
+
+pub(super) fn command(program: Program, command: &mut Command, place: &Place, site: &Site) {
+    match program {
+        Program::SkepData(database) => {
+            skep(command, place, Mpm::Alone, false);
+            command.envs((database == Database::Postgres).then(|| ("SKEP_DATABASE", site.data_address(&place.dir))));
+        }
+        Program::AxumSqlx { database, tuned } => {
+            let address = match database {
+                Database::Postgres => site.data_address(&place.dir),
+                Database::Sqlite => format!("sqlite://{}", sqlite(&place.dir).display()),
+            };
+            command.args([place.port.to_string(), address]).args(tuned.then_some("tuned"));
+        }
+        _ => {
+            command.env("GOMAXPROCS", "1");
+            command.args([place.port.to_string(), site.data_address(&place.dir), CONNECTIONS.into()]);
+        }
+    }
+}
