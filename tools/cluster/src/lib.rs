@@ -1,8 +1,9 @@
-//! A cluster of PostgreSQL that ends with its test.
+//! A cluster of PostgreSQL that ends with its test, or with the bench.
 //!
 //! The programs are those that are installed, as `skep sql check` finds them. What goes wrong is a panic, as in any test.
 #![allow(clippy::missing_panics_doc, reason = "all of it may")]
 
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -76,7 +77,8 @@ impl Cluster {
             .arg(self.folder.path())
             .args(["-c", "listen_addresses=", "-c", "fsync=off"]);
         self.options.iter().for_each(|option| _ = command.args(["-c", option]));
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // A group of its own: Ctrl-C ends what uses it, and then it ends.
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         self.shell = Some(command.spawn().expect("there is a shell"));
         let start = Instant::now();
         while !self.answers() {
@@ -95,7 +97,19 @@ impl Cluster {
     /// The address of the database `postgres`. Beside it, a test may make a database of its own.
     #[must_use]
     pub fn address(&self) -> String {
-        format!("postgres:///postgres?host={}&user=skep", self.folder.path().display())
+        self.address_of("postgres")
+    }
+
+    /// The address of this database.
+    #[must_use]
+    pub fn address_of(&self, database: &str) -> String {
+        format!("postgres:///{database}?host={}&user=skep", self.folder.path().display())
+    }
+
+    /// The leader of the group of its processes.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.shell.as_ref().expect("it runs").id()
     }
 
     /// The folder with the data.

@@ -1,42 +1,19 @@
-//! A cluster of PostgreSQL for one run: made from the installed programs, reached over a unix socket, and gone at the end.
-//!
-//! A shell owns it and ends the server when our end of its input is closed, so also when this process is killed. As root, the server runs as
-//! `postgres` or `nobody`.
-//!
-//! Start reading at [`Cluster::start`].
+//! A cluster of PostgreSQL for one run: on the server's core, reached over a unix socket, and gone at the end.
 
-use std::fs;
 use std::io::Write;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 use skep_bench::server::Watched;
 
-use crate::Result;
-use crate::server;
-
-#[path = "../../../crates/skep-cli/src/sql/installed.rs"]
-mod installed;
-
-use installed::{give, lower, program};
-
-/// How long it may take to start.
-const PATIENCE: Duration = Duration::from_mins(1);
-
-const SCRIPT: &str = "\"$@\" & trap '' INT TERM HUP; read -r end; kill -QUIT $!; wait $!";
+use crate::{Result, cores};
 
 /// What each database is a copy of.
 const TEMPLATE: &str = "bench";
 
 /// No disk is waited for, and nothing is done behind the requests: both would be measured, at random.
 const SETTINGS: &[&str] = &[
-    "listen_addresses=",
     "shared_buffers=128MB",
     "max_connections=200",
-    "fsync=off",
     "synchronous_commit=off",
     "full_page_writes=off",
     "wal_level=minimal",
@@ -48,36 +25,14 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// A running cluster. It ends when this is dropped.
-pub(crate) struct Cluster {
-    folder: PathBuf,
-    shell: Child,
-}
+pub(crate) struct Cluster(skep_cluster::Cluster);
 
 impl Cluster {
-    /// Makes it in this folder, starts it, and runs the statements in the database that others are copies of.
-    pub(crate) fn start(folder: PathBuf, statements: &str) -> Result<Self> {
-        fs::create_dir_all(&folder)?;
-        give(&folder)?;
-        initdb(&folder.join("data"))?;
-        let mut shell = Command::new("sh");
-        lower(&mut shell);
-        shell
-            .args(["-c", SCRIPT, "sh"])
-            .arg(program("postgres"))
-            .arg("-D")
-            .arg(folder.join("data"))
-            .arg("-k")
-            .arg(&folder);
-        shell.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
-        shell.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let cluster = Self { folder, shell: server::spawn(&mut shell)? };
-        let started = Instant::now();
-        while let Err(error) = cluster.run("postgres", "select 1") {
-            if started.elapsed() > PATIENCE {
-                return Err(error);
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
+    /// Makes it, and runs the statements in the database that others are copies of.
+    pub(crate) fn start(statements: &str) -> Result<Self> {
+        cores::bind(cores::SERVER)?;
+        let cluster = Self(skep_cluster::Cluster::with(SETTINGS));
+        cores::bind(cores::LOAD)?;
         cluster.run("postgres", &format!("create database {TEMPLATE}"))?;
         cluster.run(TEMPLATE, statements)?;
         Ok(cluster)
@@ -94,38 +49,20 @@ impl Cluster {
 
     /// What `psql` prints for these statements, without headings and blanks around.
     pub(crate) fn run(&self, database: &str, statements: &str) -> Result<String> {
-        let mut psql = Command::new(program("psql"));
-        psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-U", "bench", "-d", database, "-h"]).arg(&self.folder);
+        let mut psql = skep_cluster::as_server("psql");
+        psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", &self.address(database)]);
         feed(&mut psql, statements)
+    }
+
+    /// The address of a database, for those that understand libpq's parameters.
+    pub(crate) fn address(&self, database: &str) -> String {
+        format!("{}&sslmode=disable", self.0.address_of(database))
     }
 
     /// Its processes.
     pub(crate) fn watched(&self) -> Watched {
-        Watched::leader(self.shell.id())
+        Watched::leader(self.0.id())
     }
-}
-
-/// The address of a database of the cluster in this folder, for those that understand libpq's parameters.
-pub(crate) fn address(folder: &Path, database: &str) -> String {
-    format!("postgres:///{database}?host={}&user=bench&sslmode=disable", folder.display())
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        drop(self.shell.stdin.take());
-        let _ = self.shell.wait();
-    }
-}
-
-fn initdb(data: &Path) -> Result<()> {
-    let mut initdb = Command::new(program("initdb"));
-    lower(&mut initdb);
-    initdb.args(["--auth=trust", "--username=bench", "--no-sync", "--encoding=UTF8", "--locale=C", "-D"]).arg(data);
-    let made = initdb.output().map_err(|error| format!("initdb does not start: {error}"))?;
-    if made.status.success() {
-        return Ok(());
-    }
-    Err(format!("initdb: {}", String::from_utf8_lossy(&made.stderr)).into())
 }
 
 /// Runs a program that reads statements, and gives back what it prints.
@@ -144,12 +81,6 @@ pub(crate) fn feed(command: &mut Command, statements: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_names_socket_and_database() {
-        let address = address(Path::new("/tmp/x/postgres"), "pg_db_skep");
-        assert_eq!(address, "postgres:///pg_db_skep?host=/tmp/x/postgres&user=bench&sslmode=disable");
-    }
 
     #[test]
     fn what_a_program_says_of_wrong_statements_is_the_error() {

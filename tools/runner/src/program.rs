@@ -355,7 +355,7 @@ impl Program {
                 command.args(["-D", "-f"]).arg(site::write_lighttpd(place, site, tuned)?);
             }
             Self::Markdown => {}
-            _ if self.database().is_some() => data::command(self, &mut command, place, site),
+            _ if self.database().is_some() => data::command(self, &mut command, place, site)?,
             Self::SkepServe(served) => isolate::serve(served, &mut command, place, site)?,
             Self::SkepApp => isolate::native(&mut command, place, site)?,
             Self::Wasmtime { guest, tuned } => isolate::wasmtime(guest, tuned, &mut command, place),

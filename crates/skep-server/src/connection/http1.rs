@@ -154,7 +154,7 @@ where
     fn poll_head(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<End>> {
         // The wire holds one body at a time, and responses are gathered only up to a point.
         let mut wire = self.connection.wire();
-        if wire.has_body() || wire.is_full() {
+        if wire.is_full() {
             match ready!(wire.poll_flush(cx)) {
                 Ok(()) => {}
                 Err(error) => return Poll::Ready(Some(End::Io(error))),

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll, ready};
 
+use bytes::Bytes;
 use http_body::Body as _;
 use skep::Body;
 
@@ -35,7 +36,7 @@ impl Streamed {
                 }
                 None => break,
             };
-            if self.push(&piece, connection).is_err() {
+            if self.push(piece, connection).is_err() {
                 return Poll::Ready(Some(End::Done));
             }
         }
@@ -49,28 +50,29 @@ impl Streamed {
     }
 
     /// Writes a piece. An error if the body becomes longer than was said.
-    fn push(&mut self, piece: &[u8], connection: &Connection) -> Result<(), ()> {
+    fn push(&mut self, piece: Bytes, connection: &Connection) -> Result<(), ()> {
         if piece.is_empty() {
             return Ok(());
         }
+        let bytes = piece.len();
         let mut wire = connection.wire();
         match &mut self.length {
             ResponseLength::Chunked => {
-                wire.push(format!("{:x}\r\n", piece.len()).as_bytes());
-                wire.push(piece);
+                wire.push(format!("{bytes:x}\r\n").as_bytes());
+                wire.push(&piece);
                 wire.push(b"\r\n");
             }
             ResponseLength::Known(left) => {
-                let Some(rest) = left.checked_sub(piece.len() as u64) else {
+                let Some(rest) = left.checked_sub(bytes as u64) else {
                     tracing::warn!("a response body is longer than its Content-Length");
                     return Err(());
                 };
                 *left = rest;
-                wire.push(piece);
+                wire.send_piece(piece);
             }
-            ResponseLength::Close | ResponseLength::None => wire.push(piece),
+            ResponseLength::Close | ResponseLength::None => wire.send_piece(piece),
         }
-        self.exchange.count(piece.len());
+        self.exchange.count(bytes);
         Ok(())
     }
 }

@@ -58,10 +58,10 @@ pub(crate) struct Wire {
     unflushed: bool,
 }
 
-/// A body that is sent as it is, with the request that it answers.
+/// A body that is sent as it is, with the request that it answers; or a piece of one, whose request lasts longer.
 struct PendingBody {
     body: DirectBody,
-    exchange: Exchange,
+    exchange: Option<Exchange>,
 }
 
 /// A body that is complete: a file, or bytes in memory.
@@ -146,7 +146,17 @@ impl Wire {
     /// Queues a body, whose head has been pushed.
     pub(crate) fn queue_body(&mut self, body: DirectBody, exchange: Exchange) {
         debug_assert!(self.body.is_none(), "the body before has been sent");
-        self.body = Some(PendingBody { body, exchange });
+        self.body = Some(PendingBody { body, exchange: Some(exchange) });
+    }
+
+    /// Sends a piece of a body after what is gathered: a large one is not copied. Nothing is queued before it.
+    pub(crate) fn send_piece(&mut self, piece: Bytes) {
+        debug_assert!(self.body.is_none(), "the piece before has been sent");
+        if piece.len() < GATHER {
+            self.push(&piece);
+        } else {
+            self.body = Some(PendingBody { body: DirectBody::Bytes(piece), exchange: None });
+        }
     }
 
     pub(crate) fn has_body(&self) -> bool {
@@ -251,7 +261,9 @@ impl Wire {
             if of_head > 0 && of_head == head_left {
                 self.clear_out();
             }
-            waiting.exchange.count(count - of_head);
+            if let Some(exchange) = &mut waiting.exchange {
+                exchange.count(count - of_head);
+            }
             waiting.body.advance(count - of_head);
             if matches!(&waiting.body, DirectBody::File(rest) if rest.len > 0) {
                 // A client that takes a file as fast as it is sent would keep this thread from all others.
@@ -280,9 +292,9 @@ impl Wire {
         }
     }
 
-    /// True if enough is gathered to be sent first.
+    /// True if there is enough to be sent first: nothing may be gathered behind a body.
     pub(crate) fn is_full(&self) -> bool {
-        self.waiting() >= GATHER
+        self.has_body() || self.waiting() >= GATHER
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {

@@ -19,6 +19,9 @@ pub(super) struct Id([u8; BYTES]);
 pub(super) type Name = [u8; 32];
 
 impl Id {
+    /// Of a session that is its cookie. Nothing is found by it, so that it need not be drawn, which is a system call.
+    pub(super) const OF_NO_STORE: Self = Self([0; BYTES]);
+
     pub(super) fn draw() -> Result<Self> {
         keys::random().map(Self)
     }

@@ -10,7 +10,8 @@ use sqlx::postgres::PgPoolOptions;
 
 use crate::{Answer, failure};
 
-const NEWEST: &str = "select slug, title, summary, published, tags from article order by published desc, id desc limit $1";
+const NEWEST: &str =
+    "select slug, title, summary, published, tags from article order by published desc, id desc limit $1";
 
 /// With sqlx's own pool (10 connections, each tested before it is used), or `tuned`: not tested.
 pub(crate) async fn app(address: &str, tuned: bool) -> sqlx::Result<Router> {

@@ -9,7 +9,8 @@ use tokio_postgres::{Config, NoTls, Row};
 
 use crate::{Article, Fortune, PER_PAGE, ROWS, World, random};
 
-const NEWEST: &str = "select slug, title, summary, published, tags from article order by published desc, id desc limit $1";
+const NEWEST: &str =
+    "select slug, title, summary, published, tags from article order by published desc, id desc limit $1";
 
 const COUNT: &str = "select count(*) from article";
 

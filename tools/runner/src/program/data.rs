@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use super::{Mpm, Place, Program, skep};
+use crate::Result;
 use crate::build::Need;
 use crate::need::Made;
 use crate::site::Site;
@@ -34,22 +35,25 @@ impl Program {
     }
 }
 
-pub(super) fn command(program: Program, command: &mut Command, place: &Place, site: &Site) {
+pub(super) fn command(program: Program, command: &mut Command, place: &Place, site: &Site) -> Result<()> {
     match program {
         Program::SkepData(database) => {
             skep(command, place, Mpm::Alone, false);
-            command.envs((database == Database::Postgres).then(|| ("SKEP_DATABASE", site.data_address(&place.dir))));
+            if database == Database::Postgres {
+                command.env("SKEP_DATABASE", site.data_address(&place.dir)?);
+            }
         }
         Program::AxumSqlx { database, tuned } => {
             let address = match database {
-                Database::Postgres => site.data_address(&place.dir),
+                Database::Postgres => site.data_address(&place.dir)?,
                 Database::Sqlite => format!("sqlite://{}", sqlite(&place.dir).display()),
             };
             command.args([place.port.to_string(), address]).args(tuned.then_some("tuned"));
         }
         _ => {
             command.env("GOMAXPROCS", "1");
-            command.args([place.port.to_string(), site.data_address(&place.dir), CONNECTIONS.into()]);
+            command.args([place.port.to_string(), site.data_address(&place.dir)?, CONNECTIONS.into()]);
         }
     }
+    Ok(())
 }

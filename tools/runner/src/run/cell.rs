@@ -177,8 +177,11 @@ impl Reading {
         );
         sample.insert(Measure::Busy, percent(spent.cpu_us));
         sample.insert(Measure::Load, percent(loaded.work()));
-        sample.insert(Measure::ServerOthers, percent(self.server_core - before.server_core - spent.cpu_us));
-        sample.insert(Measure::LoadOthers, percent(self.load_core - before.load_core - load - cluster.unwrap_or(0.0)));
+        sample.insert(
+            Measure::ServerOthers,
+            percent(self.server_core - before.server_core - spent.cpu_us - cluster.unwrap_or(0.0)),
+        );
+        sample.insert(Measure::LoadOthers, percent(self.load_core - before.load_core - load));
         sample
     }
 }

@@ -11,7 +11,7 @@ use std::process::Command;
 use super::Site;
 use crate::Result;
 use crate::build::executable;
-use crate::cluster::{self, Cluster, feed};
+use crate::cluster::{Cluster, feed};
 use crate::need::Need;
 
 /// How many rows with a number there are, and how large the numbers are.
@@ -72,8 +72,8 @@ impl Site {
     }
 
     /// The address of its database in PostgreSQL.
-    pub(crate) fn data_address(&self, dir: &Path) -> String {
-        cluster::address(&self.cluster_folder(), &name(dir))
+    pub(crate) fn data_address(&self, dir: &Path) -> Result<String> {
+        Ok(self.cluster()?.address(&name(dir)))
     }
 
     /// Whether the database of the server with this directory has these rows.
@@ -100,12 +100,8 @@ impl Site {
         if let Some(cluster) = self.1.get() {
             return Ok(cluster);
         }
-        let cluster = Cluster::start(self.cluster_folder(), &(statements() + "analyze;\n"))?;
+        let cluster = Cluster::start(&(statements() + "analyze;\n"))?;
         Ok(self.1.get_or_init(|| cluster))
-    }
-
-    fn cluster_folder(&self) -> PathBuf {
-        self.folder("postgres")
     }
 }
 
