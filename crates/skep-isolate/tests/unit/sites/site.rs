@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, COOKIE, HOST, SET_COOKIE};
 use skep::mount::Mounted;
-use skep::{App, Body, HeaderMap, Local, Peer, Request, Secret, Setup};
+use skep::{App, Body, HeaderMap, Local, Peer, Request, Setup};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
@@ -109,8 +109,6 @@ impl Site {
         };
         let mut setup = Setup::default();
         setup.data = folder.path().to_owned();
-        // An image may hold the keys, and with the same keys it is compiled once.
-        setup.secret_keys = Some(Secret::new("5c".repeat(32)));
         options.data.begin(ServerSettings { setup, allow_breaking: false });
         let host = Host::new(size([&options].into_iter())).unwrap();
         let source = Source::read(wasm).unwrap();
