@@ -189,7 +189,10 @@ impl Server {
                 let config = self.reading(&flags).read(None)?.config;
                 print(&supervisor::send_command(&config, &flags.control_command).map_err(StartError::new)?)
             }
-            Some(Command::Backup) => print(&back_up(&self.reading(&flags).read(None)?.config, &flags.backup)?),
+            Some(Command::Backup) => {
+                let config = self.reading(&flags).read(None)?.config;
+                print(&back_up(&self.app.create(), &config, &flags.backup)?)
+            }
             Some(Command::Restore) => {
                 let config = self.reading(&flags).read(None)?.config;
                 print(&restore(&self.app.create(), &config, &flags.backup)?)
@@ -357,10 +360,10 @@ fn check_is_sqlite(config: &Config) -> Result<(), StartError> {
 }
 
 /// Copies the database, and says what that took.
-fn back_up(config: &Config, to: &Path) -> Result<String, StartError> {
+fn back_up(app: &App, config: &Config, to: &Path) -> Result<String, StartError> {
     check_is_sqlite(config)?;
     let started = Instant::now();
-    let size = App::back_up(&config.data, to).map_err(|error| StartError::new(error.to_string()))?;
+    let size = app.back_up(&config.data, to).map_err(|error| StartError::new(error.to_string()))?;
     let took = numbers::micros(started.elapsed().as_micros());
     Ok(format!("backed up to {}: {} in {took}\n", to.display(), numbers::bytes(size)))
 }

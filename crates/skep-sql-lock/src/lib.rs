@@ -1,11 +1,16 @@
 //! Statements for PostgreSQL: their texts, and the lock file in which `skep sql check` notes what PostgreSQL says of them, for `sql!` to read
 //! while an application is compiled.
 //!
-//! Nothing here talks to a database, and nothing is compiled into an application but [`text`].
+//! Also what migrations for either database say in comments: of scopes, and of functions of the application.
+//!
+//! Nothing here talks to a database. Compiled into an application are [`text`], [`directive`] and [`function`].
 //!
 //! Start reading at [`Lock`].
 
+mod declared;
+pub mod directive;
 mod entry;
+pub mod function;
 mod hash;
 mod lock;
 mod manifest;
@@ -14,9 +19,11 @@ mod migrations;
 pub mod scope;
 pub mod text;
 
+pub use declared::{Declared, Functions};
+pub use directive::{Directive, directives};
 pub use entry::{Column, Entry, Kind, Parameter, Tables};
 pub use hash::hash;
 pub use lock::{FILE, Lock, Unknown};
 pub use manifest::{Dialect, dialect};
-pub use migrations::{FOLDER, Migrations, directives};
+pub use migrations::{FOLDER, Migrations};
 pub use scope::{Proof, Reach};

@@ -1,11 +1,9 @@
-//! The migrations of a folder, the hash that says whether others were meant, and what they say of scopes.
+//! The migrations of a folder, and the hash that says whether others were meant.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::hash::hash;
-use crate::scope::Directive;
-use crate::text::pieces;
 
 /// The folder with those for PostgreSQL, in the one that `migrations!` names.
 pub const FOLDER: &str = "postgres";
@@ -41,35 +39,4 @@ impl Migrations {
         let hash = hash(names.iter().zip(&files).flat_map(|(name, (_, text))| [name.as_ref(), text.as_str()]));
         Ok(Self { files, hash })
     }
-}
-
-/// What a migration says of scopes, in its order.
-///
-/// ```
-/// use skep_sql_lock::{directives, scope::Directive};
-///
-/// let text = "-- skep: token is scoped by user_id\nselect '-- skep: none'";
-/// assert_eq!(directives(text), Ok(vec![Directive::Scoped { table: "token", column: "user_id" }]));
-/// ```
-///
-/// # Errors
-/// A comment that is no such thing: a text for the developer.
-pub fn directives(migration: &str) -> Result<Vec<Directive<'_>>, String> {
-    let mut rest = migration;
-    let comments = std::iter::from_fn(|| {
-        loop {
-            let length = pieces(rest).next()?.length();
-            let (piece, after) = rest.split_at(length);
-            rest = after;
-            if let Some(comment) = comment(piece) {
-                return Some(comment);
-            }
-        }
-    });
-    comments.filter_map(Directive::of).collect()
-}
-
-fn comment(piece: &str) -> Option<&str> {
-    let block = || piece.strip_prefix("/*").map(|inner| inner.strip_suffix("*/").unwrap_or(inner));
-    piece.strip_prefix("--").or_else(block)
 }

@@ -26,51 +26,6 @@ pub enum Reach {
     Everybody(String),
 }
 
-/// What a migration says in a comment. Names are as they are written.
-///
-/// ```
-/// use skep_sql_lock::scope::Directive;
-///
-/// let said = Directive::of(" skep: token is scoped by user_id").unwrap();
-/// assert_eq!(said, Ok(Directive::Scoped { table: "token", column: "user_id" }));
-/// assert!(Directive::of(" skep: token is scoped").unwrap().is_err());
-/// assert_eq!(Directive::of(" a comment"), None);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Directive<'t> {
-    /// `skep: TABLE is scoped by COLUMN`
-    Scoped {
-        /// The table.
-        table: &'t str,
-        /// Says whose a row is.
-        column: &'t str,
-    },
-    /// `skep: TABLE is not scoped`
-    NotScoped {
-        /// The table, which was scoped before.
-        table: &'t str,
-    },
-}
-
-impl<'t> Directive<'t> {
-    /// Reads what stands in a comment; `None` if it is not for us.
-    ///
-    /// # Errors
-    /// It is for us and says something else: a text for the developer.
-    #[must_use]
-    pub fn of(comment: &'t str) -> Option<Result<Self, String>> {
-        let said = comment.trim().strip_prefix("skep:")?;
-        let words: Vec<&str> = said.split_whitespace().collect();
-        Some(match words.as_slice() {
-            [table, "is", "scoped", "by", column] => Ok(Self::Scoped { table, column }),
-            [table, "is", "not", "scoped"] => Ok(Self::NotScoped { table }),
-            _ => {
-                Err(format!("`skep:{said}`: expected `skep: TABLE is scoped by COLUMN` or `skep: TABLE is not scoped`"))
-            }
-        })
-    }
-}
-
 /// A directive names what is not there.
 #[must_use]
 pub fn no_column(table: &str, column: &str) -> String {

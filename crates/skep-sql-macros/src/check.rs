@@ -64,7 +64,8 @@ pub(crate) fn check(schema: &Schema, marked: &str, lists: &[usize], unscoped: bo
     let scopes = scopes(schema, &numbered, &prepared.access, prepared.reads_only);
     let is_of_scoped = !scopes.tables.is_empty();
     let proofs = if unscoped { BTreeSet::new() } else { scopes.complaint.map_or(Ok(scopes.proofs), Err)? };
-    let inferred = infer::infer(schema, &numbered, prepared.parameters, lists);
+    let mut inferred = infer::infer(schema, &numbered, prepared.parameters, lists);
+    inferred.complaint.take().map_or(Ok(()), Err)?;
     let types = inferred.columns.as_ref().filter(|types| types.len() == names.len());
     let columns = names.into_iter().enumerate().map(|(nth, name)| {
         let asserted = name.ends_with('!');
@@ -205,9 +206,18 @@ fn help(schema: &Schema, sql: &str, message: &str) -> Option<String> {
     {
         return schema.table(table).map(|table| of_table(table, name));
     }
+    if let Some(name) = message.strip_prefix("wrong number of arguments to function ") {
+        let declared = schema.declared.get(name.trim_end_matches("()"))?;
+        return Some(format!("{}, line {}, declares `{}`", declared.file, declared.line, declared.function));
+    }
     if let Some(name) = message.strip_prefix("no such function: ") {
         let near = skep_units::nearest(name, schema.function_names());
-        return near.map(|near| format!("did you mean `{near}`?"));
+        return Some(match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "a function of the application is declared in a migration: `-- skep: function {name}(text) text`"
+            ),
+        });
     }
     None
 }

@@ -15,6 +15,7 @@ mod statement;
 
 use std::rc::Rc;
 
+use skep_sql_lock::function::ValueType;
 use sqlite3_parser::Bump;
 use sqlite3_parser::FallibleIterator as _;
 use sqlite3_parser::ast::Cmd;
@@ -53,6 +54,16 @@ impl Kind {
             Self::Real
         } else {
             Self::Any
+        }
+    }
+
+    /// That of what a function of the application takes or gives.
+    fn of_function(ty: ValueType) -> Self {
+        match ty {
+            ValueType::Integer => Self::Integer,
+            ValueType::Real => Self::Real,
+            ValueType::Text => Self::Text,
+            ValueType::Blob => Self::Blob,
         }
     }
 
@@ -122,6 +133,8 @@ pub(crate) struct Inferred {
     pub(crate) tables: Vec<String>,
     /// `*` is among the columns of the answer.
     pub(crate) has_star: bool,
+    /// A function of the application surely gets a value of another type than it takes: a text for the developer.
+    pub(crate) complaint: Option<String>,
 }
 
 /// What a statement says. In `text` each parameter has its number: `?1`, `?2`; those in `lists` are of `in {list}`.
@@ -132,6 +145,7 @@ pub(crate) fn infer(schema: &Schema, text: &str, parameters: usize, lists: &[usi
         parameters: vec![Kind::Any; parameters],
         joined_by_name: false,
         tables: Vec::new(),
+        complaint: None,
         depth: 0,
     };
     let mut has_star = false;
@@ -141,8 +155,8 @@ pub(crate) fn infer(schema: &Schema, text: &str, parameters: usize, lists: &[usi
     });
     let columns = columns.flatten();
     let columns = columns.map(|columns| columns.iter().map(|(_, ty)| *ty).collect());
-    let Inference { parameters, joined_by_name, tables, .. } = inference;
-    Inferred { columns, parameters, joined_by_name, tables, has_star }
+    let Inference { parameters, joined_by_name, tables, complaint, .. } = inference;
+    Inferred { columns, parameters, joined_by_name, tables, has_star, complaint }
 }
 
 /// Calls `read` with the syntax of the statement. `None` if the parser does not know it.
@@ -158,6 +172,7 @@ struct Inference<'a> {
     parameters: Vec<Kind>,
     joined_by_name: bool,
     tables: Vec<String>,
+    complaint: Option<String>,
     /// Views within views.
     depth: usize,
 }

@@ -14,6 +14,7 @@ mod package;
 mod page;
 mod postgres;
 mod schema;
+mod stand_in;
 mod statement;
 mod text;
 mod write;

@@ -10,10 +10,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::Connection;
+use skep_sql_lock::{Dialect, Functions, directives};
 
 use crate::access::{self, Access};
 use crate::directive::Scopes;
 use crate::infer::{Kind, Type};
+use crate::stand_in;
 
 /// Tables, views and functions, and a connection that knows them.
 pub(crate) struct Schema {
@@ -22,6 +24,8 @@ pub(crate) struct Schema {
     pub(crate) tables: HashMap<String, Table>,
     /// By name in lower case: number of arguments (-1 for any), and whether rows are aggregated.
     functions: HashMap<String, Vec<(i32, bool)>>,
+    /// Those of the application, which are among the others, too.
+    pub(crate) declared: Functions,
     /// What the statement that is being prepared does.
     pub(crate) access: Arc<Mutex<Access>>,
     /// The files it was made of.
@@ -151,18 +155,24 @@ impl Schema {
         let mut connection = Connection::open_in_memory().map_err(|error| error.to_string())?;
         // As the application has it: cascades are among what a statement writes.
         connection.execute_batch("pragma foreign_keys = on").map_err(|error| error.to_string())?;
-        let mut said = Scopes::default();
+        let (mut owners, mut declared) = (Scopes::default(), Functions::default());
         for (path, text) in migrations {
-            connection.execute_batch(text).map_err(|error| format!("{}: {error}", path.display()))?;
-            said.follow(&connection, text).map_err(|error| format!("{}: {error}", path.display()))?;
+            let mut run = || {
+                let said = directives(Dialect::Sqlite, text)?;
+                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                stand_in::follow(&mut declared, &connection, &file, &said)?;
+                connection.execute_batch(text).map_err(|error| error.to_string())?;
+                owners.follow(&connection, &said)
+            };
+            run().map_err(|error| format!("{}: {error}", path.display()))?;
         }
         let tables = tables(&connection).map_err(|error| error.to_string())?;
         let functions = functions(&connection).map_err(|error| error.to_string())?;
         let access = Arc::<Mutex<Access>>::default();
         access::observe(&mut connection, Arc::clone(&access)).map_err(|error| error.to_string())?;
         let files = migrations.iter().map(|(path, _)| path.clone()).collect();
-        let scoped = said.0.into_iter().map(|(table, column)| (table, Scoped::By(column))).collect();
-        let mut schema = Self { connection, tables, functions, access, files, scoped };
+        let scoped = owners.0.into_iter().map(|(table, column)| (table, Scoped::By(column))).collect();
+        let mut schema = Self { connection, tables, functions, declared, access, files, scoped };
         schema.scope_what_is_made_of_scoped();
         Ok(schema)
     }

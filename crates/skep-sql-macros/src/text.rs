@@ -1,6 +1,7 @@
 //! The text of a statement: where its parameters stand, and what `sql!` itself makes of it.
 
 use skep_sql_lock::Dialect;
+use skep_sql_lock::directive::quoted;
 use skep_sql_lock::text::{Piece, pieces};
 use syn::{Error, Expr, LitStr, Result};
 
@@ -143,20 +144,6 @@ impl Text {
 /// How many bytes of a name or number the text begins with.
 fn word(text: &str) -> usize {
     text.find(|next: char| !(next.is_alphanumeric() || next == '_' || next == '$')).unwrap_or(text.len())
-}
-
-/// The length of the comment, text or quoted name that the text begins with.
-pub(crate) fn quoted(text: &str) -> Option<usize> {
-    let until = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
-    match text.as_bytes() {
-        [b'-', b'-', ..] => Some(until("\n", 2)),
-        [b'/', b'*', ..] => Some(until("*/", 2)),
-        [b'[', ..] => Some(until("]", 1)),
-        [b'\'', ..] => Some(until("'", 1)),
-        [b'"', ..] => Some(until("\"", 1)),
-        [b'`', ..] => Some(until("`", 1)),
-        _ => None,
-    }
 }
 
 /// The text with `"name!"` as `"name"`.

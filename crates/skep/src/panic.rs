@@ -1,5 +1,6 @@
 //! Catches panics of handlers, with message and location.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,11 +42,18 @@ pub(crate) fn install_hook() {
 
 /// Runs `work`; a panic inside becomes an error.
 pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+    // One may be within another: a function of SQL in a handler.
+    let outer = CAUGHT.replace(Some(String::new()));
     // What panicked is not used again, and what it borrowed belongs to its request alone.
-    CAUGHT.set(Some(String::new()));
     let result = catch_unwind(AssertUnwindSafe(work));
-    let text = CAUGHT.take().unwrap_or_default();
-    result.map_err(|_| Panicked(text))
+    let text = CAUGHT.replace(outer).unwrap_or_default();
+    result.map_err(|payload| Panicked(if text.is_empty() { text_of(&*payload) } else { text }))
+}
+
+/// What is known where nobody has installed the hook.
+fn text_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+    text.unwrap_or("with a value that is no text").to_owned()
 }
 
 /// Polls a future; a panic inside becomes an error.

@@ -71,6 +71,7 @@ mod connection;
 mod database;
 mod dependencies;
 mod error;
+mod function;
 #[cfg(not(target_family = "wasm"))]
 mod guests;
 #[cfg(not(target_family = "wasm"))]
@@ -122,6 +123,9 @@ pub use checked::{
 #[doc(hidden)]
 pub use checked::{array, column, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
 pub use error::{Error, Result};
+#[doc(hidden)]
+pub use function::argument;
+pub use function::{Function, FunctionArgument, FunctionResult};
 pub use migrations::{Migration, Migrations};
 pub use noted::Statement;
 #[cfg(not(target_family = "wasm"))]

@@ -4,6 +4,8 @@
 
 #[path = "sql/checked.rs"]
 mod checked;
+#[path = "sql/functions.rs"]
+mod functions;
 #[path = "sql/hosted.rs"]
 mod hosted;
 #[path = "sql/load.rs"]

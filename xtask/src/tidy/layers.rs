@@ -32,8 +32,8 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-sql-lock",
         order: &[
-            ("texts", &["hash", "manifest", "message", "scope", "text"]),
-            ("entries", &["entry", "migrations"]),
+            ("texts", &["function", "hash", "manifest", "message", "scope", "text"]),
+            ("entries", &["declared", "directive", "entry", "migrations"]),
             ("file", &["lock"]),
         ],
         upward: &[],
@@ -49,7 +49,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-sql-macros",
         order: &[
-            ("the engine", &["access", "directive", "infer", "package", "schema", "text"]),
+            ("the engine", &["access", "directive", "infer", "package", "schema", "stand_in", "text"]),
             ("statements", &["check", "input", "page"]),
             ("macro", &["postgres", "statement", "write"]),
         ],
@@ -99,6 +99,7 @@ const CRATES: &[Layers] = &[
                     "nonce",
                     "offload",
                     "pages",
+                    "panic",
                     "percent",
                     "private",
                     "quota",
@@ -118,7 +119,6 @@ const CRATES: &[Layers] = &[
                     "keys",
                     "mount",
                     "origin",
-                    "panic",
                     "rate",
                     "request",
                     "response",

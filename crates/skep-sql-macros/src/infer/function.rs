@@ -1,5 +1,6 @@
-//! What SQLite's functions give: <https://sqlite.org/lang_corefunc.html>, `lang_aggfunc.html`, `windowfunctions.html`, `json1.html`.
+//! What SQLite's functions give, and those of the application: <https://sqlite.org/lang_corefunc.html>, `lang_aggfunc.html`, `windowfunctions.html`, `json1.html`.
 
+use skep_sql_lock::function::Function;
 use sqlite3_parser::ast::{Expr, FunctionCallOrder, Over};
 
 use super::select::Scope;
@@ -28,6 +29,10 @@ impl Inference<'_> {
         }
         let types: Vec<Type> = arguments.iter().map(|argument| self.ty(argument, scope)).collect();
         let name = folded(name.0);
+        let schema = self.schema;
+        if let Some(declared) = schema.declared.get(&name) {
+            return self.declared(&declared.function, arguments, &types, scope);
+        }
         if matches!(name.as_str(), "coalesce" | "ifnull") {
             let kind = types.iter().fold(Type::of(Kind::Null), |all, ty| all.join(*ty)).kind;
             for argument in arguments {
@@ -35,6 +40,37 @@ impl Inference<'_> {
             }
         }
         result(&name, arguments, &types, is_window)
+    }
+
+    /// What a function of the application gives, which is compared with its declaration each time: `sql/function.rs` in skep.
+    fn declared(&mut self, function: &Function, arguments: &[Expr<'_>], types: &[Type], scope: &Scope<'_>) -> Type {
+        let mut nullable = function.result.nullable;
+        for (nth, (place, argument)) in function.arguments.iter().zip(arguments).enumerate() {
+            let (wanted, found) = (Kind::of_function(place.ty), types.get(nth).map_or(Type::UNKNOWN, |ty| *ty));
+            self.expect(argument, wanted, scope);
+            // A `?` is NULL if its value is an `Option`.
+            nullable |= found.nullable && !place.nullable;
+            let fits = matches!(found.kind, Kind::Any | Kind::Null)
+                || found.kind == wanted
+                || (found.kind == Kind::Integer && wanted == Kind::Real);
+            if !fits {
+                let (nth, wanted, found) = (nth + 1, place.ty.name(), named(found.kind));
+                self.complaint.get_or_insert_with(|| {
+                    format!("argument {nth} of `{function}` gets {found}\nhelp: write `cast(... as {wanted})`")
+                });
+            }
+        }
+        Type::of(Kind::of_function(function.result.ty)).nullable_if(nullable)
+    }
+}
+
+fn named(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Integer => "an integer",
+        Kind::Real => "a real number",
+        Kind::Text => "text",
+        Kind::Blob => "a blob",
+        Kind::Decimal | Kind::Any | Kind::Null => "of another type",
     }
 }
 

@@ -29,6 +29,60 @@ fn a_view_and_a_list_are_no_tables() {
     assert_eq!(tables("insert into title (title) values ('a')", &[]).1, ["post"]);
 }
 
+const FUNCTIONS: &str = "
+    -- skep: function slug(text) text
+    -- skep: function clip(text?, integer) text?
+    -- skep: function pick(integer) integer not deterministic
+    create table post (id integer primary key, title text not null, body text, size real not null) strict;
+    create index slugs on post (slug(title));
+    insert into post (title, size) values (slug('a'), 1.0), (slug('b'), 2.0);";
+
+fn with_functions(sql: &str) -> Result<Checked, String> {
+    let schema = Schema::of(&[("migrations/0001_post.sql".into(), FUNCTIONS.to_owned())]).unwrap();
+    check(&schema, sql, &[], false)
+}
+
+#[test]
+fn a_function_gives_what_it_is_declared_to() {
+    let of = Type::of;
+    let nullable = |kind| Type { nullable: true, ..of(kind) };
+    for (expression, ty) in [
+        ("slug(title)", of(Kind::Text)),
+        ("SLUG(body)", nullable(Kind::Text)),
+        ("slug(coalesce(body, title))", of(Kind::Text)),
+        ("clip(body, 1)", nullable(Kind::Text)),
+        ("coalesce(clip(body, 1), '')", of(Kind::Text)),
+        ("pick(id)", of(Kind::Integer)),
+        ("pick(null)", nullable(Kind::Integer)),
+        ("pick(?)", nullable(Kind::Integer)),
+    ] {
+        let checked = with_functions(&format!("select {expression} as one from post")).unwrap();
+        assert_eq!(checked.columns[0].ty, ty, "{expression}");
+    }
+    let checked = with_functions("select title from post where slug(?) = ? and clip(?, ?) = ?").unwrap();
+    let wanted = [Kind::Text, Kind::Text, Kind::Text, Kind::Integer, Kind::Text];
+    assert_eq!(checked.parameters, wanted);
+    assert_eq!(checked.reads.iter().map(|(table, _)| table.as_str()).collect::<BTreeSet<_>>(), ["post"].into());
+    assert!(checked.reads_only);
+}
+
+#[test]
+fn a_call_that_is_wrong_has_its_help() {
+    for (sql, wanted) in [
+        ("select slgu(title) from post", "did you mean `slug`?"),
+        ("select anything_else(title) from post", "`-- skep: function anything_else(text) text`"),
+        ("select clip(title) from post", "0001_post.sql, line 3, declares `clip(text?, integer) text?`"),
+        (
+            "select slug(id) as a from post",
+            "argument 1 of `slug(text) text` gets an integer\nhelp: write `cast(... as text)`",
+        ),
+        ("select 1 as a from post where pick(size) = 1", "argument 1 of `pick(integer) integer` gets a real number"),
+    ] {
+        let error = with_functions(sql).err().unwrap();
+        assert!(error.contains(wanted), "{sql}: {error}");
+    }
+}
+
 #[test]
 fn foreign_keys_write() {
     assert_eq!(tables("delete from post where id = 1", &[]).1, ["note", "post", "remark"]);

@@ -1,5 +1,7 @@
 //! What migrations say of scopes, over the life of a schema.
 
+use skep_sql_lock::{Dialect, directives};
+
 use super::*;
 
 /// Runs the migrations in order: what is scoped at the end, or what is wrong.
@@ -8,7 +10,7 @@ fn scopes(migrations: &[&str]) -> Result<Vec<(String, String)>, String> {
     let mut scopes = Scopes::default();
     for migration in migrations {
         connection.execute_batch(migration).unwrap();
-        scopes.follow(&connection, migration)?;
+        scopes.follow(&connection, &directives(Dialect::Sqlite, migration)?)?;
     }
     Ok(scopes.0.into_iter().collect())
 }

@@ -11,7 +11,8 @@ mod generate;
 
 use std::path::PathBuf;
 
-use rusqlite::types::Value;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Statement};
 
 use self::generate::{Random, Tables};
@@ -56,7 +57,8 @@ fn one_schema(seed: u64, told: &mut Told) {
     let mut random = Random::new(seed);
     let tables = Tables::random(&mut random);
     let data = Connection::open_in_memory().unwrap();
-    let made = tables.create();
+    let made = format!("{FUNCTIONS}{}", tables.create());
+    register(&data).unwrap();
     // A view may be wrong in a way that only SQLite sees.
     if data.execute_batch(&made).is_err() {
         return;
@@ -84,6 +86,29 @@ fn one_schema(seed: u64, told: &mut Told) {
             panic!("{wrong}, and reads {:?}\n{}", checked.reads, context());
         }
     }
+}
+
+/// Of the application, as [`register`] makes them.
+const FUNCTIONS: &str = "-- skep: function word(text) text
+-- skep: function half(integer) real?
+-- skep: function either(text?, integer) text
+";
+
+/// As the application does it: NULL for an argument that may not be NULL gives NULL, without a call.
+fn register(data: &Connection) -> rusqlite::Result<()> {
+    data.create_scalar_function("word", 1, FunctionFlags::SQLITE_DETERMINISTIC, |call| upper(call.get_raw(0)))?;
+    data.create_scalar_function("half", 1, FunctionFlags::SQLITE_DETERMINISTIC, |call| {
+        let number = call.get::<Option<i32>>(0)?;
+        Ok(number.filter(|number| number % 2 == 0).map(|number| f64::from(number) / 2.0))
+    })?;
+    data.create_scalar_function("either", 2, FunctionFlags::SQLITE_DETERMINISTIC, |call| {
+        let is_given = call.get_raw(1) != ValueRef::Null;
+        Ok(if is_given { Some(upper(call.get_raw(0))?.unwrap_or_default()) } else { None })
+    })
+}
+
+fn upper(value: ValueRef<'_>) -> rusqlite::Result<Option<String>> {
+    Ok(value.as_str_or_null()?.map(str::to_uppercase))
 }
 
 impl Told {

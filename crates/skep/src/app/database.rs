@@ -59,9 +59,10 @@ impl App {
     /// a server.
     #[cfg(not(target_family = "wasm"))]
     #[doc(hidden)]
-    pub fn back_up(data: &Path, to: &Path) -> Result<u64, StartError> {
+    pub fn back_up(&self, data: &Path, to: &Path) -> Result<u64, StartError> {
         let database = data.join(DATABASE);
-        sql::backup::back_up(&database, to).map_err(|error| {
+        let functions = self.database.as_ref().map_or(&[][..], |(migrations, _)| migrations.functions());
+        sql::backup::back_up(&database, to, functions).map_err(|error| {
             StartError::new(format!("{} is not backed up to {}: {error}", database.display(), to.display()))
         })
     }

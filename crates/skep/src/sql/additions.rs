@@ -10,8 +10,9 @@ type Token = (usize, String);
 /// The first statement that does more than add, and the number of its line.
 ///
 /// These only add: `create table`, `view`, `trigger`, `index`; `create unique index` on a table of the same text; `alter table
-/// ... add` of columns; `insert` and `insert or ignore`; `update`; `select`; `drop index`.
-pub(super) fn first_other(text: &str) -> Option<(usize, &str)> {
+/// ... add` of columns; `insert` and `insert or ignore`; `update`; `select`; `drop index`. An index, a trigger or a column that calls one of
+/// `new_functions`, which only the new version has, keeps the older one from writing.
+pub(super) fn first_other<'t>(text: &'t str, new_functions: &[String]) -> Option<(usize, &'t str)> {
     let mut made: Vec<String> = Vec::new();
     for statement in statements(text) {
         let words: Vec<&str> = statement.iter().map(|(_, word)| word.as_str()).collect();
@@ -34,7 +35,11 @@ pub(super) fn first_other(text: &str) -> Option<(usize, &str)> {
             _ => false,
         };
         let begin = statement.first().map_or(0, |(begin, _)| *begin);
-        if !adds {
+        let is_of_old_tables =
+            matches!(words.as_slice(), ["create", "index" | "unique" | "trigger", ..] | ["alter", ..]);
+        let calls_new =
+            is_of_old_tables && words.iter().any(|word| new_functions.iter().any(|new| new.as_str() == *word));
+        if !adds || calls_new {
             let line = text[begin..].lines().next().unwrap_or_default().trim();
             return Some((text[..begin].matches('\n').count() + 1, line));
         }

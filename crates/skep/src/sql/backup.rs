@@ -13,6 +13,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::sqlite;
+use super::function::{self, Function};
 use super::migrations::Migrations;
 use super::options::Options;
 use crate::private;
@@ -21,7 +22,7 @@ use crate::private;
 const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_READ_WRITE);
 
 /// Copies the database to this new file, for its owner only, and says how many bytes that has. What is wrong is for people.
-pub(crate) fn back_up(database: &Path, to: &Path) -> Result<u64, String> {
+pub(crate) fn back_up(database: &Path, to: &Path, functions: &[Function]) -> Result<u64, String> {
     if !database.is_file() {
         return Err("there is no such database: does `data` name the data directory of the server?".to_owned());
     }
@@ -32,7 +33,7 @@ pub(crate) fn back_up(database: &Path, to: &Path) -> Result<u64, String> {
     if to.symlink_metadata().is_ok() {
         return Err("that file exists, and nothing is overwritten: name a new one".to_owned());
     }
-    copy(database, &partial.0)?;
+    copy(database, &partial.0, functions)?;
     partial.finish(&to).map_err(|error| error.to_string())
 }
 
@@ -47,7 +48,7 @@ pub(crate) fn restore(backup: &Path, database: &Path, migrations: &Migrations) -
         private::create_folder(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     let partial = Partial::new(&database)?;
-    copy(backup, &partial.0)?;
+    copy(backup, &partial.0, migrations.functions())?;
     belongs_to(&partial.0, migrations)?;
     let old = database.exists().then(|| set_aside(&database, &partial)).transpose()?;
     partial.finish(&database).map_err(|error| error.to_string())?;
@@ -115,12 +116,12 @@ fn close(database: &Path) -> Result<(), String> {
 }
 
 /// Copies a database over an empty file, and looks for damage in the copy.
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    let is_whole = try_copy(from, to).map_err(|error| sqlite(error).to_string())?;
+fn copy(from: &Path, to: &Path, functions: &[Function]) -> Result<(), String> {
+    let is_whole = try_copy(from, to, functions).map_err(|error| sqlite(error).to_string())?;
     if is_whole { Ok(()) } else { Err("the database is damaged: SQLite's `pragma quick_check` says more".to_owned()) }
 }
 
-fn try_copy(from: &Path, to: &Path) -> rusqlite::Result<bool> {
+fn try_copy(from: &Path, to: &Path, functions: &[Function]) -> rusqlite::Result<bool> {
     let source = Connection::open_with_flags(from, FLAGS)?;
     source.busy_timeout(Options::new().busy_timeout)?;
     let mut copy = Connection::open_with_flags(to, FLAGS)?;
@@ -130,6 +131,8 @@ fn try_copy(from: &Path, to: &Path) -> rusqlite::Result<bool> {
     }
     // One file, without -wal and -shm.
     copy.query_row("pragma journal_mode = delete", [], |_| Ok(()))?;
+    // It computes what columns are generated of, and what rows are checked by.
+    function::register_given(&copy, functions)?;
     copy.query_row("pragma quick_check(1)", [], |row| Ok(row.get_ref(0)?.as_str()? == "ok"))
 }
 

@@ -13,6 +13,7 @@ use rusqlite::{OpenFlags, Statement};
 
 use super::changes::Changes;
 use super::error::{Kind, Result, sqlite};
+use super::function;
 use super::guests;
 use super::options::Options;
 use super::row::{Cells, Columns, Head, Line, Row};
@@ -55,10 +56,11 @@ impl Connection {
             if options.read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
         let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?;
+        function::register(&raw, &options.functions).map_err(sqlite)?;
         Self::set_up(raw, role, options).map_err(sqlite)
     }
 
-    /// Takes over an open connection.
+    /// Takes over an open connection, which has the functions of the application.
     pub(super) fn set_up(mut raw: rusqlite::Connection, role: Role, options: &Options) -> rusqlite::Result<Self> {
         raw.busy_timeout(if role == Role::Inline { Duration::ZERO } else { options.busy_timeout })?;
         // Otherwise SQLite prepares a statement again for each value of a parameter that could change its plan, such as that of

@@ -116,7 +116,7 @@ impl Database {
         (carefully, temporary): (bool, bool),
     ) -> Result<Self, OpenError> {
         let list = migrations.iter().map(|(number, file, text)| Step { number: *number, file, text }).collect();
-        let steps = Steps { list, folder: None };
+        let steps = Steps { list, folder: None, functions: &[] };
         let options = options.for_guests();
         if temporary {
             check(path, &steps)?;
@@ -134,13 +134,13 @@ impl Database {
         folder: Option<TemporaryFolder>,
         path: &Path,
         migrations: &Steps<'_>,
-        options: Options,
+        mut options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<Self, OpenError> {
         // Absolute, so that a later change of the working directory changes nothing, and so that SQLite never takes it
         // for a URI.
         let path = std::path::absolute(path).map_err(|error| OpenError::directory(path, error))?;
-        let first = open(&path, migrations, &options)?;
+        let first = open(&path, migrations, &mut options)?;
         let pool = |slots, role| {
             let (path, options) = (path.clone(), options.clone());
             Pool::new(slots, options.waiting, Box::new(move || Connection::open(&path, role, &options)))

@@ -8,6 +8,8 @@
 #[cfg(not(target_family = "wasm"))]
 mod run;
 
+use super::function::Function;
+
 #[cfg(not(target_family = "wasm"))]
 pub(super) use run::migrate;
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
@@ -21,6 +23,7 @@ pub struct Migrations {
     folder: Option<&'static str>,
     /// The same schema for PostgreSQL.
     postgres: Option<&'static Migrations>,
+    functions: &'static [Function],
 }
 
 /// One step of the schema: a file of SQL statements.
@@ -40,6 +43,8 @@ pub(super) struct Step<'t> {
 pub(super) struct Steps<'t> {
     pub(super) list: Vec<Step<'t>>,
     pub(super) folder: Option<&'static str>,
+    /// What the application gives for those that are declared.
+    pub(super) functions: &'static [Function],
 }
 
 impl Migration {
@@ -57,7 +62,7 @@ impl Migrations {
     /// These migrations, numbers ascending.
     #[must_use]
     pub const fn new(list: &'static [Migration]) -> Self {
-        Self { list, folder: None, postgres: None }
+        Self { list, folder: None, postgres: None, functions: &[] }
     }
 
     /// The same, taken from this folder. While developing (`debug_assertions`), a file that was added there after the
@@ -75,6 +80,15 @@ impl Migrations {
         self
     }
 
+    /// The same, and the functions of the application that they declare for SQLite, made by [`sql_function!`](crate::sql_function!), which has an
+    /// example. Each must be declared by a migration (`-- skep: function slug(text) text`), with the same types, and each that is
+    /// declared must be given: otherwise the database is not opened.
+    #[must_use]
+    pub const fn with_functions(mut self, functions: &'static [Function]) -> Self {
+        self.functions = functions;
+        self
+    }
+
     /// Those for PostgreSQL.
     #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
     pub(super) fn postgres_steps(&self) -> Result<Steps<'static>, super::open::Problem> {
@@ -85,9 +99,22 @@ impl Migrations {
         }
     }
 
+    /// Those of the application.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn functions(&self) -> &'static [Function] {
+        self.functions
+    }
+
     #[cfg(not(target_family = "wasm"))]
     pub(super) fn steps(&self) -> Steps<'static> {
-        Steps { list: self.list.iter().map(|migration| migration.0).collect(), folder: self.folder }
+        let list = self.list.iter().map(|migration| migration.0).collect();
+        Steps { list, folder: self.folder, functions: self.functions }
+    }
+
+    /// The first function that is given: a host can call none.
+    #[cfg(target_family = "wasm")]
+    pub(super) fn first_function(&self) -> Option<&'static Function> {
+        self.functions.first()
     }
 
     /// Number, name of the file and text of each, for a host.

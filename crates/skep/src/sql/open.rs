@@ -11,6 +11,7 @@ use rusqlite::{OpenFlags, ffi};
 
 use super::connection::{Connection, Role};
 use super::error::{Error, sqlite};
+use super::function;
 use super::guests;
 use super::migrations::{Steps, migrate};
 use super::options::Options;
@@ -73,6 +74,13 @@ pub(super) enum Problem {
         table: String,
         parent: String,
     },
+    /// What a comment says that begins with `skep:`.
+    Declaration {
+        file: String,
+        reason: String,
+    },
+    /// Functions that are declared and those that are given do not agree.
+    Functions(String),
     Database(Error),
     #[cfg(feature = "postgres")]
     Address(String),
@@ -121,8 +129,9 @@ impl OpenError {
     }
 }
 
-/// Creates the file if need be, checks it, runs what migrations it lacks, and gives back the writer.
-pub(super) fn open(path: &Path, migrations: &Steps<'_>, options: &Options) -> Result<Connection, OpenError> {
+/// Creates the file if need be, checks it, runs what migrations it lacks, and gives back the writer. The functions of the application are
+/// in the options then.
+pub(super) fn open(path: &Path, migrations: &Steps<'_>, options: &mut Options) -> Result<Connection, OpenError> {
     timed(path, || try_open(path, migrations, options))
 }
 
@@ -163,12 +172,13 @@ fn try_check(path: &Path, migrations: &Steps<'_>) -> Result<(), Problem> {
     migrations.check(&raw)
 }
 
-fn try_open(path: &Path, migrations: &Steps<'_>, options: &Options) -> Result<Connection, Problem> {
+fn try_open(path: &Path, migrations: &Steps<'_>, options: &mut Options) -> Result<Connection, Problem> {
     if cfg!(debug_assertions)
         && let Some(file) = migrations.newcomer()
     {
         return Err(Problem::NotCompiledIn { file });
     }
+    options.functions = function::agreed(migrations, options.guests)?;
     let mut raw = open_file(path, options)?;
     raw.busy_timeout(options.busy_timeout).map_err(sqlite)?;
     if options.guests {
@@ -180,6 +190,7 @@ fn try_open(path: &Path, migrations: &Steps<'_>, options: &Options) -> Result<Co
     if !read_only {
         use_wal(&raw, options.busy_timeout)?;
     }
+    function::register_first(&raw, &options.functions)?;
     migrate(&mut raw, migrations, read_only, options.guests)?;
     Ok(Connection::set_up(raw, Role::Writer, options).map_err(sqlite)?)
 }
@@ -286,6 +297,8 @@ impl fmt::Display for Problem {
                 f,
                 "migration {file} was undone: it leaves rows of `{table}` that refer to missing rows of `{parent}`"
             ),
+            Self::Declaration { file, reason } => write!(f, "migration {file}, {reason}"),
+            Self::Functions(problem) => f.write_str(problem),
             Self::Database(error) if error.is_read_only() || error.primary() == ffi::SQLITE_CANTOPEN => {
                 write!(f, "{error}; the file must be readable, and its directory writable for the -wal and -shm files")
             }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::function::Registered;
+
 /// How a database is opened. Every setting has a default that suits a site on one machine. Most are SQLite's; those of PostgreSQL say so.
 ///
 /// ```
@@ -31,6 +33,8 @@ pub struct Options {
     pub(super) notifications: usize,
     /// Statements come from somebody who is not trusted: `guests.rs`.
     pub(super) guests: bool,
+    /// Those of the application that statements call: [`Migrations::with_functions`](super::Migrations::with_functions).
+    pub(super) functions: Vec<Registered>,
 }
 
 impl Options {
@@ -54,6 +58,7 @@ impl Options {
             statement_timeout: Duration::from_secs(30),
             notifications: 64,
             guests: false,
+            functions: Vec::new(),
         }
     }
 

@@ -161,6 +161,12 @@ fn written<T>(query: &Query<'_, T>) -> Vec<&'static str> {
 impl Database {
     /// Has it opened, and what it lacks of the migrations run.
     pub(crate) fn open(migrations: &Migrations, own: &[&str]) -> Result<Self, String> {
+        if let Some(function) = migrations.first_function() {
+            return Err(format!(
+                "Migrations::with_functions gives `{function}`, and the host of a component calls nothing of it: compute the value in the \
+                 handler that writes it, and store it in a column"
+            ));
+        }
         let own: Vec<String> = own.iter().map(|statement| (*statement).to_owned()).collect();
         host::open(&migrations.list(), &own)?;
         Ok(Self { link: Link { run, transaction }, on_commit: Committed::default() })

@@ -46,6 +46,8 @@ fn migrations_run_once_and_whole() {
         migrations!(1 "create table a (b int); insert into a values (1);", 2 "create table c (d int);\ncommit;");
     let error = fails(&control);
     assert!(error.contains("line 2") && error.contains("must not begin or end a transaction"), "{error}");
+    let declared = fails(&migrations!(1 "-- skep: function slug(text) text"));
+    assert!(declared.contains("line 1: `slug(text) text`: PostgreSQL cannot call functions"), "{declared}");
     let good = migrations!(1 "create table a (b int); insert into a values (1);", 2 "create table c (d int);");
     let database = open(&cluster, &good).unwrap();
     assert_eq!(database.write(|db| db.one::<i64>("select count(*) from a, skep_migrations")).unwrap(), Some(2));

@@ -254,3 +254,11 @@ fn a_write_that_nobody_waits_for_ends() {
     let next = packed(3, "insert into note values (7)");
     assert!(now(database.packed(Place::Writer, &next)).0.is_ok());
 }
+
+#[test]
+fn a_component_declares_no_function_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = open(folder.path(), "create table note (text text);\n-- skep: function slug(text) text").unwrap_err();
+    let wanted = "migration 0001_note.sql, line 2, declares the function `slug(text) text` of the application, which a component cannot have";
+    assert!(error.contains(wanted), "{error}");
+}

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use skep_sql_lock::directives;
-use skep_sql_lock::scope::{self, Directive};
+use skep_sql_lock::directive::{at_line, not_on_postgres};
+use skep_sql_lock::{Dialect, Directive, directives, scope};
 use tokio_postgres::Client;
 
 use crate::sql::server::chain;
@@ -33,25 +33,32 @@ impl Declared {
     /// # Errors
     /// It says something of a table or column which is not there, or a scope would be lost in silence: a text for the developer.
     pub(in crate::sql) async fn follow(&mut self, client: &Client, migration: &str) -> Result<(), String> {
-        for directive in directives(migration)? {
-            match directive {
-                Directive::NotScoped { table } => {
-                    let table = folded(table);
-                    self.0.remove(&table).ok_or_else(|| scope::not_scoped_before(&table))?;
-                }
-                Directive::Scoped { table, column } => {
-                    let (table, column) = (folded(table), folded(column).trim_matches('"').to_owned());
-                    let of = place(client, &table, &column).await?;
-                    let of = of.ok_or_else(|| scope::no_column(&table, &column))?;
-                    self.0.insert(table, Declaration { column, of });
-                }
-            }
+        for (line, directive) in directives(Dialect::Postgres, migration)? {
+            self.follow_one(client, directive).await.map_err(|help| at_line(line, &help))?;
         }
         for (table, Declaration { column, of }) in &self.0 {
             // Another table of the same name is scoped if that is said again.
             if place(client, table, column).await? != Some(*of) {
                 return Err(scope::lost(table, column));
             }
+        }
+        Ok(())
+    }
+
+    async fn follow_one(&mut self, client: &Client, directive: Directive<'_>) -> Result<(), String> {
+        match directive {
+            Directive::NotScoped { table } => {
+                let table = folded(table);
+                self.0.remove(&table).ok_or_else(|| scope::not_scoped_before(&table))?;
+            }
+            Directive::Scoped { table, column } => {
+                let (table, column) = (folded(table), folded(column).trim_matches('"').to_owned());
+                let of = place(client, &table, &column).await?;
+                let of = of.ok_or_else(|| scope::no_column(&table, &column))?;
+                self.0.insert(table, Declaration { column, of });
+            }
+            Directive::Function(function) => return Err(not_on_postgres(&function)),
+            Directive::DropFunction { name } => return Err(format!("no function `{name}` was declared before")),
         }
         Ok(())
     }

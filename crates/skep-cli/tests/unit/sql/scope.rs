@@ -335,10 +335,17 @@ const LIVES: &[(&[&str], Result<&str, &str>)] = &[
     (&[TOKEN, "alter table token rename column user_id to owner"], Err("takes that column away")),
     (&[TOKEN, "alter table token drop column user_id"], Err("takes that column away")),
     (&[TOKEN, "drop table token; create table token (user_id int)"], Err("takes that column away")),
-    (&[TOKEN, "-- skep: token is scoped by user"], Err("0002.sql: `token is scoped by user`: there is no such column")),
+    (
+        &[TOKEN, "-- skep: token is scoped by user"],
+        Err("0002.sql: line 1: `token is scoped by user`: there is no such column"),
+    ),
     (&["create view token as select 1 as a; -- skep: token is scoped by a"], Err("there is no such column of a table")),
-    (&[TOKEN, "-- skep: scoped by user_id"], Err("expected `skep: TABLE is scoped by COLUMN`")),
+    (&[TOKEN, "-- skep: scoped by user_id"], Err("expected one of `skep: TABLE is scoped by COLUMN`")),
     (&[TOKEN, "-- skep: tokens is not scoped"], Err("`tokens` was not scoped before")),
+    (
+        &[TOKEN, "\n-- skep: function slug(text) text"],
+        Err("line 2: `slug(text) text`: PostgreSQL cannot call functions"),
+    ),
 ];
 
 const TOKEN: &str = "-- skep: token is scoped by user_id\ncreate table token (id bigint primary key, user_id bigint);";

@@ -7,6 +7,7 @@ use rusqlite::{Connection, ffi};
 use super::{Step, Steps};
 use crate::sql::additions::first_other;
 use crate::sql::error::{Result, sqlite};
+use crate::sql::function;
 use crate::sql::guests;
 use crate::sql::open::Problem;
 
@@ -45,10 +46,11 @@ impl<'t> Steps<'t> {
     pub(in crate::sql) fn describe(&self, applied: &[Applied]) -> Result<Vec<String>, Problem> {
         self.check_order()?;
         self.next(applied)?;
+        let new_functions = self.new_functions(applied);
         let width = self.list.iter().map(|migration| migration.file.len()).max().unwrap_or(0);
         let state = |migration: &Step<'_>| match applied.iter().find(|done| done.number == migration.number) {
             Some(done) => format!("ran at {}", done.at),
-            None => match first_other(migration.text) {
+            None => match first_other(migration.text, &new_functions) {
                 Some((line, statement)) => format!("pending, and does more than add: line {line}, {statement}"),
                 None => "pending".to_owned(),
             },
@@ -77,13 +79,21 @@ impl<'t> Steps<'t> {
     /// The same, where these have run.
     pub(in crate::sql) fn only_add(&self, applied: &[Applied]) -> Result<(), Problem> {
         let pending = self.list.iter().filter(|migration| applied.iter().all(|done| done.number != migration.number));
-        let mut others = pending.filter_map(|migration| Some((migration.file, first_other(migration.text)?)));
+        let new_functions = self.new_functions(applied);
+        let mut others =
+            pending.filter_map(|migration| Some((migration.file, first_other(migration.text, &new_functions)?)));
         match others.next() {
             Some((file, (line, statement))) => {
                 Err(Problem::Breaking { file: file.to_owned(), line, statement: statement.to_owned() })
             }
             None => Ok(()),
         }
+    }
+
+    /// Functions of the application that a version before these migrations does not have.
+    fn new_functions(&self, applied: &[Applied]) -> Vec<String> {
+        let is_pending = |migration: &&Step<'_>| applied.iter().all(|done| done.number != migration.number);
+        self.list.iter().filter(is_pending).flat_map(function::declared_by).collect()
     }
 
     /// The one to run next, or what is wrong with those that ran.

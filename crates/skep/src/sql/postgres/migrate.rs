@@ -5,6 +5,7 @@ use std::sync::Arc;
 use skep_sql_lock::text::{first_control, statement_starts};
 
 use super::super::error::Result;
+use super::super::function;
 use super::super::migrations::{Applied, Step, Steps, code_at};
 use super::super::open::Problem;
 use super::super::value::Value;
@@ -21,6 +22,7 @@ const PATIENCE: &str = "60s";
 /// Runs what has not run yet. With `carefully`, another version uses the database meanwhile.
 pub(super) fn run(remote: &Remote, steps: Steps<'static>, carefully: bool) -> Result<(), Problem> {
     steps.check_order()?;
+    function::refuse(&steps)?;
     remote.run(move |connection| async move {
         let done = applied(&connection).await?;
         if carefully {
@@ -40,6 +42,7 @@ pub(super) fn run(remote: &Remote, steps: Steps<'static>, carefully: bool) -> Re
 
 /// Looks at those that ran.
 pub(super) fn check(remote: &Remote, steps: Steps<'static>) -> Result<(), Problem> {
+    function::refuse(&steps)?;
     remote.run(move |connection| async move { steps.next(&applied(&connection).await?).map(drop) })?
 }
 

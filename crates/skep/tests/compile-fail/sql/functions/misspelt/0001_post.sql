@@ -1,0 +1,3 @@
+create table post (title text not null) strict;
+
+-- skep: function slug(text)

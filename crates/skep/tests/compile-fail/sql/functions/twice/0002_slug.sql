@@ -1,0 +1,1 @@
+-- skep: function slug(text, integer) text

@@ -1,0 +1,2 @@
+-- skep: function slug(varchar) text
+create table post (title text not null) strict;
