@@ -58,7 +58,9 @@ impl Handle for Queries {
 impl Handle for Updates {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let mut rows = worlds(cx.db()).await?;
-        rows.iter_mut().for_each(|row| row.number = random());
+        for row in &mut rows {
+            row.number = random();
+        }
         // In one order, so that no two requests wait for each other.
         rows.sort_unstable_by_key(|row| row.id);
         let pairs = values(rows.iter().flat_map(|row| [row.id, row.number]));
