@@ -38,6 +38,7 @@ pub enum Notification {
 }
 
 /// What is said on a channel of PostgreSQL, from now on: [`Local::listen`](crate::sql::Local::listen). It is a [`Stream`] without an end.
+/// What was said a moment before may be heard, too.
 #[must_use = "notifications are heard as they are asked for"]
 pub struct Notifications {
     name: Arc<str>,
