@@ -38,7 +38,6 @@ pub enum Notification {
 }
 
 /// What is said on a channel of PostgreSQL, from now on: [`Local::listen`](crate::sql::Local::listen). It is a [`Stream`] without an end.
-/// What was said a moment before may be heard, too.
 #[must_use = "notifications are heard as they are asked for"]
 pub struct Notifications {
     name: Arc<str>,
@@ -165,6 +164,8 @@ impl Listener {
         self.start(shared);
         self.tell(Command::Hear(name, sender));
         heard.await.map_err(|oneshot::Canceled| Kind::Abandoned)??;
+        // What came meanwhile is for those who listened before.
+        notifications.queue.change(|waiting| waiting.said.clear());
         Ok(notifications)
     }
 
