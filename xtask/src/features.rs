@@ -1,9 +1,9 @@
-//! The feature matrix: each crate of the product with each of its features alone, with none, with all and with its default, and each example
-//! alone. A warning is an error.
+//! The feature matrix: each crate of the product with each of its features alone, with none and with its default, and each example alone. A
+//! warning is an error, but in an example: the step `clippy` has those. It has all features of all crates, too.
 //!
 //! A feature that no source of its crate names only turns on those of other crates, and is checked there: alone it is left out.
 //! The compiler of components is checked again for each set of features, which takes a minute: `skep` is checked without it, and the crate
-//! that brings it is left out. The step `clippy` has all features of both, the step `test` has those that both have by themselves.
+//! that brings it is left out.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -13,8 +13,6 @@ use crate::command;
 /// Checks one target of a package. What clippy knows it says of the whole workspace; here, what is unused or missing is looked for, which
 /// the compiler does in half the time. `cargo check` cannot make warnings errors without flags that compile all dependencies again.
 const CHECK: &str = "cargo rustc --quiet --profile check";
-/// Checks all targets of a package.
-const CHECK_ALL: &str = "cargo clippy --quiet";
 const DENY: &str = "-- -D warnings";
 
 /// Brings the compiler of components.
@@ -34,7 +32,7 @@ pub(crate) fn commands() -> Result<Vec<String>, String> {
     }
     let names = packages("examples")?;
     let names = names.iter().filter_map(|folder| folder.file_name()?.to_str());
-    all.extend(names.map(|name| format!("{CHECK_ALL} -p {name} {DENY}")));
+    all.extend(names.map(|name| format!("cargo check --quiet -p {name}")));
     Ok(all)
 }
 
@@ -76,8 +74,7 @@ fn of(manifest: &str, target: &str, sources: &str) -> Vec<String> {
     let named = features.iter().filter(|feature| sources.contains(&format!("feature = \"{feature}\"")));
     let alone = named.map(|feature| format!("{check} --no-default-features --features {feature} {DENY}"));
     let none = format!("{check} --no-default-features {DENY}");
-    let (default, all) = (format!("{check} {DENY}"), format!("{check} --all-features {DENY}"));
-    [none].into_iter().chain(alone).chain([default, all]).collect()
+    [none].into_iter().chain(alone).chain([format!("{check} {DENY}")]).collect()
 }
 
 fn features(manifest: &str) -> Vec<&str> {
@@ -91,11 +88,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_feature_is_checked_alone_and_all_together() {
+    fn each_feature_is_checked_alone() {
         let manifest = "[package]\nname = \"a\"\n[features]\n# Why.\ndefault = [\"b\"]\nb = []\nc-d = [\n  \"b\",\n]\ne = [\"f/e\"]\n[lints]\n";
         let sources = "#[cfg(feature = \"b\")]\n#![cfg(feature = \"c-d\")]\n";
         let none = " --no-default-features";
-        let sets = [none, &format!("{none} --features b"), &format!("{none} --features c-d"), "", " --all-features"];
+        let sets = [none, &format!("{none} --features b"), &format!("{none} --features c-d"), ""];
         let expected = sets.map(|set| format!("cargo rustc --quiet --profile check -p a --lib{set} -- -D warnings"));
         assert_eq!(of(manifest, "--lib", sources), expected);
         assert!(of("[package]\nname = \"a\"\n", "--lib", "").is_empty());

@@ -12,7 +12,7 @@ use skep::settings::{self as resolved, RawSetting, Resolved};
 use crate::code::Code;
 use crate::data::{FOLDER, ServerSettings};
 use crate::disk::write_whole;
-use crate::engine::Host;
+use crate::engine::{Host, Size};
 use crate::error::Error;
 use crate::options::Options;
 use crate::precompiled::pieces;
@@ -101,7 +101,8 @@ fn run(arguments: Vec<OsString>) -> Result<String, Error> {
 /// Whether start-up code is in its image, and the parts of the file.
 fn make(source: &Source, options: &Options, settings: Vec<RawSetting>) -> Result<(bool, [Vec<u8>; 4]), Error> {
     let one = Options { instances: 2, ..options.clone() };
-    let host = Host::new(size(std::iter::once(&one)))?;
+    // Up to three variants of one component are compiled, which differ in few functions; all of that ends with this process.
+    let host = Host::new(Size { functions: usize::MAX, ..size(std::iter::once(&one)) })?;
     let start = match options.module_cache {
         ModuleCache::Cached | ModuleCache::Cold => None,
         _ => or_cold(Start::of(&host, None, &source.bytes, options), options)?,

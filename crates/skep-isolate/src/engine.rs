@@ -62,6 +62,8 @@ pub(crate) struct Size {
     pub(crate) instances: u32,
     /// Whether instructions are counted.
     pub(crate) fuel: bool,
+    /// Bytes of compiled functions that are kept for the next component. See [`FunctionCache`].
+    pub(crate) functions: usize,
 }
 
 /// Core modules that one component may instantiate: a Rust component has three or four, an interpreter with its libraries some twenty.
@@ -207,7 +209,7 @@ fn config(size: Size, kind: Kind) -> Config {
     if kind == Kind::Baseline {
         config.wasm_features(features::NOT_IN_BASELINE, false);
     } else {
-        let cached = config.enable_incremental_compilation(Arc::new(FunctionCache::default()));
+        let cached = config.enable_incremental_compilation(Arc::new(FunctionCache::new(size.functions)));
         cached.expect("only the baseline compiler has none");
     }
     #[cfg(feature = "wasi03")]

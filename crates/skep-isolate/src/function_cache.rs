@@ -10,25 +10,30 @@ use std::sync::{Mutex, PoisonError};
 
 use wasmtime::CacheStore;
 
-/// Bytes of a generation.
-const GENERATION: usize = 8 << 20;
-
-#[derive(Default)]
 pub(crate) struct FunctionCache(Mutex<Generations>);
 
 #[derive(Default)]
 struct Generations {
+    /// Bytes of each.
+    most: usize,
     young: HashMap<Vec<u8>, Vec<u8>>,
     /// Bytes of `young`.
     bytes: usize,
     old: HashMap<Vec<u8>, Vec<u8>>,
 }
 
+impl FunctionCache {
+    /// With two generations of so many bytes each.
+    pub(crate) fn new(most: usize) -> Self {
+        Self(Mutex::new(Generations { most, ..Generations::default() }))
+    }
+}
+
 impl Generations {
     fn insert(&mut self, key: Vec<u8>, value: Vec<u8>) {
         self.bytes += key.len() + value.len();
         self.young.insert(key, value);
-        if self.bytes > GENERATION {
+        if self.bytes > self.most {
             self.old = std::mem::take(&mut self.young);
             self.bytes = 0;
         }
@@ -64,7 +69,7 @@ mod tests {
 
     #[test]
     fn functions_that_are_used_stay_and_the_cache_is_bounded() {
-        let cache = FunctionCache::default();
+        let cache = FunctionCache::new(8 << 20);
         assert!(cache.insert(b"used", vec![1; 100]) && cache.insert(b"unused", vec![2; 100]));
         for nth in 0..40u32 {
             assert!(cache.insert(&nth.to_le_bytes(), vec![0; 1 << 20]));
@@ -73,12 +78,12 @@ mod tests {
         assert_eq!(cache.get(b"unused"), None);
         let generations = cache.0.lock().unwrap();
         let bytes = generations.young.values().chain(generations.old.values()).map(Vec::len).sum::<usize>();
-        assert!(bytes <= 2 * GENERATION + (1 << 20), "{bytes}");
+        assert!(bytes <= (2 * 8 + 1) << 20, "{bytes}");
     }
 
     #[test]
     fn a_function_that_has_not_changed_is_not_compiled_again() {
-        let cache = std::sync::Arc::new(FunctionCache::default());
+        let cache = std::sync::Arc::new(FunctionCache::new(8 << 20));
         let mut config = wasmtime::Config::new();
         config.enable_incremental_compilation(std::sync::Arc::clone(&cache) as _).unwrap();
         // In parallel, what wasmtime looks up for a function that only adapts calls may differ with the thread's work before: one or two are

@@ -153,8 +153,12 @@ pub(crate) fn size<'o>(options: impl Iterator<Item = &'o Options> + Clone) -> Si
     Size {
         instances: options.clone().map(|one| one.instances + BESIDE).sum::<u32>(),
         fuel: options.clone().any(|one| one.fuel.is_some()),
+        functions: FUNCTIONS,
     }
 }
+
+/// Bytes of compiled functions that wait for the next version, twice.
+const FUNCTIONS: usize = 8 << 20;
 
 /// Instances of an application without a request: one for probes, and those for the jobs of this version and of the one before.
 const BESIDE: u32 = 3;

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use super::Test;
@@ -43,22 +44,22 @@ fn compiled() {
     assert!(text.contains("was compiled for another engine"), "{text}");
 }
 
-/// Compiles, and says where to.
-fn compile(folder: &Folder, name: &str, component: &std::path::Path, more: &[&str]) -> String {
-    let out = folder.0.join(name).to_str().unwrap().to_owned();
-    let (well, text) = run("compile", &[&[component.to_str().unwrap(), "-o", &out], more].concat());
+fn compile(out: &Path, component: &Path, more: &[&str]) {
+    let (out, component) = (out.to_str().unwrap(), component.to_str().unwrap());
+    let (well, text) = run("compile", &[&[component, "-o", out], more].concat());
     assert!(well && text.contains("start-up code in its image"), "{text}");
-    out
 }
 
 /// What start-up code did to the database that went away, it does to the one that stays.
 fn database() {
     let folder = Folder::new();
-    let out = compile(&folder, "app.cwasm", &guests::application("skep-isolate-app"), &[]);
+    let out = folder.0.join("app.cwasm");
+    compile(&out, &guests::application("skep-isolate-app"), &[]);
+    let out = out.to_str().unwrap();
     let data = folder.0.join("data");
-    let (well, text) = run("serve", &[&out, "--check", "--data", data.to_str().unwrap(), "--probe", "/notes"]);
+    let (well, text) = run("serve", &[out, "--check", "--data", data.to_str().unwrap(), "--probe", "/notes"]);
     assert!(well && !data.join("app").exists(), "it only looks: {text}");
-    let arguments = [out.as_str(), "--data", data.to_str().unwrap(), "--probe", "/notes", "--status", "/-/isolate"];
+    let arguments = [out, "--data", data.to_str().unwrap(), "--probe", "/notes", "--status", "/-/isolate"];
     let server = Server::start(&arguments);
     assert!(server.text("/notes").contains("first"), "{}", server.text("/notes"));
     assert_eq!(server.ask("POST", "/notes/a/keep", "x", "").unwrap().status, 200);
@@ -71,25 +72,23 @@ fn database() {
     assert!(notes.contains("first") && notes.contains("a, again"), "{notes}");
     server.wait_for("start-up code has read another SKEP_LIMIT_PAGE where this file was compiled");
     // Another application's migrations are none of this database's, and change nothing.
-    let articles = examples().join("articles");
-    let files = folder.0.join("files");
-    copy(&articles, &files.join("articles"));
-    let blog = compile(&folder, "b.cwasm", &guests::application("blog"), &["--dir", &lent(&files)]);
-    fs::rename(blog, &out).unwrap();
+    let blog = folder.0.join("b.cwasm");
+    fs::copy(&compiled_blog().1, &blog).unwrap();
+    fs::rename(blog, out).unwrap();
     server.wait_for("start-up code failed: the application does not start: ");
     assert_eq!(server.text("/notes").lines().next(), notes.lines().next());
 }
 
-fn examples() -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/blog")
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/blog")
 }
 
-fn lent(files: &std::path::Path) -> String {
+fn lent(files: &Path) -> String {
     format!("{}::/data", files.display())
 }
 
 /// With their times, as a deployment does.
-fn copy(from: &std::path::Path, to: &std::path::Path) {
+fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for file in fs::read_dir(from).unwrap() {
         let file = file.unwrap().path();
@@ -100,6 +99,20 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
+/// The blog, compiled once for all tests, and the folder with the files that it had then.
+fn compiled_blog() -> &'static (PathBuf, PathBuf) {
+    static COMPILED: OnceLock<(PathBuf, PathBuf)> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        // A static is never dropped, which would remove a temporary folder.
+        let folder = guests::target().join("compiled");
+        let _ = fs::remove_dir_all(&folder);
+        let (files, out) = (folder.join("files"), folder.join("blog.cwasm"));
+        copy(&examples().join("articles"), &files.join("articles"));
+        compile(&out, &guests::application("blog"), &["--dir", &lent(&files)]);
+        (files, out)
+    })
+}
+
 /// It keeps in memory what it has seen of its folder, and in the database what was in it.
 fn blog() {
     let folder = Folder::new();
@@ -108,20 +121,19 @@ fn blog() {
     assert!(!well && text.contains("start-up code failed: the application does not start: /data/articles: "), "{text}");
     assert!(text.contains("lend start-up code a folder with the files that it wants, --dir DIR::/data"), "{text}");
     assert!(text.lines().count() == 1 && text.matches("does not start").count() == 1, "{text}");
-    let data = folder.0.join("data");
-    let files = data.join("blog/files");
-    copy(&examples().join("articles"), &files.join("articles"));
-    let out = compile(&folder, "blog.cwasm", &component, &["--dir", &lent(&files)]);
+    let (files, out) = compiled_blog();
+    let (data, out) = (folder.0.join("data"), out.to_str().unwrap());
+    copy(&files.join("articles"), &data.join("blog/files/articles"));
     // The very files, whose times the image knows; and no files, of which the blog makes its own.
     let elsewhere = folder.0.join("elsewhere");
     for data in [&data, &elsewhere] {
-        let server = Server::start(&[&out, "--data", data.to_str().unwrap()]);
+        let server = Server::start(&[out, "--data", data.to_str().unwrap()]);
         assert!(server.text("/").contains("/writings/"), "{}: {}", data.display(), server.text("/"));
         let found = server.text("/writings/measure-first");
         assert!(found.contains("</article>") || found.contains("<h1"), "{found}");
     }
     // A file that appears while it runs is an article.
-    let server = Server::start(&[&out, "--data", elsewhere.to_str().unwrap()]);
+    let server = Server::start(&[out, "--data", elsewhere.to_str().unwrap()]);
     let known = fs::read_to_string(examples().join("articles/measure-first.md")).unwrap();
     fs::write(elsewhere.join("blog/files/articles/another-one.md"), known).unwrap();
     let begun = std::time::Instant::now();

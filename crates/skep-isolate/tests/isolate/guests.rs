@@ -4,6 +4,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
+/// Beside what cargo builds, so that a second run builds nothing.
+pub(crate) fn target() -> PathBuf {
+    std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("guests")
+}
+
 /// Built with these features of `tests/guest`.
 fn build(features: &str) -> PathBuf {
     build_of("guest", features)
@@ -12,8 +17,8 @@ fn build(features: &str) -> PathBuf {
 /// Built of this package beside it.
 fn build_of(name: &str, features: &str) -> PathBuf {
     let package = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(name);
-    // Beside what cargo builds, so that a second run builds nothing; one folder for each, since they have one name.
-    let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("guests");
+    // One folder for each, since they have one name.
+    let target = target();
     let folder = if name == "guest" { target.clone() } else { target.join(format!("of-{name}")) };
     let folder = folder.join(if features.is_empty() { "plain" } else { features });
     let mut cargo = Command::new(env!("CARGO"));

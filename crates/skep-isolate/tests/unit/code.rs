@@ -28,7 +28,7 @@ fn resident(folder: &str) -> u64 {
 fn released_code_pages_take_no_memory_and_come_back() {
     let folder = tempfile::tempdir().unwrap();
     let disk = Disk::open(folder.path()).unwrap();
-    let host = Host::new(Size { instances: 4, fuel: false }).unwrap();
+    let host = Host::new(Size { instances: 4, fuel: false, functions: 8 << 20 }).unwrap();
     let wasm = wat::parse_str(
         "(component (core module $m (func (export \"f\") (result i32) (i32.const 7)))
            (core instance $i (instantiate $m))

@@ -64,7 +64,8 @@ type Calls = Vec<(usize, Vec<Val>)>;
 
 impl Default for Differential {
     fn default() -> Self {
-        let host = Host::new(Size { instances: 8, fuel: false }).unwrap_or_else(|error| panic!("{error}"));
+        let host =
+            Host::new(Size { instances: 8, fuel: false, functions: 8 << 20 }).unwrap_or_else(|error| panic!("{error}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { host, runtime }
     }

@@ -8,7 +8,7 @@ fn complaint(module: &str, patience: Duration) -> String {
     let component =
         format!("(component {module} (func (export \"wizer-initialize\") (canon lift (core func $inner \"init\"))))");
     let wasm = wat::parse_str(component).unwrap();
-    let host = Host::new(Size { instances: 4, fuel: false }).unwrap();
+    let host = Host::new(Size { instances: 4, fuel: false, functions: 8 << 20 }).unwrap();
     let grants = Arc::new(Grants { clock: Arc::clone(&host.clock), memory: 1 << 20, ..Grants::default() });
     let start = Start::of(&host, None, &wasm, &Options { baseline: true, ..Options::default() }).unwrap().unwrap();
     start.image(None, &grants, patience).unwrap_err().to_string()

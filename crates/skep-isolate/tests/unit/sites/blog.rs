@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::guest::{Kept, component};
+use super::guest::component;
 use super::same;
 use super::site::{Said, Site};
 
@@ -25,7 +25,7 @@ fn links(said: &Said) -> Vec<String> {
 /// to compile.
 #[test]
 fn the_blog_says_the_same() {
-    let (native, component) = (Site::native(blog::app()), Site::component(&component("blog"), Kept::Snapshot));
+    let (native, component) = (Site::native(blog::app()), Site::large(&component("blog")));
     on_every_page(&native, &component);
     about_comments(&native, &component);
 }

@@ -1,11 +1,11 @@
 //! The forms: every kind of field, a file, rows, and a form that is accepted once.
 
-use super::guest::{Kept, component};
+use super::guest::component;
 use super::same;
 use super::site::{Said, Site};
 
 fn both() -> (Site, Site) {
-    (Site::native(forms::app()), Site::component(&component("forms"), Kept::Snapshot))
+    (Site::native(forms::app()), Site::large(&component("forms")))
 }
 
 /// The sealed token that a page has for its form.
