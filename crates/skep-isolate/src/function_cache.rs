@@ -23,7 +23,7 @@ struct Generations {
 }
 
 impl FunctionCache {
-    /// With two generations of so many bytes each.
+    /// With two generations of `most` bytes each.
     pub(crate) fn new(most: usize) -> Self {
         Self(Mutex::new(Generations { most, ..Generations::default() }))
     }

@@ -42,7 +42,7 @@ pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
         return Vec::new();
     }
     let text = "`unsafe`; it stands in skep-server's sys, in skep-isolate's, in that of skep-cache's shared map and of components only, and in what derive(Settings) writes";
-    tokens::find(&tokens::all(source), &["unsafe"]).map(|line| source.complaint(line, text)).collect()
+    tokens::find(tokens::all(source), &["unsafe"]).map(|line| source.complaint(line, text)).collect()
 }
 
 /// The driver of PostgreSQL: its connections belong to the thread of a handler. With the feature `postgres` only.
@@ -57,7 +57,7 @@ pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
     let tokens = tokens::without_tests(source);
     let complain = |words: &&[&str]| {
         let text = format!("`{}` in skep; sockets, threads and processes are skep-server's part", words.concat());
-        tokens::find(&tokens, words).map(|line| source.complaint(line, text.clone())).collect::<Vec<_>>()
+        tokens::find(tokens, words).map(|line| source.complaint(line, text.clone())).collect::<Vec<_>>()
     };
     NOT_IN_SKEP.iter().flat_map(complain).collect()
 }

@@ -18,10 +18,10 @@ pub(super) fn macros(source: &Source) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for name in MACROS {
         let text = format!("`{name}!`; what is in the tree is finished");
-        complaints.extend(tokens::find(&tokens, &[name, "!"]).map(|line| source.complaint(line, text.clone())));
+        complaints.extend(tokens::find(tokens, &[name, "!"]).map(|line| source.complaint(line, text.clone())));
     }
     let text = "a test is ignored; `#[ignore = \"...\"]` says why";
-    let ignored = tokens::find(&tokens, &["#", "[", "ignore", "]"]);
+    let ignored = tokens::find(tokens, &["#", "[", "ignore", "]"]);
     complaints.extend(ignored.map(|line| source.complaint(line, text)));
     complaints
 }

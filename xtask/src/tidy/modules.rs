@@ -44,7 +44,7 @@ impl Modules {
         let mut modules = Self { files: BTreeMap::new(), uses: BTreeMap::new() };
         for source in tree.sources.iter().filter(|source| source.is_rust() && !source.is_test()) {
             let Some(module) = module(source, folder) else { continue };
-            modules.uses.insert(module.clone(), uses(&tokens::without_tests(source)));
+            modules.uses.insert(module.clone(), uses(tokens::without_tests(source)));
             modules.files.insert(module, source.path.clone());
         }
         modules

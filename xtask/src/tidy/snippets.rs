@@ -56,11 +56,13 @@ fn is_shown(source: &Source) -> bool {
 
 /// Whether a crate has the page as a documentation test.
 fn is_tested(page: &Source, tree: &Tree) -> bool {
+    const INCLUDES: &str = "doc = include_str!(";
     let included = format!("/{}\")]", page.path);
     let of_root = format!("../{}\")]", page.path);
-    let rust = tree.sources.iter().filter(|source| source.is_rust());
-    rust.flat_map(|source| source.text.lines())
-        .any(|line| line.contains("doc = include_str!(") && (line.ends_with(&included) || line.ends_with(&of_root)))
+    let including = tree.sources.iter().filter(|source| source.is_rust() && source.text.contains(INCLUDES));
+    including
+        .flat_map(|source| source.text.lines())
+        .any(|line| line.contains(INCLUDES) && (line.ends_with(&included) || line.ends_with(&of_root)))
 }
 
 fn blocks(page: &Source) -> Vec<Block<'_>> {
@@ -85,6 +87,10 @@ fn blocks(page: &Source) -> Vec<Block<'_>> {
 
 /// Whether all paragraphs of the block stand in the file, in their order. Indentation does not count.
 fn is_excerpt(block: &[&str], source: &Source) -> bool {
+    let first = block.iter().find(|line| !line.is_empty() && **line != LEFT_OUT);
+    if first.is_some_and(|line| !source.text.contains(line)) {
+        return false;
+    }
     let lines: Vec<&str> = source.text.lines().map(str::trim).collect();
     let mut rest = lines.as_slice();
     block.split(|line| line.is_empty() || *line == LEFT_OUT).filter(|part| !part.is_empty()).all(|part| {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use super::Complaint;
+use super::tokens::Tokens;
 use crate::command;
 
 /// One text file.
@@ -12,6 +13,7 @@ pub(crate) struct Source {
     /// From the root of the repository, with `/`.
     pub(crate) path: String,
     pub(crate) text: String,
+    pub(crate) tokens: Tokens,
 }
 
 /// All files that git knows, or would know after `git add --all`.
@@ -24,7 +26,7 @@ pub(crate) struct Tree {
 
 impl Source {
     pub(crate) fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { path: path.into(), text: text.into() }
+        Self { path: path.into(), text: text.into(), tokens: Tokens::default() }
     }
 
     /// A complaint about a line of this file; lines are counted from 1.

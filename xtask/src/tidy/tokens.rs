@@ -1,5 +1,6 @@
 //! Rust as a flat row of words, so that a rule finds names also inside of macros, and never in text or comments.
 
+use std::cell::OnceCell;
 use std::str::FromStr;
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
@@ -13,14 +14,18 @@ pub(crate) struct Token {
     pub(crate) line: usize,
 }
 
+/// The tokens of a file, found once for all rules.
+#[derive(Debug, Default)]
+pub(crate) struct Tokens(OnceCell<(Vec<Token>, Vec<Token>)>);
+
 /// All tokens of a file, or none if it is no Rust: then `functions` says so.
-pub(crate) fn all(source: &Source) -> Vec<Token> {
-    collect(source, false)
+pub(crate) fn all(source: &Source) -> &[Token] {
+    &both(source).0
 }
 
 /// Like [`all`], without the items under `#[cfg(test)]` and `#[test]`.
-pub(crate) fn without_tests(source: &Source) -> Vec<Token> {
-    collect(source, true)
+pub(crate) fn without_tests(source: &Source) -> &[Token] {
+    &both(source).1
 }
 
 /// The lines on which these words follow each other, `path` also through the braces of a `use`:
@@ -58,11 +63,16 @@ fn in_braces(tokens: &[Token], words: &[&str]) -> bool {
     false
 }
 
-fn collect(source: &Source, skips_tests: bool) -> Vec<Token> {
+fn both(source: &Source) -> &(Vec<Token>, Vec<Token>) {
+    source.tokens.0.get_or_init(|| {
+        let stream = TokenStream::from_str(&source.text).unwrap_or_default();
+        (flat(stream.clone(), false), flat(stream, true))
+    })
+}
+
+fn flat(stream: TokenStream, skips_tests: bool) -> Vec<Token> {
     let mut flat = Flat { tokens: Vec::new(), skips_tests };
-    if let Ok(stream) = TokenStream::from_str(&source.text) {
-        flat.add(stream);
-    }
+    flat.add(stream);
     flat.tokens
 }
 
@@ -138,7 +148,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str, words: &[&str]) -> Vec<usize> {
-        find(&without_tests(&Source::new("a.rs", text)), words).collect()
+        find(without_tests(&Source::new("a.rs", text)), words).collect()
     }
 
     #[test]
