@@ -24,19 +24,19 @@ impl Inference<'_> {
     /// `inner` are the selects between the one that is asked about and the expression.
     fn has_aggregate(&self, expression: &Expr<'_>, inner: &[&Select<'_>]) -> bool {
         match expression {
-            Expr::FunctionCall { name, args, filter_over, .. } => {
+            Expr::FunctionCall { name, args, order_by, filter_over, .. } => {
                 let arguments = args.unwrap_or_default();
-                let is_window = filter_over.as_ref().is_some_and(|tail| tail.over_clause.is_some());
-                if !is_window && self.schema.aggregates(name.0, arguments.len()) {
-                    let is_inner = !inner.is_empty() && self.belongs_within(arguments, inner);
-                    if !is_inner {
-                        return true;
-                    }
+                let sorted = match order_by {
+                    Some(FunctionCallOrder::SortList(sorted)) => *sorted,
+                    _ => &[],
+                };
+                let named = arguments.iter().chain(sorted.iter().map(|sorted| &sorted.expr));
+                if self.is_aggregate_of(name.0, arguments.len(), named, filter_over.as_ref(), inner) {
+                    return true;
                 }
             }
             Expr::FunctionCallStar { name, filter_over } => {
-                let is_window = filter_over.as_ref().is_some_and(|tail| tail.over_clause.is_some());
-                if !is_window && inner.is_empty() && self.schema.aggregates(name.0, 0) {
+                if self.is_aggregate_of(name.0, 0, [], filter_over.as_ref(), inner) {
                     return true;
                 }
             }
@@ -48,6 +48,22 @@ impl Inference<'_> {
             Part::Select(select) => found |= self.select_has_aggregate(select, inner),
         });
         found
+    }
+
+    /// True if the call of a function is an aggregate, and may be that of the select around all `inner`: its condition counts as its arguments do.
+    fn is_aggregate_of<'e, 'b: 'e>(
+        &self,
+        name: &str,
+        arguments: usize,
+        named: impl IntoIterator<Item = &'e Expr<'b>>,
+        tail: Option<&'e FunctionTail<'b>>,
+        inner: &[&Select<'_>],
+    ) -> bool {
+        if tail.is_some_and(|tail| tail.over_clause.is_some()) || !self.schema.aggregates(name, arguments) {
+            return false;
+        }
+        let condition = tail.and_then(|tail| tail.filter_clause);
+        inner.is_empty() || !self.belongs_within(named.into_iter().chain(condition).collect(), inner)
     }
 
     fn select_has_aggregate<'b>(&self, select: &Select<'b>, inner: &[&Select<'b>]) -> bool {
@@ -68,10 +84,9 @@ impl Inference<'_> {
             })
     }
 
-    /// True if the arguments name no column at all, or surely one of the selects in between.
-    fn belongs_within(&self, arguments: &[Expr<'_>], inner: &[&Select<'_>]) -> bool {
+    /// True if these parts of an aggregate name no column at all, or surely one of the selects in between.
+    fn belongs_within(&self, mut pending: Vec<&Expr<'_>>, inner: &[&Select<'_>]) -> bool {
         let (mut names_any, mut names_inner) = (false, false);
-        let mut pending: Vec<&Expr<'_>> = arguments.iter().collect();
         let mut is_plain = true;
         while let Some(expression) = pending.pop() {
             match expression {

@@ -29,6 +29,31 @@ fn a_view_and_a_list_are_no_tables() {
     assert_eq!(tables("insert into title (title) values ('a')", &[]).1, ["post"]);
 }
 
+/// An aggregate of an inner select is that of the outer one if nothing in it names a column of the inner one: then all rows are one, which
+/// is there without any.
+#[test]
+fn a_column_beside_an_aggregate_may_be_null() {
+    let schema = Schema::of(&[("0001.sql".into(), SCHEMA.to_owned())]).unwrap();
+    for (aggregate, makes_one_row) in [
+        ("(select count(*) from remark)", false),
+        ("(select count(p.id) from remark)", true),
+        ("(select count(*) filter (where p.id) from remark)", true),
+        ("(select count(*) filter (where p.id = remark.post) from remark)", false),
+        ("(select count(p.id) filter (where remark.post) from remark)", false),
+        ("(select group_concat(p.title order by remark.post) from remark)", false),
+        ("(select group_concat('a' order by p.title) from remark)", true),
+    ] {
+        let sql = format!("select title, {aggregate} from post as p where id = 0");
+        let checked = check(&schema, &sql, &[], false).unwrap();
+        let data = rusqlite::Connection::open_in_memory().unwrap();
+        data.execute_batch(SCHEMA).unwrap();
+        let rows: Vec<Option<String>> =
+            data.prepare(&sql).unwrap().query_map((), |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(rows, if makes_one_row { vec![None] } else { Vec::new() }, "{sql}");
+        assert_eq!(checked.columns[0].ty.nullable, makes_one_row, "{sql}");
+    }
+}
+
 const FUNCTIONS: &str = "
     -- skep: function slug(text) text
     -- skep: function clip(text?, integer) text?
