@@ -6,9 +6,19 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// What holds when it passes.
     pub(crate) about: &'static str,
-    /// Whether it needs Rust and a C compiler only. The others run with `--all` and `--rest`.
-    pub(crate) hermetic: bool,
+    pub(crate) runs: Runs,
     pub(crate) work: Work,
+}
+
+/// When a step runs that is not named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// It needs Rust and a C compiler only.
+    Always,
+    /// With `--all` and `--rest`.
+    Rest,
+    /// With `--all`.
+    All,
 }
 
 /// What a step does.
@@ -36,7 +46,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
         about: "rustfmt would change nothing",
-        hermetic: true,
+        runs: Runs::Always,
         work: Work::Commands(
             &[
                 "cargo fmt --all --check",
@@ -46,17 +56,17 @@ pub(crate) const STEPS: &[Step] = &[
             &[],
         ),
     },
-    Step { name: "tidy", about: "the tree keeps its rules (`cargo xtask tidy`)", hermetic: true, work: Work::Tidy },
+    Step { name: "tidy", about: "the tree keeps its rules (`cargo xtask tidy`)", runs: Runs::Always, work: Work::Tidy },
     Step {
         name: "clippy",
         about: "no warning in any target, with all features",
-        hermetic: true,
+        runs: Runs::Always,
         work: Work::Commands(&["cargo clippy --workspace --all-targets --all-features -- -D warnings"], &[]),
     },
     Step {
         name: "test",
         about: "unit, integration, compile-fail, whole-process and documentation tests",
-        hermetic: true,
+        runs: Runs::Always,
         work: Work::Commands(
             &[
                 "cargo test --workspace --no-fail-fast",
@@ -69,7 +79,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "external",
         about: "tests with browsers, memcached, Redis, Java, Node, Go and Python, which `test` ignores",
-        hermetic: false,
+        runs: Runs::Rest,
         work: Work::Commands(
             &[
                 "cargo test --workspace --no-fail-fast --test backends --test browser",
@@ -82,19 +92,19 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "pages",
         about: "every page of the examples passes the Nu Html Checker (`cargo xtask pages`)",
-        hermetic: false,
+        runs: Runs::Rest,
         work: Work::Pages,
     },
     Step {
         name: "suites",
         about: "h2spec, sslyze, slowhttptest, wapiti and schemathesis find nothing new in the examples",
-        hermetic: false,
+        runs: Runs::Rest,
         work: Work::Suites,
     },
     Step {
         name: "wasm",
         about: "the examples build as components, and skep is checked with what they do not use of it",
-        hermetic: false,
+        runs: Runs::Rest,
         work: Work::Commands(
             &[
                 "cargo check -p skep --target wasm32-wasip2 --features oidc,openapi,passkeys",
@@ -108,7 +118,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "docs",
         about: "the documentation and the book build, and their links lead somewhere",
-        hermetic: false,
+        runs: Runs::Rest,
         work: Work::Commands(
             &[
                 // With an example, and with the features of `clippy`: what that has checked has the right features, then.
@@ -121,7 +131,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "tools",
         about: "the workspace of tools: no warning, all tests, and its fuzz targets compile",
-        hermetic: false,
+        runs: Runs::Rest,
         work: Work::Commands(
             &[
                 "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
@@ -135,43 +145,51 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "peers",
-        about: "the programs that Skep is compared with compile",
-        hermetic: false,
+        about: "the programs that Skep is compared with compile: for who changes them, since they use nothing of ours and their dependencies are locked",
+        runs: Runs::All,
         work: Work::Commands(&["cargo check --manifest-path tools/peers/Cargo.toml --workspace"], &[]),
     },
     Step {
         name: "features",
         about: "each crate compiles without warnings with none of its features and with each alone (but those with the compiler of components)",
-        hermetic: false,
+        runs: Runs::Rest,
         work: Work::Features,
     },
-    Step { name: "msrv", about: "the oldest supported Rust compiles the workspace", hermetic: false, work: Work::Msrv },
+    Step {
+        name: "msrv",
+        about: "the oldest supported Rust compiles the workspace",
+        runs: Runs::Rest,
+        work: Work::Msrv,
+    },
     Step {
         name: "release",
         about: "the blog builds as it is deployed, with the release profile",
-        hermetic: false,
+        runs: Runs::Rest,
         // `skep`, with its compiler of components, would take ten minutes more, and each other example one or two: they are made of the same parts.
         work: Work::Commands(&["cargo build --release -p blog"], &[]),
     },
     Step {
         name: "deny",
         about: "dependencies have accepted licences and come from the registry",
-        hermetic: false,
+        runs: Runs::Rest,
         work: Work::Commands(&["cargo deny check licenses bans sources"], &[]),
     },
     Step {
         name: "advisories",
         about: "no dependency has a known vulnerability; not checked where the database of RustSec cannot be fetched",
-        hermetic: false,
+        runs: Runs::Rest,
         work: Work::Advisories,
     },
 ];
 
 /// A line for each step.
 pub(crate) fn list() -> String {
-    let line = |step: &Step| {
-        format!("  {:<10} {}{}", step.name, step.about, if step.hermetic { "" } else { " (--all, --rest)" })
+    let flags = |runs| match runs {
+        Runs::Always => "",
+        Runs::Rest => " (--all, --rest)",
+        Runs::All => " (--all)",
     };
+    let line = |step: &Step| format!("  {:<10} {}{}", step.name, step.about, flags(step.runs));
     format!("Steps of test:\n{}\n", STEPS.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 

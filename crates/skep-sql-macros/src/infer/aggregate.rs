@@ -35,10 +35,10 @@ impl Inference<'_> {
                     return true;
                 }
             }
-            Expr::FunctionCallStar { name, filter_over } => {
-                if self.is_aggregate_of(name.0, 0, [], filter_over.as_ref(), inner) {
-                    return true;
-                }
+            Expr::FunctionCallStar { name, filter_over }
+                if self.is_aggregate_of(name.0, 0, [], filter_over.as_ref(), inner) =>
+            {
+                return true;
             }
             _ => {}
         }
