@@ -62,7 +62,7 @@ pub(crate) struct Size {
     pub(crate) instances: u32,
     /// Whether instructions are counted.
     pub(crate) fuel: bool,
-    /// Bytes of compiled functions that are kept for the next component. See [`FunctionCache`].
+    /// Bytes of a generation of compiled functions, which are kept for the next component: [`FunctionCache`].
     pub(crate) functions: usize,
 }
 

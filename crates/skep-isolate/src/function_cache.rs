@@ -14,7 +14,7 @@ pub(crate) struct FunctionCache(Mutex<Generations>);
 
 #[derive(Default)]
 struct Generations {
-    /// Bytes of each.
+    /// Bytes of a generation.
     most: usize,
     young: HashMap<Vec<u8>, Vec<u8>>,
     /// Bytes of `young`.

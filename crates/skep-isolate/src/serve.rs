@@ -157,7 +157,7 @@ pub(crate) fn size<'o>(options: impl Iterator<Item = &'o Options> + Clone) -> Si
     }
 }
 
-/// Bytes of compiled functions that wait for the next version, twice.
+/// Bytes of a generation of compiled functions, which are kept for the next version: `function_cache.rs`.
 const FUNCTIONS: usize = 8 << 20;
 
 /// Instances of an application without a request: one for probes, and those for the jobs of this version and of the one before.

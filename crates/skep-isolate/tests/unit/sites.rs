@@ -225,7 +225,7 @@ fn a_component_without_wishes_runs_anywhere() {
     let wasm = std::fs::read(component("hello")).unwrap();
     let names = |package: &[u8]| wasm.windows(package.len()).any(|bytes| bytes == package);
     assert!(names(b"skep:host/handler@") && !names(b"skep:host/sql@") && !names(b"skep:host/cache@"));
-    let (native, component) = (Site::native(hello::app()), Site::large(&component("hello")));
+    let (native, component) = (Site::native(hello::app()), Site::baseline(&component("hello")));
     for path in ["/", "/page", "/nowhere"] {
         same(&native.get(path), &component.get(path), path);
     }

@@ -25,7 +25,7 @@ fn links(said: &Said) -> Vec<String> {
 /// to compile.
 #[test]
 fn the_blog_says_the_same() {
-    let (native, component) = (Site::native(blog::app()), Site::large(&component("blog")));
+    let (native, component) = (Site::native(blog::app()), Site::baseline(&component("blog")));
     on_every_page(&native, &component);
     about_comments(&native, &component);
 }

@@ -5,7 +5,7 @@ use super::same;
 use super::site::{Said, Site};
 
 fn both() -> (Site, Site) {
-    (Site::native(forms::app()), Site::large(&component("forms")))
+    (Site::native(forms::app()), Site::baseline(&component("forms")))
 }
 
 /// The sealed token that a page has for its form.

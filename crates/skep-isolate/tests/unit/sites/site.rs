@@ -91,9 +91,9 @@ impl Site {
     }
 
     /// Compiled by the baseline compiler, in a seventh of the time. Code of both says the same: `skep-isolate-app` is run with that of both.
-    pub(super) fn large(wasm: &Path) -> Self {
-        let quick = Options { baseline: true, ..defaults() };
-        Self::component_with(tempfile::tempdir().unwrap(), wasm, Kept::Snapshot, quick)
+    pub(super) fn baseline(wasm: &Path) -> Self {
+        let options = Options { baseline: true, ..defaults() };
+        Self::component_with(tempfile::tempdir().unwrap(), wasm, Kept::Snapshot, options)
     }
 
     pub(super) fn component_in(folder: TempDir, wasm: &Path, kept: Kept) -> Self {
