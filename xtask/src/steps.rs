@@ -32,6 +32,9 @@ pub(crate) enum Work {
     Suites,
     /// Runs commands, split at spaces, until one fails, with these variables added to their environment.
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
+    /// Runs commands, split at spaces, until one fails, while the steps after it run: none of those may run tests, which do not like other
+    /// work beside them.
+    Beside(&'static [&'static str]),
     /// Checks each crate with each of its features alone and with none. See [`features`](crate::features).
     Features,
     /// Asks the database of advisories about all dependencies, if it can be fetched.
@@ -102,6 +105,29 @@ pub(crate) const STEPS: &[Step] = &[
         work: Work::Suites,
     },
     Step {
+        name: "tools",
+        about: "the workspace of tools: no warning, all tests, and its fuzz targets compile",
+        runs: Runs::Rest,
+        work: Work::Commands(
+            &[
+                "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
+                // The drill of a component starts `skep`, which cargo puts beside `skep-drill`. With a test, so that what `cargo test` has
+                // compiled has the right features.
+                "cargo build --workspace --bin skep --test subcommands",
+                "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast",
+            ],
+            &[],
+        ),
+    },
+    Step {
+        name: "release",
+        about: "the blog builds as it is deployed, with the release profile",
+        runs: Runs::Rest,
+        // `skep`, with its compiler of components, would take ten minutes more, and each other example one or two: they are made of the same parts.
+        // Most of it is one thread, as are most of the steps that follow.
+        work: Work::Beside(&["cargo build --release -p blog"]),
+    },
+    Step {
         name: "wasm",
         about: "the examples build as components, and skep is checked with what they do not use of it",
         runs: Runs::Rest,
@@ -129,21 +155,6 @@ pub(crate) const STEPS: &[Step] = &[
         ),
     },
     Step {
-        name: "tools",
-        about: "the workspace of tools: no warning, all tests, and its fuzz targets compile",
-        runs: Runs::Rest,
-        work: Work::Commands(
-            &[
-                "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
-                // The drill of a component starts `skep`, which cargo puts beside `skep-drill`. With a test, so that what `cargo test` has
-                // compiled has the right features.
-                "cargo build --workspace --bin skep --test subcommands",
-                "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast",
-            ],
-            &[],
-        ),
-    },
-    Step {
         name: "peers",
         about: "the programs that Skep is compared with compile: for who changes them, since they use nothing of ours and their dependencies are locked",
         runs: Runs::All,
@@ -160,13 +171,6 @@ pub(crate) const STEPS: &[Step] = &[
         about: "the oldest supported Rust compiles the workspace",
         runs: Runs::Rest,
         work: Work::Msrv,
-    },
-    Step {
-        name: "release",
-        about: "the blog builds as it is deployed, with the release profile",
-        runs: Runs::Rest,
-        // `skep`, with its compiler of components, would take ten minutes more, and each other example one or two: they are made of the same parts.
-        work: Work::Commands(&["cargo build --release -p blog"], &[]),
     },
     Step {
         name: "deny",

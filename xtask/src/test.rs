@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Instant;
 
 use clap::builder::PossibleValuesParser;
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let chosen = args.choose();
     room::warn();
     setup::run(needs::NEEDS.iter().filter(|need| chosen.iter().any(|step| need.steps.contains(&step.name))))?;
-    let outcomes = chosen.into_iter().map(run_step).collect::<Result<Vec<_>, _>>()?;
+    let outcomes = run_all(&chosen)?;
     print!("{}", report::summary(&outcomes));
     Ok(if outcomes.iter().all(|outcome| outcome.passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -56,6 +57,26 @@ impl Args {
         }
         self.steps.iter().filter_map(|name| STEPS.iter().find(|step| step.name == name)).collect()
     }
+}
+
+/// Runs steps one after the other, but for [`Work::Beside`], which runs beside those that follow it and has its outcome last.
+fn run_all(steps: &[&'static Step]) -> Result<Vec<Outcome>, String> {
+    thread::scope(|scope| {
+        let (mut outcomes, mut beside) = (Vec::new(), Vec::new());
+        for &step in steps {
+            if let Work::Beside(_) = step.work {
+                beside.push(scope.spawn(move || run_step(step)));
+            } else {
+                outcomes.push(run_step(step)?);
+            }
+        }
+        outcomes.extend(beside.into_iter().map(joined).collect::<Result<Vec<_>, _>>()?);
+        Ok(outcomes)
+    })
+}
+
+fn joined(step: ScopedJoinHandle<'_, Result<Outcome, String>>) -> Result<Outcome, String> {
+    step.join().unwrap_or_else(|_| Err("a step panicked".to_owned()))
 }
 
 fn run_step(step: &'static Step) -> Result<Outcome, String> {
@@ -90,6 +111,7 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
         Work::Pages => write(&mut file, &pages::complaints()?),
         Work::Suites => write(&mut file, &suites::complaints()?),
         Work::Commands(lines, env) => commands(lines, env, &file),
+        Work::Beside(lines) => commands(lines, &[], &file),
         Work::Features => commands(&features::commands()?, &[], &file),
         Work::Advisories => advisories(&file),
         Work::Msrv => commands(&msrv::commands()?, &[], &file),
