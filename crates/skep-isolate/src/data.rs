@@ -6,12 +6,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use skep::Setup;
 use skep::cache::Tiers;
 use skep::settings::RawSetting;
+use skep::{Secret, Setup};
 
 use crate::error::Error;
-use crate::services::{Application, Version};
+use crate::services::{Application, Taken, Version};
 use crate::state::Dir;
 
 /// The data of an application, opened for its first version and shared by all that follow.
@@ -27,6 +27,8 @@ pub(crate) struct ServerSettings {
     pub(crate) setup: Setup,
     /// A new version may run migrations that do more than add.
     pub(crate) allow_breaking: bool,
+    /// Which application has opened which database of PostgreSQL.
+    pub(crate) taken: Taken,
 }
 
 impl ServerSettings {
@@ -36,7 +38,7 @@ impl ServerSettings {
         setup.data = data;
         setup.temporary_database = true;
         setup.settings = settings;
-        Self { setup, allow_breaking: false }
+        Self { setup, allow_breaking: false, taken: Taken::default() }
     }
 }
 
@@ -49,6 +51,8 @@ pub(crate) struct DataOptions<'o> {
     pub(crate) declared: &'o [String],
     /// The most bytes of its database.
     pub(crate) database_size: u64,
+    /// The address of its database of PostgreSQL, if it has one for itself.
+    pub(crate) database: Option<&'o Secret<String>>,
 }
 
 /// The path at which an application sees the folder of its files.
@@ -101,6 +105,9 @@ fn application(options: &DataOptions<'_>, server: &ServerSettings) -> Result<Arc
     let mut setup = server.setup.clone();
     setup.data = folder(&server.setup.data, options.name)?;
     setup.sql = setup.sql.max_bytes(options.database_size);
+    if let Some(address) = options.database {
+        setup.database = Some(address.clone());
+    }
     setup.settings.retain(|raw| options.declared.contains(&raw.name));
     if !setup.temporary_database {
         let files = setup.data.join(FILES);
@@ -112,7 +119,7 @@ fn application(options: &DataOptions<'_>, server: &ServerSettings) -> Result<Arc
         setup.caches.insert(name.clone(), tiers);
     }
     let data = setup.data.clone();
-    Application::new(options.name, setup, server.allow_breaking)
+    Application::new(options.name, setup, server.allow_breaking, server.taken.clone())
         .map_err(|error| Error::Invalid(format!("the data in {}: {error}", data.display())))
 }
 

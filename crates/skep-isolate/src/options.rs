@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use skep::Secret;
+
 use crate::clock::Clock;
 use crate::data::{AppData, DataOptions};
 use crate::error::Error;
@@ -37,6 +39,8 @@ pub(crate) struct Options {
     pub(crate) error_page_time: Duration,
     pub(crate) instances: u32,
     pub(crate) database_size: u64,
+    /// The address of a database of PostgreSQL.
+    pub(crate) database: Option<Secret<String>>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) dirs: Vec<Dir>,
     pub(crate) allow_out: Vec<String>,
@@ -76,8 +80,8 @@ impl Options {
 
     /// What its data is opened with.
     pub(crate) fn shared(&self) -> DataOptions<'_> {
-        let Self { name, caches, declared, database_size, .. } = self;
-        DataOptions { name, caches, declared, database_size: *database_size }
+        let Self { name, caches, declared, database_size, database, .. } = self;
+        DataOptions { name, caches, declared, database_size: *database_size, database: database.as_ref() }
     }
 
     /// `counts_fuel`: an engine that counts it wants to be told how much there is.

@@ -13,6 +13,7 @@ use crate::engine::{Host, Size};
 use crate::error::Error;
 use crate::mount::Mounting;
 use crate::options::Options;
+use crate::services::Taken;
 use crate::settings::{self, Cache, Settings};
 use crate::status;
 use crate::table::Table;
@@ -64,7 +65,7 @@ fn prepare(mut arguments: Vec<OsString>) -> Result<skep_server::Server, Error> {
             .on_start(move |site| {
                 let setup = site.setup().clone();
                 let allow_breaking = setup.allow_breaking_migration;
-                Ok(start(&on_start, &cache, &ServerSettings { setup, allow_breaking })?)
+                Ok(start(&on_start, &cache, &ServerSettings { setup, allow_breaking, taken: Taken::default() })?)
             })
     };
     Ok(server(app, &arguments))

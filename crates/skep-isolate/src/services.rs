@@ -8,6 +8,7 @@
 mod cache;
 mod requests;
 mod sql;
+mod taken;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +23,7 @@ use wasmtime::{Engine, Result};
 
 pub(crate) use requests::{Current, FIELD, Sender};
 use sql::Opened;
+pub(crate) use taken::Taken;
 
 /// The packages that are provided completely.
 pub(crate) const PACKAGES: &[&str] = &["skep:host"];
@@ -43,6 +45,9 @@ pub(crate) struct Application {
     pub(crate) hosted: Hosted,
     /// A new version may run breaking migrations while the old one serves.
     pub(crate) allow_breaking: bool,
+    name: String,
+    /// Which application has opened which database of PostgreSQL.
+    taken: Taken,
     /// The prefix of its cache keys: applications may share a tier.
     prefix: [u8; 8],
     /// The database of the last version.
@@ -82,7 +87,7 @@ pub(crate) trait Guest: Send {
 
 impl Application {
     /// Opens the data of an application.
-    pub(crate) fn new(name: &str, setup: skep::Setup, allow_breaking: bool) -> skep::Result<Arc<Self>> {
+    pub(crate) fn new(name: &str, setup: skep::Setup, allow_breaking: bool, taken: Taken) -> skep::Result<Arc<Self>> {
         use sha2::{Digest, Sha256};
         let folder = std::path::absolute(&setup.data).unwrap_or_else(|_| setup.data.clone());
         let digest = Sha256::new()
@@ -92,7 +97,8 @@ impl Application {
             .finalize();
         let prefix = std::array::from_fn(|nth| digest[nth]);
         let hosted = Hosted::new(name, setup)?;
-        Ok(Arc::new(Self { hosted, allow_breaking, prefix, database: sql::Slot::default() }))
+        let (name, database) = (name.to_owned(), sql::Slot::default());
+        Ok(Arc::new(Self { hosted, allow_breaking, name, taken, prefix, database }))
     }
 
     /// Makes the part of a new version.

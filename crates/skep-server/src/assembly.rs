@@ -47,11 +47,14 @@ pub(crate) fn app_setup(
     setup.allow_breaking_migration = config.swap.allow_breaking_migration;
     setup.data.clone_from(&config.data);
     setup.database.clone_from(&config.database);
+    setup.databases.clone_from(&config.databases);
     setup.sql = skep::sql::Options::new()
         .connections(config.database_connections)
         .transactions(config.database_transactions)
         .statement_timeout(config.database_timeout)
-        .notifications(config.database_notifications);
+        .notifications(config.database_notifications)
+        .replica(config.database_replica.as_ref().map(|address| address.reveal().clone()))
+        .replica_lag(config.database_replica_lag);
     setup.base_url.clone_from(&config.base_url);
     setup.secure_cookies = config.cookies.secure;
     setup.development = config.development;

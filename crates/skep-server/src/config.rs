@@ -69,10 +69,14 @@ pub(crate) struct Config {
     pub(crate) swap: Swap,
     pub(crate) data: PathBuf,
     pub(crate) database: Option<Secret<String>>,
+    /// `databases.NAME.address`
+    pub(crate) databases: HashMap<String, Secret<String>>,
     pub(crate) database_connections: usize,
     pub(crate) database_transactions: usize,
     pub(crate) database_timeout: Duration,
     pub(crate) database_notifications: usize,
+    pub(crate) database_replica: Option<Secret<String>>,
+    pub(crate) database_replica_lag: Duration,
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) hosts: Vec<String>,
     pub(crate) compression: Compression,
@@ -367,7 +371,10 @@ impl Config {
             let Resolved { name, value, source, .. } = resolved;
             let taken = match table::SETTINGS.iter().find(|setting| setting.name == name) {
                 Some(setting) => (setting.set)(&mut config, value),
-                None => config.caches.take(name, value).and_then(|()| config.access.take(name, value)),
+                None => {
+                    config.take_database(name, value);
+                    config.caches.take(name, value).and_then(|()| config.access.take(name, value))
+                }
             };
             if let Err(problem) = taken {
                 problems.push(format!("{source}: {name} = \"{value}\": {problem}"));
@@ -383,6 +390,16 @@ impl Config {
             problems.push(format!("{source}: probe = \"{path}\": expected a path, such as / or /health"));
         }
         config
+    }
+}
+
+impl Config {
+    fn take_database(&mut self, setting: &str, value: &Value) {
+        let name = setting.strip_prefix("databases.").and_then(|name| name.strip_suffix(".address"));
+        let address = Some(value.to_string()).filter(|address| !address.is_empty());
+        if let (Some(name), Some(address)) = (name, address) {
+            self.databases.insert(name.to_owned(), Secret::new(address));
+        }
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Text {
     pub effect: Effect,
     /// It may wait for locks that transactions hold.
     pub may_wait: bool,
+    /// It changes settings until its transaction ends.
+    pub alters: bool,
 }
 
 /// What a statement does to tables, but for what functions do that it calls.
@@ -116,7 +118,8 @@ impl Text {
             ));
         }
         let effect = effect(&words);
-        Ok(Self { sql, effect, may_wait: effect != Effect::Reads || locks(&words) })
+        let alters = words.first() == Some(&"set") || words.contains(&"set_config");
+        Ok(Self { sql, effect, may_wait: effect != Effect::Reads || locks(&words), alters })
     }
 }
 
@@ -154,10 +157,15 @@ fn refused<'w>(words: &[&'w str]) -> Option<&'w str> {
     let mut kind = words.iter().skip(1).skip_while(|word| ["or", "replace", "global", "local"].contains(*word));
     let creates =
         first == "create" && (kind.next().is_some_and(is_temporary) || words.iter().take(6).any(is_of_session));
-    if creates && !in_order(&["on", "commit", "drop"])
-        || words.windows(2).any(|words| words[0] == "into" && is_temporary(&words[1]))
-    {
+    // `into temp t`, `into local temp t`, `into table pg_temp.t`
+    let mut after_into = words.iter().skip_while(|word| **word != "into").skip(1);
+    let makes = after_into.find(|word| !["local", "global", "table"].contains(word)).is_some_and(is_temporary);
+    if creates && !in_order(&["on", "commit", "drop"]) || makes && first != "insert" {
         return words.iter().find(|word| is_temporary(word)).copied();
+    }
+    // The rule of this view changes settings of the connection.
+    if first == "update" && has("pg_settings") {
+        return Some("pg_settings");
     }
     let sets = has("set_config") && (has("false") || !has("true"));
     let is_refused = |word: &&&str| REFUSED_FUNCTIONS.contains(word) || sets && **word == "set_config";
@@ -234,7 +242,7 @@ fn first(rest: &str) -> Option<(Piece<'_>, usize)> {
     let length = match character {
         '\'' => quoted(rest, '\'', false),
         '"' => quoted(rest, '"', false),
-        '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+        '-' if rest.starts_with("--") => rest.find(['\n', '\r']).unwrap_or(rest.len()),
         '/' if rest.starts_with("/*") => comment(rest),
         '$' if dollar_tag(rest).is_some() => {
             let tag = dollar_tag(rest)?;
@@ -255,8 +263,9 @@ fn first(rest: &str) -> Option<(Piece<'_>, usize)> {
     Some((Piece::Quoted(&rest[..length]), length))
 }
 
+/// To PostgreSQL, all that is not ASCII may be part of a name.
 fn is_word(character: char) -> bool {
-    character.is_alphanumeric() || character == '_'
+    character.is_ascii_alphanumeric() || character == '_' || !character.is_ascii()
 }
 
 /// A doubled quote stands for itself.

@@ -4,6 +4,7 @@
 
 mod around;
 mod database;
+mod databases;
 mod mounted;
 mod routes;
 mod security;
@@ -25,14 +26,12 @@ use crate::error::{Error, Result};
 use crate::error_page::{self, ErrorPage};
 use crate::fetch::Fetcher;
 use crate::files::Files;
-use crate::form::once::Ledger;
 use crate::form::{Messages, remove_old_uploads};
 use crate::guard::AccessTable;
 use crate::link::BaseUrl;
 use crate::mail::Mailer;
 use crate::mount::{self, Mount};
 use crate::panic;
-use crate::quota::Quota;
 use crate::rate::Rate;
 use crate::resources::{ErrorMap, Forms, Resources, Values};
 pub use crate::route::RouteLine;
@@ -86,6 +85,8 @@ pub struct App {
     error_maps: Vec<ErrorMap>,
     error_page: Option<ErrorPage>,
     database: Option<(sql::Migrations, OpenDatabase)>,
+    /// Those beside it.
+    databases: Vec<databases::Named>,
     ignored_tables: Vec<&'static str>,
     settings: Vec<Declared>,
     /// Settings that a mount reads itself.
@@ -203,7 +204,8 @@ impl App {
     #[must_use]
     pub fn database(mut self, migrations: sql::Migrations) -> Self {
         if self.database.replace((migrations, open_database)).is_some() {
-            self.problems.push("an application has one database: App::database was called twice".into());
+            self.problems
+                .push("App::database was called twice: a second database has a name (App::database_of)".into());
         }
         self
     }
@@ -365,6 +367,7 @@ impl App {
                 self.ignored_tables.clear();
             }
         }
+        self.check_databases(setup)?;
         let checks = std::mem::take(&mut self.checks);
         let nowhere = Setup {
             temporary_database: true,
@@ -395,6 +398,7 @@ impl App {
         access.rules.extend(setup.access.iter().cloned());
         problems.extend(access.problems());
         problems.extend(Caches::unknown(&setup.caches, &self.stores));
+        problems.extend(databases::unknown(&self.databases, &setup));
         problems.extend(mounted::both(&entries, &self.left_out));
         problems.extend(self.surroundings.problems(&entries, &self.values, self.database.is_some()));
         problems
@@ -406,13 +410,10 @@ impl App {
             return Err(StartError { problems });
         };
         let database = database::open(self.database, &setup, self.has_once)?;
-        database::check_tables(database.as_ref(), &self.ignored_tables)?;
+        let databases = databases::open(database.as_ref(), &self.databases, &setup, &self.ignored_tables)?;
         let program = self.name.map_or("skep", |(name, _)| name);
         let caches = Arc::new(Caches::new(&setup, program, base_url.as_ref(), self.ignored_tables));
-        if let Some(database) = &database {
-            let caches = Arc::clone(&caches);
-            database.on_commit(Arc::new(move |tables| caches.tables_changed(tables)));
-        }
+        databases::watch(database.as_ref(), &databases, &caches);
         let site = Site {
             router,
             mounts: self.mounts,
@@ -429,11 +430,12 @@ impl App {
             service_routes,
             resources: Arc::new(Resources {
                 database,
+                databases,
                 values: self.values,
                 caches,
                 base_url,
                 sessions: Sessions::new(&setup, program),
-                forms: forms(&setup, self.languages),
+                forms: Forms::new(&setup.limits, keys_of(&setup), self.languages),
                 outbox: outbox(&setup, self.mailer),
                 fetcher: self.fetcher.or_else(|| setup.fetcher.clone()),
                 page_variants: Rate::new(setup.limits.page_variants),
@@ -445,17 +447,6 @@ impl App {
             }),
         };
         Ok((site, self.starts))
-    }
-}
-
-fn forms(setup: &Setup, languages: Vec<Messages>) -> Forms {
-    Forms {
-        languages,
-        quota: Quota::default(),
-        memory: Quota::default(),
-        secret: keys_of(setup),
-        once: Ledger::new(setup.limits.once),
-        once_rate: Rate::new(setup.limits.once_per_address),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The context of one request, as its handler sees it.
 
+mod databases;
 mod fetch;
 mod forms;
 mod mail;
@@ -236,8 +237,7 @@ impl<'r> Cx<'r> {
     /// True if cookies are `Secure`, and ours `__Host-`: the browser's connection is encrypted. A proxy may end TLS, which its
     /// fields, an https base URL or the setting `cookies.secure` tell.
     pub(crate) fn is_secure(&self) -> bool {
-        let shared = self.shared.resources().shared();
-        self.peer.tls || shared.is_https() || shared.setup.secure_cookies
+        self.shared.resources().shared().is_secure(self.peer)
     }
 
     /// The id of this request: the one that its error page and its log lines show.

@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::app::{App, keys_of};
 use crate::cache::Backend;
 use crate::error::{Error, Result};
+use crate::secret::Secret;
 use crate::session::{SESSIONS, SessionStore};
 use crate::settings::{self, RawSetting};
 use crate::setup::Setup;
 use crate::site::Site;
-use crate::sql::Database;
+use crate::sql::{Blocking, Database};
 
 /// What is kept for one application.
 pub struct Hosted {
@@ -92,17 +93,18 @@ impl Hosted {
         carefully: bool,
     ) -> Result<Database, String> {
         let setup = self.setup();
-        if setup.database.is_some() {
-            return Err(
-                "the setting `database` is for native applications: the database of a component is SQLite".to_owned()
-            );
-        }
         let how = (carefully, setup.temporary_database);
-        let (path, offload) = (setup.data.join(DATABASE), Arc::clone(&setup.offload));
-        let database = Database::open_for_guests(&path, migrations, setup.sql.clone(), offload, how);
-        let database = database.map_err(|error| error.to_string())?;
-        for table in tables {
-            database.write(|db| db.execute(table)).map_err(|error| error.to_string())?;
+        let database = match &setup.database {
+            Some(address) => open_postgres(address, migrations, setup, how)?,
+            None => {
+                let (path, offload) = (setup.data.join(DATABASE), Arc::clone(&setup.offload));
+                let database = Database::open_for_guests(&path, migrations, setup.sql.clone(), offload, how);
+                database.map_err(|error| error.to_string())?
+            }
+        };
+        let make = |db: &mut Blocking<'_>| tables.iter().try_for_each(|table| db.execute(table).map(drop));
+        if !tables.is_empty() {
+            database.write(|db| db.transaction(make)).map_err(|error| error.to_string())?;
         }
         Ok(database)
     }
@@ -115,6 +117,7 @@ impl Hosted {
         let number = |name: &str, number: u64| Some((format!("SKEP_{name}"), number.to_string()));
         let variables = [
             level.map(|level| ("SKEP_LOG".into(), level.as_str().to_ascii_lowercase())),
+            self.setup().database.as_ref().map(|_| ("SKEP_DATABASE".into(), "postgres".into())),
             development.then(|| ("SKEP_DEVELOPMENT".into(), "1".into())),
             self.setup().secure_cookies.then(|| ("SKEP_SECURE_COOKIES".into(), "1".into())),
             base_url.as_ref().map(|url| ("SKEP_BASE_URL".into(), url.to_string())),
@@ -127,6 +130,28 @@ impl Hosted {
         ];
         variables.into_iter().flatten().chain(limits.to_environment()).collect()
     }
+}
+
+#[cfg(feature = "postgres")]
+fn open_postgres(
+    address: &Secret<String>,
+    migrations: &[(u32, String, String)],
+    setup: &Setup,
+    how: (bool, bool),
+) -> Result<Database, String> {
+    let (options, offload) = (setup.sql.clone(), Arc::clone(&setup.offload));
+    let database = Database::open_postgres_for_guests(address.reveal(), migrations, options, offload, how);
+    database.map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "postgres"))]
+fn open_postgres(
+    _: &Secret<String>,
+    _: &[(u32, String, String)],
+    _: &Setup,
+    _: (bool, bool),
+) -> Result<Database, String> {
+    Err("the setting `database` names PostgreSQL, which needs the cargo feature `postgres` of skep-isolate".to_owned())
 }
 
 /// A name that a native program has in its executable, and settings say of a component. Each is kept once, however often it is opened.

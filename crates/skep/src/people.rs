@@ -33,8 +33,6 @@ pub use link::{
     MailAccount, is_reset_link, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link,
     send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,
 };
-#[cfg(target_family = "wasm")]
-pub(crate) use password::SALT_BYTES;
 pub use password::{PasswordCost, hash_password, verify_password};
 pub(crate) use password::{Salt, hash_now, salt};
 pub use remember::remember;

@@ -3,16 +3,20 @@
 //! [`Resources`] belong to the process, [`ThreadResources`] to one thread. Neither knows routes or handlers.
 
 use std::any::{Any, TypeId, type_name};
+#[cfg(not(target_family = "wasm"))]
+use std::cell::RefCell;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 
 use crate::body::drain::DrainSignal;
 use crate::cache::{Cache, Caches, Pages, Store};
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+use crate::cookie::Cookie;
 use crate::cookie::PendingCookies;
 use crate::error::{Error, Result};
 use crate::fetch::Fetcher;
@@ -29,7 +33,7 @@ use crate::response::Response;
 use crate::security_headers;
 use crate::session::{SESSIONS, Sessions};
 use crate::settings::{Holder, Settings};
-use crate::setup::Setup;
+use crate::setup::{Limits, Setup};
 use crate::sql;
 use crate::validation::{self, Messages};
 
@@ -41,6 +45,9 @@ pub(crate) type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 /// What one process shares between its threads.
 pub(crate) struct Resources {
     pub(crate) database: Option<sql::Database>,
+    /// Those beside it, by their types.
+    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "a component has none"))]
+    pub(crate) databases: Vec<(TypeId, sql::Database)>,
     pub(crate) values: Values,
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) forms: Forms,
@@ -75,11 +82,33 @@ pub(crate) struct Forms {
     pub(crate) once_rate: Rate,
 }
 
+impl Forms {
+    pub(crate) fn new(limits: &Limits, secret: AppKeys, languages: Vec<Messages>) -> Self {
+        Self {
+            languages,
+            quota: Quota::default(),
+            memory: Quota::default(),
+            secret,
+            once: Ledger::new(limits.once),
+            once_rate: Rate::new(limits.once_per_address),
+        }
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn no_database_of<D>() -> String {
+    let name = type_name::<D>();
+    format!("this application has no database `{name}`: add App::database_of::<{name}>()")
+}
+
 /// The resources as one thread uses them; each request works on a copy of its own ([`for_request`](Self::for_request)).
 pub(crate) struct ThreadResources {
     thread: Rc<PerThread>,
     /// The database as one request sees it.
     db: OnceCell<sql::Local>,
+    /// The others, which the request has used.
+    #[cfg(not(target_family = "wasm"))]
+    databases: RefCell<Vec<(TypeId, sql::Local)>>,
     /// The user of one request, for logs and error pages.
     user: OnceCell<String>,
     /// The transaction of one request, which may not have begun. Boxed: most requests have none.
@@ -95,6 +124,8 @@ pub(crate) struct ThreadResources {
 struct PerThread {
     shared: Arc<Resources>,
     db: Option<sql::Local>,
+    #[cfg(not(target_family = "wasm"))]
+    databases: Vec<(TypeId, sql::Local)>,
     pages: OnceCell<Option<Arc<Pages>>>,
 }
 
@@ -102,6 +133,12 @@ impl Resources {
     /// True if browsers reach the site over TLS, wherever that ends: the base URL begins with `https://`.
     pub(crate) fn is_https(&self) -> bool {
         self.base_url.as_ref().is_some_and(|base| base.as_str().starts_with("https://"))
+    }
+
+    /// True if cookies for this peer are `Secure`, and ours `__Host-`: the browser's connection is encrypted. A proxy may end TLS, which its
+    /// fields, an https base URL or the setting `cookies.secure` tell.
+    pub(crate) fn is_secure(&self, peer: Peer) -> bool {
+        peer.tls || self.is_https() || self.setup.secure_cookies
     }
 
     /// Gives an error of the application the status and the message that the application has for it. The error stays the cause.
@@ -162,6 +199,18 @@ impl Resources {
         self.caches.of(store).unwrap_or_else(|error| panic!("{error}"))
     }
 
+    /// All that there are.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn all_databases(&self) -> impl Iterator<Item = &sql::Database> {
+        self.database.iter().chain(self.databases.iter().map(|(_, database)| database))
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn database_of<D: sql::NamedDatabase>(&self) -> &sql::Database {
+        let found = self.databases.iter().find(|(id, _)| *id == TypeId::of::<D>());
+        found.map_or_else(|| panic!("{}", no_database_of::<D>()), |(_, database)| database)
+    }
+
     pub(crate) fn database(&self) -> &sql::Database {
         self.database.as_ref().expect(NO_DATABASE)
     }
@@ -178,9 +227,7 @@ impl Resources {
     /// Closes what a fork must not share.
     pub(crate) fn close_for_fork(&self) {
         #[cfg(not(target_family = "wasm"))]
-        if let Some(database) = &self.database {
-            database.close_idle();
-        }
+        self.all_databases().for_each(sql::Database::close_idle);
         self.caches.close_for_fork();
         self.sessions.close_for_fork();
     }
@@ -193,9 +240,24 @@ impl ThreadResources {
             tracing::error!(target: "skep::request", "cannot open a cache: {error}");
         }
         let db = shared.database.as_ref().map(sql::Database::local);
+        #[cfg(not(target_family = "wasm"))]
+        let databases = shared.databases.iter().map(|(id, database)| (*id, database.local())).collect();
+        let thread = PerThread {
+            db,
+            #[cfg(not(target_family = "wasm"))]
+            databases,
+            pages: OnceCell::new(),
+            shared,
+        };
+        Self::of(Rc::new(thread))
+    }
+
+    fn of(thread: Rc<PerThread>) -> Self {
         Self {
-            thread: Rc::new(PerThread { db, pages: OnceCell::new(), shared }),
+            thread,
             db: OnceCell::new(),
+            #[cfg(not(target_family = "wasm"))]
+            databases: RefCell::default(),
             user: OnceCell::new(),
             transaction: OnceCell::new(),
             is_private: Cell::new(false),
@@ -206,15 +268,7 @@ impl ThreadResources {
 
     /// The resources for one request.
     pub(crate) fn for_request(&self) -> Self {
-        Self {
-            thread: Rc::clone(&self.thread),
-            db: OnceCell::new(),
-            user: OnceCell::new(),
-            transaction: OnceCell::new(),
-            is_private: Cell::new(false),
-            language: Cell::new(None),
-            cookies: PendingCookies::default(),
-        }
+        Self::of(Rc::clone(&self.thread))
     }
 
     pub(crate) fn shared(&self) -> &Resources {
@@ -232,6 +286,19 @@ impl ThreadResources {
 
     pub(crate) fn cookies(&self) -> &PendingCookies {
         &self.cookies
+    }
+
+    /// What the browser must get. If its request has written, it says how far the database was then, for the next one that reads from a
+    /// replica.
+    pub(crate) fn take_cookies(&self, peer: Peer) -> Vec<HeaderValue> {
+        #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+        if let Some(place) = self.db.get().and_then(sql::Local::written) {
+            let lasts = self.shared().setup.sql.written_cookie_age();
+            let cookie = Cookie::new(sql::WRITTEN_COOKIE, format!("{place:x}")).max_age(lasts);
+            self.cookies.add(&cookie, self.shared().is_secure(peer));
+        }
+        _ = peer;
+        self.cookies.take()
     }
 
     /// The first one counts: a later guard may know less.
@@ -269,6 +336,20 @@ impl ThreadResources {
 
     pub(crate) fn db(&self) -> &sql::Local {
         self.db.get_or_init(|| self.thread.db.as_ref().expect(NO_DATABASE).for_request())
+    }
+
+    /// The database of this type, as this request sees it: one handle, which knows of its transactions.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn db_of<D: sql::NamedDatabase>(&self) -> sql::Local {
+        let id = TypeId::of::<D>();
+        let find =
+            |list: &[(TypeId, sql::Local)]| list.iter().find(|(known, _)| *known == id).map(|(_, db)| db.clone());
+        if let Some(known) = find(&self.databases.borrow()) {
+            return known;
+        }
+        let db = find(&self.thread.databases).unwrap_or_else(|| panic!("{}", no_database_of::<D>())).for_request();
+        self.databases.borrow_mut().push((id, db.clone()));
+        db
     }
 
     pub(crate) fn transaction(&self) -> &sql::Transaction {

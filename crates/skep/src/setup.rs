@@ -28,6 +28,9 @@ pub struct Setup {
     /// The address of a database of PostgreSQL, `postgres://USER:PASSWORD@HOST/NAME`, instead of the SQLite file in [`data`](Self::data).
     /// Needs the feature `postgres`.
     pub database: Option<Secret<String>>,
+    /// The addresses of databases of PostgreSQL, by the names of [`NamedDatabase`](crate::sql::NamedDatabase); of the others, the files are in
+    /// [`data`](Self::data).
+    pub databases: HashMap<String, Secret<String>>,
     /// Use a new, temporary database instead of the one in [`data`](Self::data), or beside the one of PostgreSQL.
     pub temporary_database: bool,
     /// The file with the keys that encrypt cookies and tokens, one per line. Default: `secret` in [`data`](Self::data), or
@@ -83,6 +86,9 @@ pub struct Setup {
     /// What the host of this component offers.
     #[cfg(target_family = "wasm")]
     pub(crate) host: &'static crate::component::Host,
+    /// The database of that host is PostgreSQL.
+    #[cfg(target_family = "wasm")]
+    pub(crate) is_on_postgres: bool,
 }
 
 with_defaults! {
@@ -177,6 +183,7 @@ impl Default for Setup {
         Self {
             data: PathBuf::from("data"),
             database: None,
+            databases: HashMap::new(),
             temporary_database: false,
             secret: None,
             secret_keys: None,
@@ -204,6 +211,8 @@ impl Default for Setup {
             offload: Arc::new(Inline),
             #[cfg(target_family = "wasm")]
             host: crate::component::Host::NONE,
+            #[cfg(target_family = "wasm")]
+            is_on_postgres: false,
         }
     }
 }

@@ -188,6 +188,17 @@ impl<'r> SharedCx<'r> {
         self.db.get_or_init(|| self.resources.db().noting(tables.clone()))
     }
 
+    /// One of the databases beside it. An example is at [`NamedDatabase`](sql::NamedDatabase).
+    ///
+    /// # Panics
+    /// If the application does not have it: [`App::database_of`](crate::App::database_of).
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn db_of<D: sql::NamedDatabase>(&self) -> sql::Local {
+        let db = self.resources.db_of::<D>();
+        self.tables.as_ref().map_or_else(|| db.clone(), |tables| db.noting(tables.clone()))
+    }
+
     /// The data directory of the application.
     #[must_use]
     pub fn data(&self) -> &'r Path {

@@ -230,6 +230,16 @@ impl Site {
         self.resources.database()
     }
 
+    /// One of the databases beside it, for code that may block. An example is at [`NamedDatabase`](sql::NamedDatabase), for handlers.
+    ///
+    /// # Panics
+    /// If the application does not have it: [`App::database_of`](crate::App::database_of).
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn db_of<D: sql::NamedDatabase>(&self) -> &sql::Database {
+        self.resources.database_of::<D>()
+    }
+
     /// Prepares a fork: reads the keys and detects the processor's cipher instructions once, instead of in each child. An example is at [`close_for_fork`](Self::close_for_fork).
     pub fn warm_up(&self) {
         // A failure is reported on first use.
@@ -274,8 +284,7 @@ impl Site {
         if !self.setup().temporary_database && !self.data().is_dir() {
             return Err(format!("the data directory {} is gone", self.data().display()));
         }
-        let database = self.resources.database.as_ref();
-        database.map_or(Ok(()), |database| database.check_file().map_err(|error| error.to_string()))
+        self.resources.all_databases().try_for_each(|database| database.check_file().map_err(|error| error.to_string()))
     }
 
     /// The bytes of request bodies that are in memory now: what [`Limits::bodies`](crate::Limits::bodies) limits.
@@ -342,7 +351,7 @@ impl Local {
                 }
             },
         };
-        keep_private(&mut response, resources.cookies().take(), is_restricted);
+        keep_private(&mut response, resources.take_cookies(*peer), is_restricted);
         #[cfg(feature = "compression")]
         {
             let situation = Situation { is_private: resources.is_private(), is_foreign: mount.is_some() };

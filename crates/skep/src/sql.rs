@@ -81,6 +81,7 @@ mod hosted;
 #[cfg(not(target_family = "wasm"))]
 mod local;
 mod migrations;
+mod named;
 mod noted;
 #[cfg(not(target_family = "wasm"))]
 mod open;
@@ -111,7 +112,7 @@ pub(crate) use noted::refuse_others;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
-pub use self::hosted::{Packed, Place};
+pub use self::hosted::{Elsewhere, Packed};
 #[cfg(not(target_family = "wasm"))]
 pub use self::{
     blocking::Blocking, database::Database, local::Local, open::OpenError, options::Options, transaction::Transaction,
@@ -127,6 +128,7 @@ pub use error::{Error, Result};
 pub use function::argument;
 pub use function::{Function, FunctionArgument, FunctionResult};
 pub use migrations::{Migration, Migrations};
+pub use named::NamedDatabase;
 pub use noted::Statement;
 #[cfg(not(target_family = "wasm"))]
 pub use noted::statements;
@@ -134,6 +136,8 @@ pub(crate) use page::NO_PLACE;
 #[doc(hidden)]
 pub use page::page_size;
 pub use page::{Cursor, CursorKey, Page, PageNumber, PageQuery};
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+pub(crate) use postgres::WRITTEN_COOKIE;
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 pub use postgres::{Notification, Notifications};
 pub use query::{Parameter, Parameters, Query, Values, query, values};

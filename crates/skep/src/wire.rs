@@ -4,6 +4,7 @@
 //! is [`Short`].
 
 pub mod request;
+pub mod state;
 
 /// Appends.
 #[derive(Debug, Default)]

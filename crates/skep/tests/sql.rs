@@ -12,6 +12,8 @@ mod hosted;
 mod load;
 #[path = "sql/migrating.rs"]
 mod migrating;
+#[path = "sql/named.rs"]
+mod named;
 #[path = "sql/opening.rs"]
 mod opening;
 #[path = "sql/pages.rs"]

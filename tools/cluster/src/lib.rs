@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 #[path = "../../../crates/skep-cli/src/sql/installed.rs"]
 mod installed;
+mod standby;
 
 use installed::{lower, program};
 

@@ -17,7 +17,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep", &["skep-units", "skep-macros", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"]),
     // The application that its tests drill: `tools/drill`.
     ("skep-server", &["skep", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
-    ("skep-isolate", &["skep", "skep-units", "skep-cache", "skep-server", "skep-isolate-app", "skep-client"]),
+    (
+        "skep-isolate",
+        &[
+            "skep",
+            "skep-units",
+            "skep-cache",
+            "skep-server",
+            "skep-isolate-app",
+            "skep-client",
+            "skep-cli-hives",
+            "skep-cluster",
+        ],
+    ),
     ("skep-isolate-app", &["skep"]),
     // The server that the tests of `skep top` watch: `tools/drill`.
     ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-drill", "skep-sql-lock", "skep-units"]),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use skep::Secret;
 use skep::settings::{Kind, Row, Value};
 
 use super::{MOST_INSTANCES, Options};
@@ -26,12 +27,19 @@ impl Setting {
     /// The row for all components, and the row for one.
     pub(crate) fn rows(&self) -> [Row; 2] {
         let flag = format!("--{}", self.name.replace('_', "-"));
-        let all = row(format!("component.{}", self.name), self.kind.clone(), self.default, self.help);
+        let is_secret = SECRETS.contains(&self.name);
+        let row = |name, default, help| Row { is_secret, ..row(name, self.kind.clone(), default, help) };
+        let all = row(format!("component.{}", self.name), self.default, self.help.to_owned());
         let help = format!("The same for the component NAME. `component.{}` applies where this is not set.", self.name);
-        let one = row(format!("component.NAME.{}", self.name), self.kind.clone(), "", help);
-        [Row { flag: Some((flag.into(), self.argument)), ..all }, one]
+        let one = row(format!("component.NAME.{}", self.name), "", help);
+        // Others see the command line.
+        let flag = (!is_secret).then(|| (flag.into(), self.argument));
+        [Row { flag, ..all }, one]
     }
 }
+
+/// Settings whose values are never printed.
+const SECRETS: [&str; 1] = ["database"];
 
 /// A row that is not required, not secret, and has no flag.
 pub(crate) fn row(
@@ -104,6 +112,10 @@ settings! {
     database_size "SIZE": Kind::Size(64 << 10..=1024 << 30), "1GiB",
         "Maximum size of the database of an application of Skep; beyond it, writes fail (503). Directories that it may write to have no such limit.",
         |options, value| options.database_size = number(value)?;
+    database "URL": Kind::Text, "",
+        "Address of a PostgreSQL database for the component, an application of Skep with migrations for PostgreSQL: `postgres://USER:PASSWORD@HOST/NAME`. \
+         Empty means the server's `database`, and if that is empty, too, SQLite.",
+        |options, value| options.database = Some(value.to_string()).filter(|text| !text.is_empty()).map(Secret::new);
     env "NAME=VALUE": Kind::List("NAME=VALUE, or NAME for the server's own"), "",
         "Environment variables of the component. NAME alone passes the server's own variable.",
         |options, value| list(value).iter().try_for_each(|text| env(options, text))?;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use skep::offload::offload;
-use skep::sql::{Database, Error, Local, Packed, Place};
+use skep::sql::{Database, Error, Local, Packed};
 use wasmtime::Result;
 use wasmtime::component::{Linker, WasmList, WasmStr};
 
@@ -67,17 +67,13 @@ impl Opened {
     }
 
     async fn run(self: &Arc<Self>, place: u8, packed: Packed) -> Result<Vec<u8>, Error> {
-        let elsewhere = if place == WRITER {
-            Place::Writer
-        } else {
-            match self.here(|local| local.packed_now(&packed)) {
-                Ok(bytes) => return Ok(bytes),
-                Err(elsewhere) => elsewhere,
-            }
+        let elsewhere = match self.here(|local| local.packed_now(&packed, place == WRITER)) {
+            Ok(bytes) => return Ok(bytes),
+            Err(elsewhere) => elsewhere,
         };
         let packed = Arc::new(packed);
-        let (result, took) = self.database.packed(elsewhere, &packed).await;
-        if result.is_ok() && elsewhere != Place::Writer {
+        let (result, took) = elsewhere.run(&packed).await;
+        if let Some(took) = took {
             self.here(|local| local.packed_took(&packed, took));
         }
         result
@@ -87,6 +83,10 @@ impl Opened {
 /// The numbers of the interface.
 const TRANSACTION: u8 = 1;
 const WRITER: u8 = 2;
+const BEGIN: u8 = 0;
+const COMMIT: u8 = 1;
+const ROLLBACK: u8 = 2;
+const BEGIN_ALONE: u8 = 3;
 
 impl Application {
     /// Opens the database for a version, unless the last one has the same migrations. It may wait for the disk.
@@ -95,6 +95,9 @@ impl Application {
         let mut slot = self.database.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(opened) = slot.as_ref().filter(|opened| opened.wanted == wanted) {
             return Ok(Arc::clone(opened));
+        }
+        if let Some(address) = &self.hosted.setup().database {
+            self.taken.take(address, &self.name)?;
         }
         let carefully = (slot.is_some() && !self.allow_breaking) || self.hosted.setup().careful;
         let database = self.hosted.open_database(&wanted.0, &wanted.1, carefully)?;
@@ -133,29 +136,31 @@ impl Instance {
             let transaction = self.transaction.as_mut().ok_or_else(|| failed("there is no transaction"))?;
             return transaction.packed(&Arc::new(packed)).await.map_err(|error| error.packed());
         }
-        if self.transaction.is_some() && (place == WRITER || packed.executes()) {
+        let opened = self.opened()?;
+        let writes = place == WRITER || packed.executes();
+        if self.transaction.is_some() && writes && opened.database.has_one_writer() {
             // It would wait for its own instance's transaction forever.
             return Err(failed(
                 "a statement outside of the transaction would wait for the transaction of its own request",
             ));
         }
-        self.opened()?.run(place, packed).await.map_err(|error| error.packed())
+        opened.run(place, packed).await.map_err(|error| error.packed())
     }
 
     async fn step(&mut self, step: u8) -> Result<(), Failure> {
         match (step, self.transaction.take()) {
-            (0, None) => {
-                let begun = self.opened()?.database.transaction().await.map_err(|error| error.packed())?;
-                self.transaction = Some(begun);
+            (BEGIN | BEGIN_ALONE, None) => {
+                let begun = self.opened()?.here(|local| local.packed_transaction(step == BEGIN_ALONE));
+                self.transaction = Some(begun.await.map_err(|error| error.packed())?);
                 Ok(())
             }
-            (0, Some(open)) => {
+            (BEGIN | BEGIN_ALONE, Some(open)) => {
                 self.transaction = Some(open);
                 Err(failed("this request has a transaction already: an instance has one at a time"))
             }
-            (1, Some(open)) => open.commit().await.map_err(|error| error.packed()),
-            (2, Some(open)) => open.rollback().await.map_err(|error| error.packed()),
-            (2, None) => Ok(()),
+            (COMMIT, Some(open)) => open.commit().await.map_err(|error| error.packed()),
+            (ROLLBACK, Some(open)) => open.rollback().await.map_err(|error| error.packed()),
+            (ROLLBACK, None) => Ok(()),
             _ => Err(failed("there is no transaction")),
         }
     }

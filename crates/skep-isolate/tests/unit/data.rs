@@ -2,7 +2,8 @@
 
 use super::*;
 
-const SHOP: DataOptions<'_> = DataOptions { name: "shop", caches: &[], declared: &[], database_size: 1 << 20 };
+const SHOP: DataOptions<'_> =
+    DataOptions { name: "shop", caches: &[], declared: &[], database_size: 1 << 20, database: None };
 
 #[test]
 fn each_application_has_a_folder_and_sees_only_its_files() {
@@ -13,7 +14,7 @@ fn each_application_has_a_folder_and_sees_only_its_files() {
     setup.careful = true;
     setup.limits.body = 77;
     let shop = AppData::default();
-    shop.begin(ServerSettings { setup, allow_breaking: true });
+    shop.begin(ServerSettings { setup, allow_breaking: true, taken: Taken::default() });
     let (version, env, dirs) = shop.open(&SHOP, Vec::new(), Vec::new()).unwrap();
     let version = version.unwrap();
     assert_eq!(version.application.hosted.setup().data, data.path().join("shop"));
@@ -51,4 +52,15 @@ fn two_applications_never_share_a_folder() {
         std::os::unix::fs::symlink("blog", data.path().join("shop")).unwrap();
         assert!(check(&["blog", "shop"]).unwrap_err().starts_with("blog and shop would share the folder"));
     }
+}
+
+#[test]
+fn two_applications_never_share_a_database() {
+    let [one, same, other] =
+        ["postgres:///one", "postgresql:///one", "postgres:///other"].map(|it| Secret::new(it.to_owned()));
+    let taken = Taken::default();
+    assert_eq!((taken.take(&one, "blog"), taken.take(&one, "blog")), (Ok(()), Ok(())), "its next version");
+    assert_eq!(taken.take(&other, "shop"), Ok(()));
+    let refused = taken.take(&same, "shop").unwrap_err();
+    assert!(refused.starts_with("blog and shop would share") && !refused.contains("postgresql:"), "{refused}");
 }

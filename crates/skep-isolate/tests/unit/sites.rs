@@ -6,6 +6,8 @@ mod blog;
 mod forms;
 #[path = "sites/guest.rs"]
 mod guest;
+#[path = "sites/hives.rs"]
+mod hives;
 #[path = "sites/site.rs"]
 mod site;
 

@@ -8,7 +8,15 @@ use super::Config;
 use super::take::Take;
 
 /// The settings whose values are shown as `***`.
-const SECRETS: [&str; 5] = ["access.NAME.headers", "database", "mail.smtp", "otlp.headers", "secret_keys"];
+const SECRETS: [&str; 7] = [
+    "access.NAME.headers",
+    "database",
+    "database_replica",
+    "databases.NAME.address",
+    "mail.smtp",
+    "otlp.headers",
+    "secret_keys",
+];
 
 /// One setting of the server.
 pub(crate) struct Setting {
@@ -55,6 +63,10 @@ macro_rules! settings {
 macro_rules! setter {
     // `Access::take` stores them.
     (access.NAME.$part:ident) => {
+        |_, _| Ok(())
+    };
+    // `Config::take_database` stores them.
+    (databases.NAME.address) => {
         |_, _| Ok(())
     };
     // `Caches::take` stores them.
@@ -123,6 +135,8 @@ settings! {
         "Data directory: everything that outlives the process. It is created if it is missing.";
     database: Kind::Text, "",
         "Address of a PostgreSQL database, `postgres://USER:PASSWORD@HOST/NAME`; over a unix socket `postgres:///NAME?host=/run/postgresql&user=USER`. Needs the cargo feature `postgres`; [the guide](../guides/postgresql.md) has its parameters. Empty means SQLite: `database.sqlite` in the data directory.";
+    databases.NAME.address: Kind::Text, "",
+        "Address of a PostgreSQL database, as of `database`, for the database NAME of the application (`App::database_of`). Empty means SQLite: `databases/NAME/database.sqlite` in the data directory.";
     database_connections: Kind::Number(2..=64), "4",
         "Connections to PostgreSQL that the requests of a thread share. They are opened as they are needed. A write has one for itself, and one is left to reads.";
     database_transactions: Kind::Number(1..=64), "4",
@@ -131,6 +145,10 @@ settings! {
         "How long a statement of a handler may take on PostgreSQL, and how long it waits for a connection. Then it is ended, and its request is a 503. 0 means no limit.";
     database_notifications: Kind::Number(1..=65_536), "64",
         "Notifications of PostgreSQL that wait for one who listens, of 8,000 bytes at most each. One more, and all of them are dropped, and it receives `Missed`.";
+    database_replica: Kind::Text, "",
+        "Address of a replica (a hot standby) of the PostgreSQL database, for what handlers read by `cx.replica()`. Empty means none: they read from `database`.";
+    database_replica_lag: Kind::Duration(0..=HOUR), "10s",
+        "How far behind the replica may be. One that is further behind, or cannot be reached, is not asked.";
     base_url ["--base-url" "URL"]: Kind::Url, "",
         "Scheme and host of the site, such as `https://example.org`, for links in feeds and mails. Without it, they are built from the `Host` field of a request, which clients can forge. It has no path.";
     hosts: Kind::List("example.org or *.example.org"), "",

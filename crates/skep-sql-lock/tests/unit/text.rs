@@ -105,3 +105,33 @@ fn a_script_is_searched_for_transactions() {
     assert_eq!(first_control(&format!("{function} end;")), Some(function.len() + 1));
     assert_eq!(statement_starts("select 1; ;; /* a */ select 2").collect::<Vec<_>>(), [0, 21]);
 }
+
+#[test]
+fn what_would_make_a_table_of_the_connection_is_refused_in_each_form() {
+    for text in [
+        "select 1 into temp t",
+        "select 1 into local temp t",
+        "select 1 into table pg_temp.t",
+        "select 1 into pg_temp.t",
+    ] {
+        assert!(Text::of(text, false).is_err(), "{text}");
+    }
+    assert!(Text::of("update pg_settings set setting = '1' where name = 'a'", false).is_err());
+    for text in ["insert into temp values (1)", "select setting from pg_settings", "select 1 into t"] {
+        assert!(Text::of(text, false).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn a_comment_ends_with_its_line_and_any_letter_may_be_in_a_name() {
+    let words = |text| pieces(text).filter(|piece| matches!(piece, Piece::Word(_))).count();
+    assert_eq!((words("a --b\rc"), words("a --b\nc"), words("a\u{20ac}$b$ c")), (2, 2, 2));
+    assert_eq!(words("$\u{20ac}$ a $\u{20ac}$ b"), 1);
+}
+
+#[test]
+fn what_alters_a_transaction_is_known() {
+    let alters = |text| Text::of(text, false).unwrap().alters;
+    assert!(alters("set local timezone = 'UTC'") && alters("select set_config('a.b', 'c', true)"));
+    assert!(!alters("update a set b = 1"));
+}

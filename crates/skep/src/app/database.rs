@@ -87,8 +87,12 @@ impl App {
     #[doc(hidden)]
     pub fn migrations(&self, setup: &Setup) -> Result<Vec<String>, StartError> {
         let none = || StartError::new("this application has no database of its own (App::database)");
-        let (migrations, _) = self.database.as_ref().ok_or_else(none)?;
-        describe_migrations(migrations, setup)
+        if self.database.is_none() && self.databases.is_empty() {
+            return Err(none());
+        }
+        let first = self.database.as_ref().map(|(migrations, _)| describe_migrations(migrations, setup)).transpose()?;
+        let others = self.databases.iter().map(|one| one.describe(setup)).collect::<Result<Vec<_>, _>>()?;
+        Ok(first.into_iter().flatten().chain(others.into_iter().flatten()).collect())
     }
 
     /// A token as [`Site::seal_log_level`](crate::Site::seal_log_level) makes it, without opening the application: for a command of a server.
@@ -120,22 +124,9 @@ pub(super) fn open_database(
     setup: &Setup,
     has_once: bool,
 ) -> Result<sql::Database, StartError> {
-    let offload = Arc::clone(&setup.offload);
-    let database = if let Some(address) = &setup.database {
-        open_postgres(address, migrations, setup)?
-    } else if setup.temporary_database {
-        #[cfg(feature = "postgres")]
-        for_sqlite()?;
-        sql::Database::temporary(migrations, offload).map_err(wrong)?
-    } else {
-        #[cfg(feature = "postgres")]
-        for_sqlite()?;
-        let path = setup.data.join(DATABASE);
-        if setup.careful {
-            sql::Database::check_careful(&path, migrations).map_err(wrong)?;
-        }
-        sql::Database::open(path, migrations, setup.sql.clone(), offload).map_err(wrong)?
-    };
+    #[cfg(feature = "postgres")]
+    refuse_others(setup)?;
+    let database = open_one(migrations, setup)?;
     if has_once {
         // The framework's own table: it is no migration of the application's.
         let made = database.make_tables(once::SCHEMA, once::POSTGRES_SCHEMA);
@@ -144,15 +135,33 @@ pub(super) fn open_database(
     Ok(database)
 }
 
+/// Opens the database of this setup.
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn open_one(migrations: &sql::Migrations, setup: &Setup) -> Result<sql::Database, StartError> {
+    let offload = Arc::clone(&setup.offload);
+    if let Some(address) = &setup.database {
+        return open_postgres(address, migrations, setup);
+    }
+    if setup.temporary_database {
+        return sql::Database::temporary(migrations, offload).map_err(wrong);
+    }
+    let path = setup.data.join(DATABASE);
+    if setup.careful {
+        sql::Database::check_careful(&path, migrations).map_err(wrong)?;
+    }
+    sql::Database::open(path, migrations, setup.sql.clone(), offload).map_err(wrong)
+}
+
 #[cfg(not(target_family = "wasm"))]
 fn wrong(error: sql::OpenError) -> StartError {
     StartError::new(error.to_string())
 }
 
-/// No statement was checked for PostgreSQL.
+/// No statement was checked for another kind of database than the first one. Of others, a wrong statement says so when it is run.
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-fn for_sqlite() -> Result<(), StartError> {
-    sql::refuse_others(sql::Dialect::Sqlite).map_err(StartError::new)
+fn refuse_others(setup: &Setup) -> Result<(), StartError> {
+    let opened = if setup.database.is_some() { sql::Dialect::Postgres } else { sql::Dialect::Sqlite };
+    sql::refuse_others(opened).map_err(StartError::new)
 }
 
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
@@ -161,7 +170,6 @@ fn open_postgres(
     migrations: &sql::Migrations,
     setup: &Setup,
 ) -> Result<sql::Database, StartError> {
-    sql::refuse_others(sql::Dialect::Postgres).map_err(StartError::new)?;
     let (options, offload) = (setup.sql.clone(), Arc::clone(&setup.offload));
     let database = if setup.temporary_database {
         sql::Database::temporary_postgres(address.reveal(), migrations, options, offload)
@@ -179,25 +187,28 @@ fn open_postgres(_: &Secret<String>, _: &sql::Migrations, _: &Setup) -> Result<s
 /// Finds what is wrong with the database before it is opened. Nothing is changed.
 #[cfg(not(target_family = "wasm"))]
 pub(super) fn check(migrations: &sql::Migrations, setup: &Setup) -> Result<(), StartError> {
+    #[cfg(feature = "postgres")]
+    refuse_others(setup)?;
+    check_one(migrations, setup)
+}
+
+/// Finds what is wrong with the database of this setup.
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn check_one(migrations: &sql::Migrations, setup: &Setup) -> Result<(), StartError> {
     match &setup.database {
         #[cfg(feature = "postgres")]
         Some(address) => {
-            sql::refuse_others(sql::Dialect::Postgres).map_err(StartError::new)?;
             let offload = Arc::clone(&setup.offload);
             sql::Database::check_postgres(address.reveal(), migrations, offload).map_err(wrong)
         }
         #[cfg(not(feature = "postgres"))]
         Some(_) => Err(StartError::new(NO_POSTGRES)),
-        None => {
-            #[cfg(feature = "postgres")]
-            for_sqlite()?;
-            sql::Database::check(setup.data.join(DATABASE), migrations).map_err(wrong)
-        }
+        None => sql::Database::check(setup.data.join(DATABASE), migrations).map_err(wrong),
     }
 }
 
 #[cfg(not(target_family = "wasm"))]
-fn describe_migrations(migrations: &sql::Migrations, setup: &Setup) -> Result<Vec<String>, StartError> {
+pub(super) fn describe_migrations(migrations: &sql::Migrations, setup: &Setup) -> Result<Vec<String>, StartError> {
     match &setup.database {
         #[cfg(feature = "postgres")]
         Some(address) => {
@@ -218,11 +229,16 @@ const NO_POSTGRES: &str = "the setting `database` takes the address of a Postgre
 #[cfg(target_family = "wasm")]
 pub(super) fn open_database(
     migrations: &sql::Migrations,
-    _: &Setup,
+    setup: &Setup,
     has_once: bool,
 ) -> Result<sql::Database, StartError> {
-    let own = if has_once { once::SCHEMA } else { &[] };
-    sql::Database::open(migrations, own).map_err(StartError::new)
+    let dialect = if setup.is_on_postgres { sql::Dialect::Postgres } else { sql::Dialect::Sqlite };
+    let own: &[&str] = match dialect {
+        _ if !has_once => &[],
+        sql::Dialect::Sqlite => once::SCHEMA,
+        sql::Dialect::Postgres => once::POSTGRES_SCHEMA,
+    };
+    sql::Database::open(dialect, migrations, own).map_err(StartError::new)
 }
 
 /// Why an application with a form that is accepted once does not start without a database.
@@ -253,20 +269,4 @@ pub(super) fn outbox(setup: &Setup, own: Option<Arc<dyn Mailer>>) -> Outbox {
         None if setup.development => Outbox::Log,
         None => Outbox::Missing,
     }
-}
-
-/// Tables whose writes are to be ignored are there.
-pub(super) fn check_tables(database: Option<&sql::Database>, tables: &[&'static str]) -> Result<(), StartError> {
-    if tables.is_empty() {
-        return Ok(());
-    }
-    let Some(database) = database else {
-        return Err(StartError::new("App::ignore_writes names tables of a database, and there is no App::database"));
-    };
-    let known = database.tables();
-    let known = known.map_err(|error| StartError::new(error.to_string()))?;
-    let Some(unknown) = tables.iter().find(|table| !known.iter().any(|name| name == *table)) else { return Ok(()) };
-    let near = skep_units::nearest(unknown, known.iter().map(String::as_str));
-    let help = near.map(|near| format!(": did you mean {near:?}?")).unwrap_or_default();
-    Err(StartError::new(format!("App::ignore_writes: the database has no table {unknown:?}{help}")))
 }

@@ -25,6 +25,11 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
     if let Ok(url) = env::var("SKEP_BASE_URL") {
         setup.base_url = Some(url.parse().map_err(|error| format!("SKEP_BASE_URL: {error}"))?);
     }
+    setup.is_on_postgres = match env::var("SKEP_DATABASE").as_deref() {
+        Err(_) => false,
+        Ok("postgres") => true,
+        Ok(other) => return Err(format!("the host's database is {other:?}, which this version of skep does not know")),
+    };
     setup.settings = env::var(settings::VARIABLE).map(|text| settings::decode(&text)).unwrap_or_default();
     seconds("SKEP_SESSION_IDLE", &mut setup.session.idle)?;
     seconds("SKEP_SESSION_LIFE", &mut setup.session.life)?;

@@ -31,7 +31,7 @@ impl PendingCookies {
         self.session.borrow().is_some()
     }
 
-    #[cfg(feature = "people")]
+    #[cfg(any(feature = "people", feature = "postgres"))]
     pub(crate) fn add(&self, cookie: &Cookie, is_secure: bool) {
         self.others.borrow_mut().push(cookie.header_value(is_secure));
     }

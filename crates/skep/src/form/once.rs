@@ -32,7 +32,6 @@ pub(crate) const SCHEMA: &[&str] = &[
 ];
 
 /// The same for PostgreSQL. Of processes that start at once, one makes it.
-#[cfg(not(target_family = "wasm"))]
 pub(crate) const POSTGRES_SCHEMA: &[&str] = &[
     "select pg_advisory_xact_lock(8316866951398981634)",
     "create table if not exists skep_once (

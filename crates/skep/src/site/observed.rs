@@ -47,7 +47,7 @@ impl Site {
     pub fn storage_status(&self) -> Vec<Part> {
         let mut parts = self.resources.caches.status();
         parts.extend(self.resources.sessions.status());
-        parts.extend(self.resources.database.iter().flat_map(Database::status));
+        parts.extend(self.resources.all_databases().flat_map(Database::status));
         parts
     }
 }

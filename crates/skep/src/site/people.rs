@@ -5,8 +5,6 @@ use super::Site;
 use crate::error::Error;
 use crate::people;
 use crate::response::Result;
-#[cfg(target_family = "wasm")]
-use crate::sql;
 
 impl Site {
     /// Hashes a password for code that may block, such as for a first account at the start. In a request,
@@ -36,8 +34,6 @@ impl Site {
     #[cfg(target_family = "wasm")]
     fn salt(&self) -> Result<people::Salt> {
         let Some(database) = &self.resources.database else { return people::salt() };
-        let select = sql::query::<Vec<u8>>("select randomblob(?)", (i64::try_from(people::SALT_BYTES).unwrap_or(0),));
-        let bytes = database.write(|db| db.one(select))?.unwrap_or_default();
-        bytes.try_into().map_err(|_| Error::internal("the database has no random numbers"))
+        database.random()?.try_into().map_err(|_| Error::internal("the database has no random numbers"))
     }
 }

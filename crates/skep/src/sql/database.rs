@@ -14,7 +14,7 @@ use super::connection::{Connection, Role, StopOnDrop};
 use super::dependencies::OnCommit;
 use super::error::{Kind, Result};
 use super::local::Local;
-use super::migrations::{Migrations, Step, Steps};
+use super::migrations::{Migrations, Steps};
 use super::open::{OpenError, check, check_careful, describe_migrations, open};
 use super::options::Options;
 use super::pool::{Lease, Pool};
@@ -115,8 +115,7 @@ impl Database {
         offload: Arc<dyn Offload>,
         (carefully, temporary): (bool, bool),
     ) -> Result<Self, OpenError> {
-        let list = migrations.iter().map(|(number, file, text)| Step { number: *number, file, text }).collect();
-        let steps = Steps { list, folder: None, functions: &[] };
+        let steps = Steps::of_guest(migrations);
         let options = options.for_guests();
         if temporary {
             check(path, &steps)?;
@@ -169,7 +168,24 @@ impl Database {
         offload: Arc<dyn Offload>,
         carefully: bool,
     ) -> Result<Self, OpenError> {
-        Self::postgres(address, migrations, options, offload, (carefully, false))
+        Self::postgres(address, postgres::Source::program(migrations), options, offload, (carefully, false))
+    }
+
+    /// The same for the migrations of a component, for statements that are not trusted. With `temporary`, those that ran are only looked
+    /// at, and the database that is opened is a new one.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn open_postgres_for_guests(
+        address: &str,
+        migrations: &[(u32, String, String)],
+        options: Options,
+        offload: Arc<dyn Offload>,
+        (carefully, temporary): (bool, bool),
+    ) -> Result<Self, OpenError> {
+        let (source, options) = (|| Ok(postgres::Source::Guest(migrations.into())), options.for_guests());
+        if temporary {
+            postgres::Shared::check(address, source(), Arc::clone(&offload))?;
+        }
+        Self::postgres(address, source(), options, offload, (carefully, temporary))
     }
 
     /// A database for tests: a new one beside the one that the address names, dropped with the last handle to it. Its user must be allowed to
@@ -181,18 +197,18 @@ impl Database {
         options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<Self, OpenError> {
-        Self::postgres(address, migrations, options, offload, (false, true))
+        Self::postgres(address, postgres::Source::program(migrations), options, offload, (false, true))
     }
 
     #[cfg(feature = "postgres")]
     fn postgres(
         address: &str,
-        migrations: &Migrations,
+        source: Result<postgres::Source, super::open::Problem>,
         options: Options,
         offload: Arc<dyn Offload>,
         how: (bool, bool),
     ) -> Result<Self, OpenError> {
-        let shared = postgres::Shared::open(address, migrations.postgres_steps(), options, offload, how)?;
+        let shared = postgres::Shared::open(address, source, options, offload, how)?;
         Ok(Self { engine: Engine::Postgres(shared) })
     }
 
@@ -203,7 +219,7 @@ impl Database {
         migrations: &Migrations,
         offload: Arc<dyn Offload>,
     ) -> Result<(), OpenError> {
-        postgres::Shared::check(address, migrations.postgres_steps(), offload)
+        postgres::Shared::check(address, postgres::Source::program(migrations), offload)
     }
 
     /// The same as [`describe_migrations`](Self::describe_migrations).
@@ -213,7 +229,7 @@ impl Database {
         migrations: &Migrations,
         offload: Arc<dyn Offload>,
     ) -> Result<Vec<String>, OpenError> {
-        postgres::Shared::describe_migrations(address, migrations.postgres_steps(), offload)
+        postgres::Shared::describe_migrations(address, postgres::Source::program(migrations), offload)
     }
 
     /// The database for one thread's handlers. Made once for each thread: what it learns and prepares stays with it.
@@ -252,13 +268,11 @@ impl Database {
         };
     }
 
-    /// That of a component, which is always SQLite.
-    pub(super) fn shared(&self) -> &Arc<Shared> {
-        match &self.engine {
-            Engine::Sqlite(shared) => shared,
-            #[cfg(feature = "postgres")]
-            Engine::Postgres(_) => unreachable!("the database of a component is SQLite: `Database::open_for_guests`"),
-        }
+    /// Whether all writes of the process wait for each other, as those of SQLite do.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_one_writer(&self) -> bool {
+        matches!(self.engine, Engine::Sqlite(_))
     }
 
     /// The names of all tables.
@@ -303,7 +317,7 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(shared) => vec![shared.writer.status("pool writer"), shared.readers.status("pool readers")],
             #[cfg(feature = "postgres")]
-            Engine::Postgres(shared) => vec![shared.status()],
+            Engine::Postgres(shared) => shared.status(),
         }
     }
 

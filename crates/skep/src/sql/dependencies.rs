@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+#[cfg(any(feature = "postgres", target_family = "wasm"))]
 use super::checked::Dialect;
 use super::query::Query;
 
@@ -13,7 +13,7 @@ use super::query::Query;
 pub(crate) const ANY_TABLE: &str = "*";
 
 /// Stands for tables that are not known: read by a statement from a text on PostgreSQL, and changed by every write there.
-#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+#[cfg(any(feature = "postgres", target_family = "wasm"))]
 const SOME_TABLE: &str = "?";
 
 /// Is called with the tables that a transaction has written, once they are committed. It may block.
@@ -31,7 +31,7 @@ impl ReadTables {
     }
 
     /// As on SQLite; but one from a text may read any table. On SQLite those are not noted, since `sql!` is there for pages.
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    #[cfg(any(feature = "postgres", target_family = "wasm"))]
     pub(super) fn note_postgres<T>(&self, query: &Query<'_, T>) {
         let is_known = query.checked().is_some_and(|checked| names(checked.reads()).all(|table| table != ANY_TABLE));
         if is_known {
@@ -50,7 +50,7 @@ impl ReadTables {
 /// The tables that a statement writes if it changes anything.
 pub(super) fn written<T>(query: &Query<'_, T>) -> Vec<&'static str> {
     match query.checked() {
-        #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+        #[cfg(any(feature = "postgres", target_family = "wasm"))]
         Some(checked) if checked.dialect() == Dialect::Postgres && !checked.writes().is_empty() => {
             names(checked.writes()).chain([SOME_TABLE]).collect()
         }

@@ -38,8 +38,11 @@ mod codes {
 /// PostgreSQL's codes (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 mod states {
     /// The class "data exception".
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    #[cfg(any(feature = "postgres", target_family = "wasm"))]
     pub(super) const DATA: &str = "22";
+    /// "invalid parameter value"
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) const PARAMETER: &str = "22023";
     /// The class "connection exception".
     pub(super) const CONNECTION: &str = "08";
     pub(super) const UNIQUE: &str = "23505";
@@ -97,7 +100,7 @@ pub(super) enum Kind {
         message: String,
     },
     /// With the code that PostgreSQL's documentation lists in appendix A.
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    #[cfg(any(feature = "postgres", target_family = "wasm"))]
     Postgres {
         code: Box<str>,
         message: String,
@@ -255,7 +258,7 @@ impl Error {
     pub(super) fn of_page(self, cursor: &Range<usize>) -> Self {
         let parameter = match &self.inner.kind {
             Kind::Parameter(Refused { index, .. }) => Some(*index),
-            #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+            #[cfg(any(feature = "postgres", target_family = "wasm"))]
             Kind::Postgres { code, parameter, .. } => parameter.filter(|_| code.starts_with(states::DATA)),
             _ => None,
         };
@@ -281,7 +284,7 @@ impl Error {
     /// PostgreSQL's code, or nothing.
     fn state(&self) -> &str {
         match &self.inner.kind {
-            #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+            #[cfg(any(feature = "postgres", target_family = "wasm"))]
             Kind::Postgres { code, .. } => code,
             _ => "",
         }
@@ -318,6 +321,19 @@ impl Error {
     /// SQLite's primary result code, or 0.
     pub(super) fn primary(&self) -> i32 {
         self.code() & 0xff
+    }
+
+    /// PostgreSQL's code and the parameter that it is about, as they go to a component; or 0.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn packed_state(&self) -> i32 {
+        match &self.inner.kind {
+            #[cfg(feature = "postgres")]
+            Kind::Postgres { code, parameter, .. } => crate::wire::state::pack(code, *parameter),
+            // Ours: it was not sent.
+            #[cfg(feature = "postgres")]
+            Kind::Parameter(refused) => crate::wire::state::pack(states::PARAMETER, Some(refused.index)),
+            _ => 0,
+        }
     }
 
     /// What went wrong, without the statement.
@@ -357,7 +373,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite { message, .. } => f.write_str(message),
-            #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+            #[cfg(any(feature = "postgres", target_family = "wasm"))]
             Self::Postgres { message, .. } => f.write_str(message),
             Self::CheckedForOther(dialect) => {
                 write!(f, "`sql!` has checked this statement for {dialect}, and the database is another: use `query` here")

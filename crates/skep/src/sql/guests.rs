@@ -3,6 +3,7 @@
 //! SQLite itself trusts those who write statements: they open any file of the process's user (`attach`, `vacuum into`), change how the
 //! connection and the whole process work (most pragmas), and leave things behind on the connection that the next request gets (temporary
 //! tables). A host cannot trust them: <https://sqlite.org/security.html>. `vacuum` attaches a file, too, and is refused.
+//! Those for PostgreSQL are judged in `postgres/guests.rs`.
 //!
 //! Start reading at [`restrict`].
 
@@ -13,6 +14,21 @@ use rusqlite::{Connection, Result};
 
 /// The most bytes of a statement.
 pub(super) const LONGEST_STATEMENT: usize = 1 << 20;
+
+/// The most bytes of an answer, and of the values of a statement: they are in the host's memory at once.
+pub(super) const MOST_BYTES: usize = 32 << 20;
+
+/// What is said of more.
+pub(super) const TOO_LARGE: &str = "the rows have more than 32 MiB: give the statement a `limit`, or fewer columns";
+
+/// A verb, as a component names it: a number of `wit/skep.wit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum VerbNumber {
+    All,
+    First,
+    One,
+    Execute,
+}
 
 /// What a statement may cost that is within its rights. Depths and the pattern bound the stack: SQLite recurses over them, and a short
 /// read runs on the stack of the guest's own call.

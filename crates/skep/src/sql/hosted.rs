@@ -9,30 +9,38 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 
 use super::connection::{Connection, StopOnDrop, Verb};
-use super::database::Database;
+use super::database::Shared;
 use super::error::{Error, Kind, Result, sqlite};
-use super::guests::LONGEST_STATEMENT;
+use super::guests::{LONGEST_STATEMENT, MOST_BYTES, TOO_LARGE, VerbNumber};
 use super::local::Local;
+#[cfg(feature = "postgres")]
+use super::postgres;
 use super::transaction::Transaction;
 use super::value::Value;
 use crate::offload::offload;
 use crate::wire::{Reader, Short, Writer};
 
-/// The most bytes of an answer, and of the values of a statement: they are in the host's memory at once.
-const MOST_BYTES: usize = 32 << 20;
-
 /// A statement as a component sends it.
 #[derive(Debug)]
 pub struct Packed {
-    verb: Verb<Vec<u8>>,
-    executes: bool,
+    verb: VerbNumber,
     text: String,
     values: Vec<u8>,
 }
 
 /// Where a statement runs that does not run here and now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub struct Elsewhere(At);
+
+enum At {
+    /// On the pool, where it may wait.
+    Sqlite(Arc<Shared>, Place),
+    /// Beside others. True if it may write, whatever its text says.
+    #[cfg(feature = "postgres")]
+    Postgres(Arc<postgres::Pool>, bool),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
     /// Whether it changes something is not known yet.
     Unknown,
     /// It only reads.
@@ -55,53 +63,88 @@ impl Packed {
         if values.len() > MOST_BYTES {
             return Err(Error::other("the values of the statement have more than 32 MiB together"));
         }
-        let function: Verb<Vec<u8>> = match verb {
-            0 => |connection, text, values| rows(connection, text, values, usize::MAX, Beyond::Impossible),
-            1 => |connection, text, values| rows(connection, text, values, 1, Beyond::Unread),
-            2 => |connection, text, values| rows(connection, text, values, 1, Beyond::Refused),
-            3 => |connection, text, values| {
+        let verb = match verb {
+            0 => VerbNumber::All,
+            1 => VerbNumber::First,
+            2 => VerbNumber::One,
+            3 => VerbNumber::Execute,
+            _ => return Err(Error::other(Short)),
+        };
+        Ok(Self { verb, text, values })
+    }
+
+    /// True if it gives no rows.
+    #[must_use]
+    pub fn executes(&self) -> bool {
+        self.verb == VerbNumber::Execute
+    }
+
+    fn sqlite_verb(&self) -> Verb<Vec<u8>> {
+        match self.verb {
+            VerbNumber::All => {
+                |connection, text, values| rows(connection, text, values, usize::MAX, Beyond::Impossible)
+            }
+            VerbNumber::First => |connection, text, values| rows(connection, text, values, 1, Beyond::Unread),
+            VerbNumber::One => |connection, text, values| rows(connection, text, values, 1, Beyond::Refused),
+            VerbNumber::Execute => |connection, text, values| {
                 let done = connection.execute(text, values)?;
                 let mut out = Writer::with_capacity(16);
                 out.u64(done.rows);
                 out.u64(done.last_insert_id.cast_unsigned());
                 Ok(out.finish())
             },
-            _ => return Err(Error::other(Short)),
-        };
-        Ok(Self { verb: function, executes: verb == 3, text, values })
+        }
     }
 
-    /// True if it gives no rows.
-    #[must_use]
-    pub fn executes(&self) -> bool {
-        self.executes
+    pub(super) fn run(&self, connection: &Connection) -> Result<Vec<u8>> {
+        self.sqlite_verb()(connection, &self.text, &unpacked(&self.values)?)
     }
 
-    fn run(&self, connection: &Connection) -> Result<Vec<u8>> {
-        (self.verb)(connection, &self.text, &unpacked(&self.values)?)
+    #[cfg(feature = "postgres")]
+    pub(super) fn postgres_verb(&self) -> postgres::Verb<Vec<u8>> {
+        postgres::packed(self.verb)
+    }
+
+    /// It for PostgreSQL, if a component may run it.
+    #[cfg(feature = "postgres")]
+    pub(super) fn job(&self, may_write_any: bool) -> Result<postgres::Job> {
+        let values = unpacked(&self.values)?.into_iter().map(Value::into_owned).collect();
+        postgres::of_guest(&self.text, values, may_write_any)
     }
 }
 
 impl Error {
-    /// SQLite's extended result code or 0, and what went wrong without the statement, for a component.
+    /// A code of the interface, and what went wrong without the statement, for a component.
     #[must_use]
     pub fn packed(&self) -> (i32, String) {
-        (if self.is_busy() && self.code() == 0 { rusqlite::ffi::SQLITE_BUSY } else { self.code() }, self.reason())
+        let code = match (self.code(), self.packed_state()) {
+            (0, 0) if self.is_busy() => rusqlite::ffi::SQLITE_BUSY,
+            (0, state) => state,
+            (code, _) => code,
+        };
+        (code, self.reason())
     }
 }
 
 impl Local {
-    /// Runs it here and now, if it is a short read. Otherwise it says where it belongs: [`Database::packed`].
-    pub fn packed_now(&self, packed: &Packed) -> Result<Vec<u8>, Place> {
-        if packed.executes {
-            return Err(Place::Writer);
+    /// Runs it here and now, if it is a short read of SQLite. Otherwise it says where it belongs. `is_writer`: its place is the connection that
+    /// writes.
+    pub fn packed_now(&self, packed: &Packed, is_writer: bool) -> Result<Vec<u8>, Elsewhere> {
+        #[cfg(feature = "postgres")]
+        if let Some(pool) = self.pool() {
+            return Err(Elsewhere(At::Postgres(Arc::clone(pool), is_writer)));
         }
+        let here = if is_writer || packed.executes() { Err(Place::Writer) } else { self.now(packed) };
+        here.map_err(|place| Elsewhere(At::Sqlite(Arc::clone(self.shared()), place)))
+    }
+
+    fn now(&self, packed: &Packed) -> Result<Vec<u8>, Place> {
         let Ok(Some(statement)) = self.known(&packed.text, None) else { return Err(Place::Unknown) };
         if !statement.reads_only {
             return Err(Place::Writer);
         }
         let Ok(values) = unpacked(&packed.values) else { return Err(Place::Reader) };
-        match self.inline(&statement, &packed.text, &values, packed.verb) {
+        match self.inline(&statement, &packed.text, &values, packed.sqlite_verb()) {
             // The reader runs a statement that failed here again, and reports its error.
             Some(result) => result.map_err(|_| Place::Reader),
             None => Err(Place::Reader),
@@ -114,51 +157,67 @@ impl Local {
             self.ran_on_pool(&statement, took);
         }
     }
+
+    /// Begins a transaction, as [`Local::transaction`] does; if it is to be `alone`, as [`Local::serializable`] does.
+    pub fn packed_transaction(&self, alone: bool) -> impl Future<Output = Result<Transaction>> + Send + use<> {
+        let transaction = self.own_transaction();
+        let transaction = if alone { transaction.isolated() } else { transaction };
+        async move {
+            transaction.ensure_begun().await?;
+            Ok(transaction)
+        }
+    }
 }
 
-impl Database {
-    /// Runs it where it may wait, and says how long a read took.
-    pub async fn packed(&self, place: Place, packed: &Arc<Packed>) -> (Result<Vec<u8>>, Duration) {
-        match self.anywhere(place, packed).await {
-            Ok((bytes, took)) => (Ok(bytes), took),
-            Err(error) => (Err(error), Duration::ZERO),
+impl Elsewhere {
+    /// Runs it, and says how long a read took on the pool.
+    pub async fn run(&self, packed: &Arc<Packed>) -> (Result<Vec<u8>>, Option<Duration>) {
+        match &self.0 {
+            At::Sqlite(shared, place) => match on_pool(shared, *place, packed).await {
+                Ok((bytes, took)) => (Ok(bytes), took),
+                Err(error) => (Err(error), None),
+            },
+            #[cfg(feature = "postgres")]
+            At::Postgres(pool, may_write_any) => (on_postgres(pool, *may_write_any, packed).await, None),
         }
     }
+}
 
-    async fn anywhere(&self, place: Place, packed: &Arc<Packed>) -> Result<(Vec<u8>, Duration)> {
-        let shared = self.shared();
-        let reads = match place {
-            Place::Unknown => {
-                let asked = Arc::clone(packed);
-                shared.read(move |connection| connection.reads_only(&asked.text)).await?.0
-            }
-            Place::Reader => true,
-            Place::Writer => false,
-        };
-        let packed = Arc::clone(packed);
-        if reads {
-            return shared.read(move |connection| packed.run(connection)).await;
+#[cfg(feature = "postgres")]
+async fn on_postgres(pool: &Arc<postgres::Pool>, may_write_any: bool, packed: &Packed) -> Result<Vec<u8>> {
+    // What was written, the component announces itself.
+    pool.ask(packed.job(may_write_any)?, packed.postgres_verb(), Vec::new(), None).await
+}
+
+async fn on_pool(shared: &Arc<Shared>, place: Place, packed: &Arc<Packed>) -> Result<(Vec<u8>, Option<Duration>)> {
+    let reads = match place {
+        Place::Unknown => {
+            let asked = Arc::clone(packed);
+            shared.read(move |connection| connection.reads_only(&asked.text)).await?.0
         }
-        // A native handler's write is ended by its own code; a guest's that nobody waits for any more would hold the writer for ever.
-        let mut lease = shared.lease_writer().await?;
-        let (_stop, stopped) = StopOnDrop::new();
-        let work = move || lease.connection()?.unless(stopped, |connection| packed.run(connection));
-        Ok((shared.note(offload(&*shared.offload, work).await.map_err(Kind::Lost)?)?, Duration::ZERO))
+        Place::Reader => true,
+        Place::Writer => false,
+    };
+    let packed = Arc::clone(packed);
+    if reads {
+        let (bytes, took) = shared.read(move |connection| packed.run(connection)).await?;
+        return Ok((bytes, Some(took)));
     }
-
-    /// Begins a transaction, as [`Local::transaction`] does.
-    pub async fn transaction(&self) -> Result<Transaction> {
-        Transaction::begin(Arc::clone(self.shared()), Arc::default()).await
-    }
+    // A native handler's write is ended by its own code; a guest's that nobody waits for any more would hold the writer for ever.
+    let mut lease = shared.lease_writer().await?;
+    let (_stop, stopped) = StopOnDrop::new();
+    let work = move || lease.connection()?.unless(stopped, |connection| packed.run(connection));
+    Ok((shared.note(offload(&*shared.offload, work).await.map_err(Kind::Lost)?)?, None))
 }
 
 impl Transaction {
     /// Runs a statement in it.
     pub async fn packed(&self, packed: &Arc<Packed>) -> Result<Vec<u8>> {
-        let packed = Arc::clone(packed);
-        self.within(move |connection| packed.run(connection)).await
+        self.ask_packed(Arc::clone(packed)).await
     }
 }
+
+opaque_debug!(Elsewhere);
 
 /// What is done about rows that nobody wants.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -206,7 +265,7 @@ fn head(row: &rusqlite::Row<'_>, out: &mut Writer) {
 fn line(row: &rusqlite::Row<'_>, out: &mut Writer) -> Result<()> {
     for position in 0..row.as_ref().column_count() {
         if out.position() > MOST_BYTES {
-            return Err(Error::other("the rows have more than 32 MiB: give the statement a `limit`, or fewer columns"));
+            return Err(Error::other(TOO_LARGE));
         }
         match row.get_ref(position).map_err(sqlite)? {
             ValueRef::Null => out.u8(0),
@@ -254,6 +313,7 @@ fn unpack<'a>(reader: &mut Reader<'a>) -> Result<Vec<Value<'a>>, Short> {
             2 => Value::Real(f64::from_bits(reader.u64()?)),
             3 => Value::Text(reader.text()?.into()),
             4 => Value::Blob(reader.bytes()?.into()),
+            5 => Value::Decimal(reader.text()?.into()),
             _ => return Err(Short),
         })
     };

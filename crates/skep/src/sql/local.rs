@@ -55,6 +55,12 @@ pub struct Local {
     in_transaction: Option<Arc<AtomicBool>>,
     /// Of the page that this handle is for.
     reads: Option<ReadTables>,
+    /// What the request has written, where there is a replica that must have it.
+    #[cfg(feature = "postgres")]
+    written: Option<postgres::Written>,
+    /// Reads may go to the replica, if that has the log of writes up to this place.
+    #[cfg(feature = "postgres")]
+    replica: Option<u64>,
 }
 
 /// Which database it is.
@@ -81,12 +87,38 @@ pub(super) struct Statement {
 impl Local {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         let inner = Inner { shared, connection: OnceCell::new(), statements: RefCell::default() };
-        Self { engine: Engine::Sqlite(Rc::new(inner)), in_transaction: None, reads: None }
+        Self::of(Engine::Sqlite(Rc::new(inner)))
     }
 
     #[cfg(feature = "postgres")]
     pub(super) fn postgres(pool: Arc<postgres::Pool>) -> Self {
-        Self { engine: Engine::Postgres(pool), in_transaction: None, reads: None }
+        Self::of(Engine::Postgres(pool))
+    }
+
+    fn of(engine: Engine) -> Self {
+        Self {
+            engine,
+            in_transaction: None,
+            reads: None,
+            #[cfg(feature = "postgres")]
+            written: None,
+            #[cfg(feature = "postgres")]
+            replica: None,
+        }
+    }
+
+    /// The connections to PostgreSQL, if that is the database.
+    #[cfg(feature = "postgres")]
+    pub(super) fn pool(&self) -> Option<&Arc<postgres::Pool>> {
+        match &self.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(pool) => Some(pool),
+        }
+    }
+
+    /// SQLite, as all threads share it.
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.inner().shared
     }
 
     /// For what is done with SQLite only.
@@ -100,7 +132,29 @@ impl Local {
 
     /// A handle for one request, which notices a write that would wait for the request's own transaction.
     pub(crate) fn for_request(&self) -> Self {
-        Self { engine: self.engine.clone(), in_transaction: Some(Arc::default()), reads: None }
+        Self {
+            in_transaction: Some(Arc::default()),
+            #[cfg(feature = "postgres")]
+            written: self.has_replica().then(postgres::Written::default),
+            ..Self::of(self.engine.clone())
+        }
+    }
+
+    /// The same handle, whose reads may go to the replica if that has the log of writes up to this place.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn replica(&self, place: u64) -> Self {
+        Self { replica: Some(place), ..self.clone() }
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(crate) fn has_replica(&self) -> bool {
+        matches!(&self.engine, Engine::Postgres(pool) if pool.replica.is_some())
+    }
+
+    /// A place in the log of writes behind all that the request has written, if it has and there is a replica.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn written(&self) -> Option<u64> {
+        self.written.as_ref().map(postgres::Written::place).filter(|place| *place > 0)
     }
 
     /// The same handle, which notes the tables that its statements read.
@@ -134,7 +188,9 @@ impl Local {
                 inner.shared.write(tables, move |connection| connection.execute(&text, &values)).await
             }
             #[cfg(feature = "postgres")]
-            Engine::Postgres(pool) => pool.ask(postgres::job(query)?, postgres::execute(), tables).await,
+            Engine::Postgres(pool) => {
+                pool.ask(postgres::job(query)?, postgres::execute(), tables, self.written.clone()).await
+            }
         };
         timer.note_statement(statement);
         result
@@ -221,7 +277,8 @@ impl Local {
             Engine::Sqlite(inner) => Transaction::not_begun(Arc::clone(&inner.shared), is_open),
             #[cfg(feature = "postgres")]
             Engine::Postgres(pool) => {
-                Transaction::postgres(postgres::Transaction::not_begun(Arc::clone(pool)), is_open)
+                let transaction = postgres::Transaction::not_begun(Arc::clone(pool), self.written.clone());
+                Transaction::postgres(transaction, is_open)
             }
         }
     }
@@ -242,7 +299,14 @@ impl Local {
             #[cfg(feature = "postgres")]
             Engine::Postgres(pool) => {
                 let tables = dependencies::written(&query);
-                pool.ask(postgres::job(query)?, verb.postgres, tables).await
+                let (job, verb, written) = (postgres::job(query)?, verb.postgres, self.written.clone());
+                match self.replica {
+                    Some(place) => {
+                        let place = place.max(self.written().unwrap_or(0));
+                        pool.ask_replica(place, job, verb, tables, written).await
+                    }
+                    None => pool.ask(job, verb, tables, written).await,
+                }
             }
         };
         timer.note_statement(text);

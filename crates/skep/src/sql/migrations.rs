@@ -8,6 +8,8 @@
 #[cfg(not(target_family = "wasm"))]
 mod run;
 
+#[cfg(target_family = "wasm")]
+use super::checked::Dialect;
 use super::function::Function;
 
 #[cfg(not(target_family = "wasm"))]
@@ -45,6 +47,24 @@ pub(super) struct Steps<'t> {
     pub(super) folder: Option<&'static str>,
     /// What the application gives for those that are declared.
     pub(super) functions: &'static [Function],
+}
+
+/// Why an application does not start on PostgreSQL.
+#[cfg(any(feature = "postgres", target_family = "wasm"))]
+pub(super) const NOT_FOR_POSTGRES: &str =
+    "the application has migrations for SQLite only; put those for PostgreSQL into the folder `postgres` beside them";
+
+/// Why it does not start on SQLite.
+#[cfg(target_family = "wasm")]
+const NOT_FOR_SQLITE: &str = "the application has migrations for PostgreSQL only; its host needs the setting `database`, with the address of one";
+
+#[cfg(not(target_family = "wasm"))]
+impl<'t> Steps<'t> {
+    /// Those of a component: number, name of the file, text.
+    pub(super) fn of_guest(list: &'t [(u32, String, String)]) -> Self {
+        let list = list.iter().map(|(number, file, text)| Step { number: *number, file, text }).collect();
+        Self { list, folder: None, functions: &[] }
+    }
 }
 
 impl Migration {
@@ -91,10 +111,10 @@ impl Migrations {
 
     /// Those for PostgreSQL.
     #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-    pub(super) fn postgres_steps(&self) -> Result<Steps<'static>, super::open::Problem> {
+    pub(super) fn for_postgres(&self) -> Result<&'static Self, super::open::Problem> {
         match self.postgres {
-            Some(postgres) => Ok(postgres.steps()),
-            None if self.list.is_empty() => Ok(self.steps()),
+            Some(postgres) => Ok(postgres),
+            None if self.list.is_empty() => Ok(&Self::NONE),
             None => Err(super::open::Problem::NotForPostgres),
         }
     }
@@ -117,9 +137,15 @@ impl Migrations {
         self.functions.first()
     }
 
-    /// Number, name of the file and text of each, for a host.
+    /// Number, name of the file and text of each, for a host with this database; or why there are none.
     #[cfg(target_family = "wasm")]
-    pub(super) fn list(&self) -> Vec<(u32, String, String)> {
-        self.list.iter().map(|Migration(one)| (one.number, one.file.to_owned(), one.text.to_owned())).collect()
+    pub(super) fn list(&self, dialect: Dialect) -> Result<Vec<(u32, String, String)>, &'static str> {
+        let list = match (dialect, self.postgres) {
+            (Dialect::Sqlite, Some(_)) if self.list.is_empty() => return Err(NOT_FOR_SQLITE),
+            (Dialect::Postgres, None) if !self.list.is_empty() => return Err(NOT_FOR_POSTGRES),
+            (Dialect::Postgres, Some(postgres)) => postgres.list,
+            _ => self.list,
+        };
+        Ok(list.iter().map(|Migration(one)| (one.number, one.file.to_owned(), one.text.to_owned())).collect())
     }
 }

@@ -124,14 +124,14 @@ macro_rules! __note_checked {
     };
 }
 
-#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+#[cfg(any(feature = "postgres", target_family = "wasm"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refuse_dialect {
     ($dialect:ident) => {};
 }
 
-#[cfg(not(all(feature = "postgres", not(target_family = "wasm"))))]
+#[cfg(not(any(feature = "postgres", target_family = "wasm")))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __refuse_dialect {
@@ -139,7 +139,7 @@ macro_rules! __refuse_dialect {
     (Postgres) => {
         ::core::compile_error!(
             "Cargo.toml says `database = \"postgres\"` in `[package.metadata.skep]`: that needs the feature `postgres` of skep-server, or of \
-             skep, and is not there for components"
+             skep"
         );
     };
 }

@@ -13,6 +13,8 @@ use super::connection::{Connection, Role};
 use super::error::{Error, sqlite};
 use super::function;
 use super::guests;
+#[cfg(feature = "postgres")]
+use super::migrations::NOT_FOR_POSTGRES;
 use super::migrations::{Steps, migrate};
 use super::options::Options;
 use crate::private;
@@ -309,9 +311,7 @@ impl fmt::Display for Problem {
             #[cfg(feature = "postgres")]
             Self::Address(problem) => f.write_str(problem),
             #[cfg(feature = "postgres")]
-            Self::NotForPostgres => f.write_str(
-                "the application has migrations for SQLite only; put those for PostgreSQL into the folder `postgres` beside them",
-            ),
+            Self::NotForPostgres => f.write_str(NOT_FOR_POSTGRES),
         }
     }
 }

@@ -31,11 +31,22 @@ pub struct Options {
     // Only read with the feature `postgres`.
     #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
     pub(super) notifications: usize,
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
+    pub(super) replica: Option<Address>,
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
+    pub(super) replica_lag: Duration,
     /// Statements come from somebody who is not trusted: `guests.rs`.
     pub(super) guests: bool,
     /// Those of the application that statements call: [`Migrations::with_functions`](super::Migrations::with_functions).
     pub(super) functions: Vec<Registered>,
 }
+
+/// An address with a password in it.
+#[derive(Clone)]
+#[cfg_attr(not(feature = "postgres"), allow(dead_code))]
+pub(super) struct Address(pub(super) String);
+
+opaque_debug!(Address);
 
 impl Options {
     /// The defaults.
@@ -57,6 +68,8 @@ impl Options {
             transactions: 4,
             statement_timeout: Duration::from_secs(30),
             notifications: 64,
+            replica: None,
+            replica_lag: Duration::from_secs(10),
             guests: false,
             functions: Vec::new(),
         }
@@ -168,11 +181,32 @@ impl Options {
         self
     }
 
+    /// PostgreSQL: the address of a replica (a hot standby) of the database, for reads by [`Cx::replica`](crate::Cx::replica) (none).
+    #[must_use]
+    pub fn replica(mut self, address: Option<String>) -> Self {
+        self.replica = address.map(Address);
+        self
+    }
+
+    /// PostgreSQL: how far behind the replica may be (10 s). One that is further behind is not asked.
+    #[must_use]
+    pub fn replica_lag(mut self, lag: Duration) -> Self {
+        self.replica_lag = lag;
+        self
+    }
+
+    /// How long a browser keeps in a cookie that its user has written: longer than a replica may be behind.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn written_cookie_age(&self) -> Duration {
+        self.replica_lag + Duration::from_mins(1)
+    }
+
     /// Statements come from a component, which its host does not trust.
     #[doc(hidden)]
     #[must_use]
     pub fn for_guests(mut self) -> Self {
         self.guests = true;
+        self.replica = None;
         self
     }
 }

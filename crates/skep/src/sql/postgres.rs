@@ -11,9 +11,11 @@ mod columns;
 mod connection;
 mod failure;
 mod flight;
+mod guests;
 mod listen;
 mod migrate;
 mod pool;
+mod replica;
 mod status;
 mod stream;
 mod tls;
@@ -30,8 +32,13 @@ use tokio_postgres::Config;
 
 pub(super) use self::blocking::Remote;
 pub(super) use self::connection::Job;
+pub(super) use self::guests::{of_guest, packed};
 pub use self::listen::{Notification, Notifications};
+pub(super) use self::migrate::Source;
 pub(super) use self::pool::Pool;
+use self::replica::Replica;
+pub(crate) use self::replica::WRITTEN_COOKIE;
+pub(super) use self::replica::Written;
 use self::status::Counts;
 pub(super) use self::stream::Cursor;
 pub(super) use self::transaction::Transaction;
@@ -40,7 +47,6 @@ pub(super) use self::verb::{Verb, all, execute, first, one};
 use super::checked::Dialect;
 use super::dependencies::{ANY_TABLE, OnCommit};
 use super::error::Result;
-use super::migrations::Steps;
 use super::open::{OpenError, Problem};
 use super::options::Options;
 use super::query::Query;
@@ -62,6 +68,8 @@ pub(super) struct Shared {
     counts: Arc<Counts>,
     /// How many results are streamed.
     streams: AtomicUsize,
+    /// Where reads may go that need not be of this moment.
+    replica: Option<Replica>,
     /// It is for a test, and removed with this. Where to connect for that.
     temporary: Option<(Config, String)>,
 }
@@ -70,7 +78,7 @@ impl Shared {
     /// Finds out whether it can be reached, and runs the migrations that it lacks.
     pub(super) fn open(
         address: &str,
-        steps: Result<Steps<'static>, Problem>,
+        source: Result<Source, Problem>,
         options: Options,
         offload: Arc<dyn Offload>,
         (carefully, temporary): (bool, bool),
@@ -79,11 +87,11 @@ impl Shared {
         let shared = Self::of(address, options, offload)?;
         let place = shared.place.clone();
         let open = || {
-            let steps = steps?;
+            let source = source?;
             let shared = if temporary { shared.into_temporary()? } else { shared };
             let shared = Arc::new(shared);
             let remote = Remote::open(&shared)?;
-            migrate::run(&remote, steps, carefully)?;
+            migrate::run(&remote, source, carefully)?;
             Ok(shared)
         };
         open().map_err(|problem| OpenError::new(&place, problem, started.elapsed()))
@@ -92,29 +100,48 @@ impl Shared {
     /// Says what [`open`](Self::open) would find wrong with the migrations that ran.
     pub(super) fn check(
         address: &str,
-        steps: Result<Steps<'static>, Problem>,
+        source: Result<Source, Problem>,
         offload: Arc<dyn Offload>,
     ) -> Result<(), OpenError> {
         let started = Instant::now();
         let shared = Arc::new(Self::of(address, Options::new(), offload)?);
-        let check = || migrate::check(&Remote::open(&shared)?, steps?);
+        let check = || migrate::check(&Remote::open(&shared)?, source?);
         check().map_err(|problem| OpenError::new(&shared.place, problem, started.elapsed()))
     }
 
     /// A line for each migration, for people.
     pub(super) fn describe_migrations(
         address: &str,
-        steps: Result<Steps<'static>, Problem>,
+        source: Result<Source, Problem>,
         offload: Arc<dyn Offload>,
     ) -> Result<Vec<String>, OpenError> {
         let started = Instant::now();
         let shared = Arc::new(Self::of(address, Options::new(), offload)?);
-        let describe = || migrate::describe(&Remote::open(&shared)?, steps?);
+        let describe = || migrate::describe(&Remote::open(&shared)?, source?);
         describe().map_err(|problem| OpenError::new(&shared.place, problem, started.elapsed()))
     }
 
+    /// With its replica, if the options name one. Connections to both are opened when they are needed.
+    fn with_replica(mut self) -> Result<Self, OpenError> {
+        if let Some(address) = self.options.replica.take() {
+            let (options, offload) = (self.options.clone(), Arc::clone(&self.offload));
+            let replica = Self::named("the replica", &address.0, options, offload)?;
+            // What one server has replayed, another behind the same address may lack.
+            if replica.config.get_hosts().len() > 1 {
+                let problem = Problem::Address("expected the address of a replica on one host".to_owned());
+                return Err(OpenError::new(&replica.place, problem, Duration::ZERO));
+            }
+            self.replica = Some(Replica::new(Arc::new(replica), self.options.replica_lag));
+        }
+        Ok(self)
+    }
+
     fn of(address: &str, options: Options, offload: Arc<dyn Offload>) -> Result<Self, OpenError> {
-        let wrong = |problem| OpenError::new(&PathBuf::from("PostgreSQL"), Problem::Address(problem), Duration::ZERO);
+        Self::named("PostgreSQL", address, options, offload)?.with_replica()
+    }
+
+    fn named(name: &str, address: &str, options: Options, offload: Arc<dyn Offload>) -> Result<Self, OpenError> {
+        let wrong = |problem| OpenError::new(&PathBuf::from(name), Problem::Address(problem), Duration::ZERO);
         let address::Address { config, place, authorities, cancels } = address::parse(address).map_err(wrong)?;
         let tls = tls::Tls::new(authorities.as_deref()).map_err(wrong)?;
         Ok(Self {
@@ -128,6 +155,7 @@ impl Shared {
             pools: Mutex::default(),
             counts: Arc::default(),
             streams: AtomicUsize::new(0),
+            replica: None,
             temporary: None,
         })
     }
@@ -141,6 +169,9 @@ impl Shared {
         on(&self, &at, format!("drop database if exists {name} with (force)"))?;
         on(&self, &at, format!("create database {name}"))?;
         self.config.dbname(&name);
+        if let Some(replica) = self.replica.as_mut().and_then(|replica| Arc::get_mut(&mut replica.shared)) {
+            replica.config.dbname(&name);
+        }
         self.temporary = Some((at, name));
         Ok(self)
     }
@@ -177,7 +208,7 @@ fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
     let (options, offload) = (shared.options.clone(), Arc::clone(&shared.offload));
     let (tls, place, on_commit) = (shared.tls.clone(), shared.place.clone(), OnceLock::new());
     let (pools, counts, streams) = (Mutex::default(), Arc::default(), AtomicUsize::new(0));
-    let (config, cancels, temporary) = (at.clone(), shared.cancels, None);
+    let (config, cancels, replica, temporary) = (at.clone(), shared.cancels, None, None);
     let there = Arc::new(Shared {
         config,
         tls,
@@ -189,6 +220,7 @@ fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
         pools,
         counts,
         streams,
+        replica,
         temporary,
     });
     Remote::open(&there)?.run(move |connection| async move { connection.batch(&text).await })?
@@ -200,5 +232,5 @@ pub(super) fn job<T>(query: Query<'_, T>) -> Result<Job> {
     let may_write_any =
         query.checked().is_some_and(|checked| checked.writes().iter().any(|(table, _)| *table == ANY_TABLE));
     let values = query.into_values(Dialect::Postgres)?.into_iter().map(Value::into_owned).collect();
-    Ok(Job { text, values, is_own, may_write_any })
+    Ok(Job { text, values, is_own, may_write_any, is_of_guest: false })
 }

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use super::changes::Changes;
-use super::checked::Dialect;
-use super::dependencies::{self, OnCommit, ReadTables};
+use super::checked::{Checked, Dialect};
+use super::dependencies::{self, ANY_TABLE, OnCommit, ReadTables};
 use super::error::{Error, Kind, Result};
 use super::migrations::Migrations;
 use super::query::Query;
@@ -18,13 +18,15 @@ use super::stream::RowStream;
 use super::value::Value;
 use super::verbs::verbs;
 use crate::component::bindings::skep::host::sql as host;
-use crate::wire::{Reader, Short, Writer};
+use crate::wire::{Reader, Short, Writer, state};
 
 /// The functions of the host, and through a table: a component whose application has no database must not import them.
 #[derive(Clone, Copy)]
 pub(crate) struct Link {
     run: fn(Place, Verb, &str, &[u8]) -> Result<Vec<u8>>,
     transaction: fn(Step) -> Result<()>,
+    /// Which database the host has opened.
+    dialect: Dialect,
 }
 
 /// A verb of a [`Link`], with its row type.
@@ -51,6 +53,8 @@ enum Step {
     Begin = 0,
     Commit = 1,
     Rollback = 2,
+    /// One that sees the database as if nobody else used it.
+    BeginAlone = 3,
 }
 
 fn run(place: Place, verb: Verb, statement: &str, values: &[u8]) -> Result<Vec<u8>> {
@@ -62,13 +66,25 @@ fn transaction(step: Step) -> Result<()> {
 }
 
 fn failed((code, message): (i32, String)) -> Error {
-    Kind::Sqlite { code, message }.into()
+    match state::unpack(code) {
+        Some((code, parameter)) => Kind::Postgres { code: code.into(), message, parameter }.into(),
+        None => Kind::Sqlite { code, message }.into(),
+    }
 }
 
 impl Link {
     fn ask<T>(self, place: Place, verb: Verb, query: Query<'_, T>) -> Result<Vec<u8>> {
         let statement = query.text();
-        (self.run)(place, verb, statement, &packed(&query.into_values(Dialect::Sqlite)?))
+        // Of a statement that calls what may write, the text does not say so.
+        let place = if matches!(place, Place::Best) && may_write_any(&query) { Place::Writer } else { place };
+        (self.run)(place, verb, statement, &packed(&query.into_values(self.dialect)?))
+    }
+
+    fn note<T>(self, reads: &ReadTables, query: &Query<'_, T>) {
+        match self.dialect {
+            Dialect::Sqlite => reads.note(query),
+            Dialect::Postgres => reads.note_postgres(query),
+        }
     }
 
     fn all<T: Row>(self, place: Place, query: Query<'_, T>) -> Result<Vec<T>> {
@@ -95,6 +111,11 @@ impl Link {
         let bytes = self.ask(place, Verb::Execute, query)?;
         changes(Reader::new(&bytes)).map_err(Error::other)
     }
+}
+
+fn may_write_any<T>(query: &Query<'_, T>) -> bool {
+    let writes_any = |checked: &Checked| checked.writes().iter().any(|(table, _)| *table == ANY_TABLE);
+    query.checked().is_some_and(writes_any)
 }
 
 fn packed(values: &[Value<'_>]) -> Vec<u8> {
@@ -160,16 +181,17 @@ fn written<T>(query: &Query<'_, T>) -> Vec<&'static str> {
 
 impl Database {
     /// Has it opened, and what it lacks of the migrations run.
-    pub(crate) fn open(migrations: &Migrations, own: &[&str]) -> Result<Self, String> {
-        if let Some(function) = migrations.first_function() {
+    pub(crate) fn open(dialect: Dialect, migrations: &Migrations, own: &[&str]) -> Result<Self, String> {
+        let list = migrations.list(dialect)?;
+        if let Some(function) = migrations.first_function().filter(|_| dialect == Dialect::Sqlite) {
             return Err(format!(
                 "Migrations::with_functions gives `{function}`, and the host of a component calls nothing of it: compute the value in the \
                  handler that writes it, and store it in a column"
             ));
         }
         let own: Vec<String> = own.iter().map(|statement| (*statement).to_owned()).collect();
-        host::open(&migrations.list(), &own)?;
-        Ok(Self { link: Link { run, transaction }, on_commit: Committed::default() })
+        host::open(&list, &own)?;
+        Ok(Self { link: Link { run, transaction, dialect }, on_commit: Committed::default() })
     }
 
     /// The database for one thread's handlers.
@@ -185,7 +207,22 @@ impl Database {
 
     /// The names of all tables.
     pub(crate) fn tables(&self) -> Result<Vec<String>> {
-        self.write(|db| db.all("select name from sqlite_schema where type = 'table'"))
+        let statement = match self.link.dialect {
+            Dialect::Sqlite => "select name from sqlite_schema where type = 'table'",
+            Dialect::Postgres => "select tablename from pg_tables where schemaname = any (current_schemas(false))",
+        };
+        self.write(|db| db.all(statement))
+    }
+
+    /// Sixteen bytes that nobody can foretell.
+    #[cfg(feature = "people")]
+    pub(crate) fn random(&self) -> Result<Vec<u8>> {
+        let statement = match self.link.dialect {
+            Dialect::Sqlite => "select randomblob(16)",
+            // Six of its bits are always the same.
+            Dialect::Postgres => "select uuid_send(gen_random_uuid())",
+        };
+        Ok(self.write(|db| db.one(statement))?.unwrap_or_default())
     }
 
     /// Lends the writer to `work`, which may read too. For code that may block (start-up, imports, tools).
@@ -229,7 +266,7 @@ impl Local {
 
     async fn ask<T, R>(&self, query: Query<'_, T>, verb: Asked<T, R>) -> Result<R> {
         if let Some(reads) = &self.reads {
-            reads.note(&query);
+            self.link.note(reads, &query);
         }
         let tables = written(&query);
         let result = verb(*self.link, Place::Best, query);
@@ -252,16 +289,21 @@ impl Local {
         Ok(transaction)
     }
 
-    /// The transaction of the request that this handle is for, which has not begun.
+    /// A transaction as if nobody else used the database.
     pub(super) async fn isolated(&self) -> Result<Transaction> {
-        self.transaction().await
+        let mut transaction = self.own_transaction();
+        transaction.begin = Step::BeginAlone;
+        transaction.ensure_begun().await?;
+        Ok(transaction)
     }
 
     pub(crate) fn own_transaction(&self) -> Transaction {
         let (on_commit, reads) = (self.on_commit.clone(), self.reads.clone());
         Transaction {
             link: *self.link,
+            begin: Step::Begin,
             is_open: Cell::new(false),
+            is_in_conflict: Cell::new(false),
             on_commit,
             reads,
             written: RefCell::default(),
@@ -277,7 +319,10 @@ impl Local {
 #[must_use = "a transaction that is dropped is rolled back"]
 pub struct Transaction {
     link: Link,
+    begin: Step,
     is_open: Cell<bool>,
+    /// A statement failed because of what others did.
+    is_in_conflict: Cell<bool>,
     on_commit: Committed,
     reads: Option<ReadTables>,
     written: RefCell<Vec<&'static str>>,
@@ -293,10 +338,13 @@ impl Transaction {
             return Err(Kind::Abandoned.into());
         }
         if let Some(reads) = &self.reads {
-            reads.note(&query);
+            self.link.note(reads, &query);
         }
         dependencies::add(&mut self.written.borrow_mut(), written(&query));
-        verb(self.link, Place::Transaction, query)
+        let result = verb(self.link, Place::Transaction, query);
+        let is_conflict = result.as_ref().is_err_and(Error::is_conflict);
+        self.is_in_conflict.set(self.is_in_conflict.get() || is_conflict);
+        result
     }
 
     /// Begins it, unless it is open.
@@ -306,17 +354,16 @@ impl Transaction {
 
     fn begin(&self) -> Result<()> {
         if !self.is_open() {
-            (self.link.transaction)(Step::Begin)?;
+            (self.link.transaction)(self.begin)?;
             self.written.take();
             self.is_open.set(true);
         }
         Ok(())
     }
 
-    /// There is no conflict on SQLite.
-    #[expect(clippy::unused_self, reason = "as it is natively")]
+    /// A statement of it failed, because of what others did meanwhile.
     pub(super) fn is_in_conflict(&self) -> bool {
-        false
+        self.is_in_conflict.get()
     }
 
     pub(crate) fn is_open(&self) -> bool {

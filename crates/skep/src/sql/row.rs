@@ -8,7 +8,7 @@ mod here;
 mod sent;
 
 use super::error::{Error, Kind, Result};
-use super::value::{FromValue, Unfit, Value};
+use super::value::{FromValue, Unfit};
 #[cfg(not(target_family = "wasm"))]
 pub(super) use here::{Head, Line};
 #[cfg(target_family = "wasm")]
@@ -129,9 +129,8 @@ impl<'a> Cells<'a> {
 
 /// A text of the database, which may hold what is none.
 #[inline]
-fn text(bytes: &[u8]) -> Result<Value<'_>, Unfit> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Unfit::because("the text is not UTF-8"))?;
-    Ok(Value::Text(text.into()))
+fn text(bytes: &[u8]) -> Result<&str, Unfit> {
+    std::str::from_utf8(bytes).map_err(|_| Unfit::because("the text is not UTF-8"))
 }
 
 impl<T: FromValue + Send + 'static> Row for T {

@@ -8,6 +8,7 @@ use super::connection::{Connection, StopOnDrop, Verb};
 use super::database::Shared;
 use super::dependencies::{self, ReadTables};
 use super::error::{Kind, Result};
+use super::hosted::Packed;
 use super::local::owned;
 use super::pool::Lease;
 #[cfg(feature = "postgres")]
@@ -62,12 +63,6 @@ struct Writer {
 }
 
 impl Transaction {
-    pub(super) async fn begin(shared: Arc<Shared>, is_open: Arc<AtomicBool>) -> Result<Self> {
-        let transaction = Self::not_begun(shared, is_open);
-        transaction.ensure_begun().await?;
-        Ok(transaction)
-    }
-
     /// The transaction of a request that has none yet.
     pub(super) fn not_begun(shared: Arc<Shared>, is_open: Arc<AtomicBool>) -> Self {
         Self::of(Engine::Sqlite(Writer { shared, lease: Mutex::default() }), is_open)
@@ -229,15 +224,12 @@ impl Transaction {
         result
     }
 
-    /// Runs `work`, unless the transaction is over. For that of a component, which is always SQLite's.
-    pub(super) async fn within<R: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
-    ) -> Result<R> {
+    /// Runs a statement of a component in it.
+    pub(super) async fn ask_packed(&self, packed: Arc<Packed>) -> Result<Vec<u8>> {
         match &self.engine {
-            Engine::Sqlite(writer) => writer.within(work).await,
+            Engine::Sqlite(writer) => writer.within(move |connection| packed.run(connection)).await,
             #[cfg(feature = "postgres")]
-            Engine::Postgres(_) => unreachable!("the database of a component is SQLite: `Database::open_for_guests`"),
+            Engine::Postgres(transaction) => transaction.ask(packed.job(false)?, packed.postgres_verb()).await?.value,
         }
     }
 }

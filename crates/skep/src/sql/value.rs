@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::checked::{Any, Blob, Integer, Real, Text};
-#[cfg(target_family = "wasm")]
+#[cfg(any(feature = "postgres", target_family = "wasm"))]
 use crate::wire::Writer;
 
 /// One value, as SQLite knows them, and PostgreSQL's decimal numbers.
@@ -38,7 +38,7 @@ impl Value<'_> {
     }
 
     /// As it crosses between a component and its host: `wit/skep.wit`, interface `sql`.
-    #[cfg(target_family = "wasm")]
+    #[cfg(any(feature = "postgres", target_family = "wasm"))]
     pub(super) fn pack(&self, out: &mut Writer) {
         match self {
             Value::Null => out.u8(0),
@@ -50,9 +50,13 @@ impl Value<'_> {
                 out.u8(2);
                 out.u64(number.to_bits());
             }
-            Value::Text(text) | Value::Decimal(text) => {
+            Value::Text(text) => {
                 out.u8(3);
                 out.bytes(text.as_bytes());
+            }
+            Value::Decimal(number) => {
+                out.u8(5);
+                out.bytes(number.as_bytes());
             }
             Value::Blob(bytes) => {
                 out.u8(4);

@@ -6,7 +6,9 @@ mod faults;
 mod interleaved;
 mod listen;
 mod migrations;
+mod named;
 mod pgbouncer;
+mod replica;
 mod verbs;
 
 use std::sync::{Arc, OnceLock};

@@ -320,3 +320,21 @@ fn code_that_may_block_has_the_verbs_too() {
 fn on<T>(work: impl FnOnce() -> T) -> T {
     crate::on_runtime(async { work() })
 }
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn what_a_transaction_sets_is_in_no_statement_that_stays_prepared() {
+    super::with(super::shared(), Options::new(), async |db| {
+        let text = "select cast(timestamptz '2020-01-01' at time zone 'UTC' as text)";
+        let transaction = db.transaction().await.unwrap();
+        transaction.execute("set local timezone = 'Asia/Tokyo'").await.unwrap();
+        assert_eq!(transaction.one::<String>(text).await.unwrap().unwrap(), "2019-12-31 15:00:00");
+        transaction.commit().await.unwrap();
+        for _ in 0..2 {
+            let transaction = db.transaction().await.unwrap();
+            transaction.execute("set local timezone = 'UTC'").await.unwrap();
+            assert_eq!(transaction.one::<String>(text).await.unwrap().unwrap(), "2020-01-01 00:00:00");
+            transaction.rollback().await.unwrap();
+        }
+    });
+}

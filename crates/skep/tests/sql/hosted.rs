@@ -10,7 +10,7 @@ use std::time::Duration;
 use skep::Setup;
 use skep::hosted::Hosted;
 use skep::offload::Offload;
-use skep::sql::{Database, Packed, Place};
+use skep::sql::{Database, Elsewhere, Packed};
 
 fn hosted_in(data: &Path, change: impl FnOnce(&mut Setup)) -> Hosted {
     let mut setup = Setup::default();
@@ -82,11 +82,15 @@ fn packed(verb: u8, text: &str) -> Arc<Packed> {
 /// Runs it as a request does: here if it can be, else elsewhere.
 fn run(database: &Database, text: &str) -> Result<Vec<u8>, String> {
     let packed = packed(0, text);
-    let place = match database.local().packed_now(&packed) {
-        Ok(bytes) => return Ok(bytes),
-        Err(place) => place,
-    };
-    now(database.packed(place, &packed)).0.map_err(|error| error.packed().1)
+    match database.local().packed_now(&packed, false) {
+        Ok(bytes) => Ok(bytes),
+        Err(elsewhere) => now(elsewhere.run(&packed)).0.map_err(|error| error.packed().1),
+    }
+}
+
+/// What runs it where it may wait.
+fn elsewhere(database: &Database, packed: &Packed) -> Elsewhere {
+    database.local().packed_now(packed, false).expect_err("it runs elsewhere")
 }
 
 /// With work that is done at once, nothing waits.
@@ -218,7 +222,7 @@ fn more_values_than_a_statement_has_parameters_are_refused_before_they_are_read(
         values.u32(count);
         (0..count).for_each(|_| values.u8(0));
         let nulls = Arc::new(Packed::new(0, "select 1".to_owned(), values.finish()).unwrap());
-        now(database.packed(Place::Reader, &nulls)).0.unwrap_err().packed().1
+        now(elsewhere(&database, &nulls).run(&nulls)).0.unwrap_err().packed().1
     };
     assert!(run(32_766).contains("32766 were given"), "{}", run(32_766));
     assert!(!run(32_767).contains("were given"), "{}", run(32_767));
@@ -246,13 +250,14 @@ fn a_write_that_nobody_waits_for_ends() {
         "insert into note with recursive n (i) as (select 1 union all select 1 from n) select i from n where i > 1",
     );
     {
-        let mut write = pin!(database.packed(Place::Writer, &endless));
+        let writer = elsewhere(&database, &endless);
+        let mut write = pin!(writer.run(&endless));
         let begun = now(poll_fn(|cx| Poll::Ready(write.as_mut().poll(cx).is_pending())));
         assert!(begun);
         std::thread::sleep(Duration::from_millis(20));
     }
     let next = packed(3, "insert into note values (7)");
-    assert!(now(database.packed(Place::Writer, &next)).0.is_ok());
+    assert!(now(elsewhere(&database, &next).run(&next)).0.is_ok());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! An application whose statements `skep sql check` has PostgreSQL check. Its tests run them.
 
+mod desk;
 mod honey;
 mod pages;
 mod statements;
@@ -18,5 +19,8 @@ pub fn app() -> App {
     App::new()
         .serve::<(pages::Hives, pages::Visits, pages::AddHive, pages::AddVisit, pages::Move, pages::Latest)>()
         .serve::<(honey::Honey, honey::Fill, honey::Eat, honey::Total)>()
+        .serve::<(desk::Merge, desk::Ask)>()
         .database(MIGRATIONS)
 }
+
+skep::component!(app());

@@ -5,7 +5,7 @@ use super::*;
 fn application(folder: &std::path::Path, allow_breaking: bool) -> Arc<Application> {
     let mut setup = skep::Setup::default();
     setup.data = folder.to_owned();
-    Application::new("test", setup, allow_breaking).unwrap()
+    Application::new("test", setup, allow_breaking, crate::services::Taken::default()).unwrap()
 }
 
 fn wanted(texts: &[&str]) -> Wanted {

@@ -21,6 +21,7 @@ use crate::engine::Host;
 use crate::options::Options;
 use crate::reuse::ModuleCache;
 use crate::serve::size;
+use crate::services::Taken;
 use crate::source::Source;
 use crate::stages::Compiled;
 use crate::version::Version;
@@ -114,7 +115,7 @@ impl Site {
         };
         let mut setup = Setup::default();
         setup.data = folder.path().to_owned();
-        options.data.begin(ServerSettings { setup, allow_breaking: false });
+        options.data.begin(ServerSettings { setup, allow_breaking: false, taken: Taken::default() });
         let host = Host::new(size([&options].into_iter())).unwrap();
         let source = Source::read(wasm).unwrap();
         let version = compiled(&host, &source, &options);

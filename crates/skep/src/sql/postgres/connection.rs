@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use tokio_postgres::{CancelToken, Client, SimpleQueryMessage, Statement};
 
 use super::super::connection::LONGEST_KEPT;
 use super::super::error::{Error, Kind, Result};
+use super::super::guests::TOO_LARGE;
 use super::super::query::Refused;
 use super::super::value::Value;
 use super::Shared;
@@ -38,6 +39,8 @@ pub(super) struct Connection {
     /// How many statements stay prepared.
     kept: usize,
     statements: Mutex<HashMap<Arc<str>, Prepared>>,
+    /// Its transaction has changed settings, and what is prepared now means what they say.
+    is_altered: AtomicBool,
     pub(super) flights: Mutex<Flights>,
 }
 
@@ -64,6 +67,8 @@ pub(in crate::sql) struct Job {
     pub(super) is_own: bool,
     /// `sql!` knows that it calls something that may write, whatever its text says.
     pub(super) may_write_any: bool,
+    /// It ends with its request, also if it writes.
+    pub(super) is_of_guest: bool,
 }
 
 /// What a statement gave.
@@ -118,6 +123,7 @@ impl Connection {
             tls: shared.tls.clone(),
             kept: shared.options.statements,
             statements: Mutex::default(),
+            is_altered: AtomicBool::new(false),
             flights: Mutex::default(),
         }))
     }
@@ -165,7 +171,7 @@ impl Connection {
         let run = async {
             let prepared = self.prepared(job).await?;
             check(&prepared.statement, &job.values)?;
-            let answer = self.answer(&prepared.statement, &job.values, verb.rows).await;
+            let answer = self.answer(&prepared.statement, &job.values, (verb.rows, verb.bytes)).await;
             let Nature { effect, .. } = prepared.nature.of(job);
             has_changed = match &answer {
                 // Other statements than these have no number, or one of something else.
@@ -182,16 +188,25 @@ impl Connection {
         Outcome { value: result.map_err(|error| error.of(&job.text)), has_changed }
     }
 
-    /// All rows are read, for the connection's sake; the first ones are kept.
-    async fn answer(&self, statement: &Statement, values: &[Value<'static>], most: usize) -> Result<Answer> {
+    /// All rows are read, for the connection's sake; the first ones are kept, with this number of bytes at most.
+    async fn answer(
+        &self,
+        statement: &Statement,
+        values: &[Value<'static>],
+        (most, most_bytes): (usize, usize),
+    ) -> Result<Answer> {
         let bound: Vec<_> = values.iter().map(Bound).collect();
         let mut rows = pin!(self.client.query_raw(statement, bound).await.map_err(failed)?);
-        let mut kept = Vec::new();
+        let (mut kept, mut bytes) = (Vec::new(), 0);
         while let Some(row) = poll_fn(|cx| rows.as_mut().poll_next(cx)).await {
             let row = row.map_err(failed)?;
-            if kept.len() < most {
+            if kept.len() < most && bytes <= most_bytes {
+                bytes += row.raw_size_bytes();
                 kept.push(row);
             }
+        }
+        if bytes > most_bytes {
+            return Err(Error::other(TOO_LARGE));
         }
         Ok(Answer { rows: kept, affected: rows.rows_affected().unwrap_or(0) })
     }
@@ -204,15 +219,24 @@ impl Connection {
         }
     }
 
+    /// Its transaction has ended, and with it what that has set.
+    pub(super) fn end_transaction(&self) {
+        self.is_altered.store(false, Ordering::Relaxed);
+    }
+
     async fn prepared(&self, job: &Job) -> Result<Prepared> {
-        if let Some(known) = self.statements().get(&job.text) {
+        let is_altered = self.is_altered.load(Ordering::Relaxed);
+        if let Some(known) = self.statements().get(&job.text).filter(|_| !is_altered) {
             return Ok(known.clone());
         }
         let text = Text::of(&job.text, job.is_own).map_err(Error::other)?;
         let statement = self.client.prepare(&text.sql).await.map_err(failed)?;
         let prepared = Prepared { statement, nature: Nature::from(&text) };
+        if text.alters {
+            self.is_altered.store(true, Ordering::Relaxed);
+        }
         // To PostgreSQL, `fetch` from another cursor of the same name is the same statement, and its columns are not.
-        if job.text.len() <= LONGEST_KEPT && !job.text.starts_with(FETCH) {
+        if job.text.len() <= LONGEST_KEPT && !job.text.starts_with(FETCH) && !is_altered && !text.alters {
             let mut statements = self.statements();
             // A program that puts its texts together may have more than fit: then all are forgotten and prepared again.
             if statements.len() >= self.kept {

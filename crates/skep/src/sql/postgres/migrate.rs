@@ -6,7 +6,7 @@ use skep_sql_lock::text::{first_control, statement_starts};
 
 use super::super::error::Result;
 use super::super::function;
-use super::super::migrations::{Applied, Step, Steps, code_at};
+use super::super::migrations::{Applied, Migrations, Step, Steps, code_at};
 use super::super::open::Problem;
 use super::super::value::Value;
 use super::blocking::Remote;
@@ -19,11 +19,39 @@ const LOCK: i64 = 0x736b_6570_0000_0001;
 /// How long the locks of others are waited for.
 const PATIENCE: &str = "60s";
 
+/// Where migrations come from.
+pub(in crate::sql) enum Source {
+    /// The program.
+    Program(&'static Migrations),
+    /// A component: number, name of the file, text.
+    Guest(Arc<[(u32, String, String)]>),
+}
+
+impl Source {
+    /// Those of a program.
+    ///
+    /// # Errors
+    /// If it has some for SQLite only.
+    pub(in crate::sql) fn program(migrations: &Migrations) -> Result<Self, Problem> {
+        migrations.for_postgres().map(Self::Program)
+    }
+
+    fn steps(&self) -> Steps<'_> {
+        match self {
+            Self::Program(migrations) => migrations.steps(),
+            Self::Guest(list) => Steps::of_guest(list),
+        }
+    }
+}
+
 /// Runs what has not run yet. With `carefully`, another version uses the database meanwhile.
-pub(super) fn run(remote: &Remote, steps: Steps<'static>, carefully: bool) -> Result<(), Problem> {
+pub(super) fn run(remote: &Remote, source: Source, carefully: bool) -> Result<(), Problem> {
+    let steps = source.steps();
     steps.check_order()?;
     function::refuse(&steps)?;
+    drop(steps);
     remote.run(move |connection| async move {
+        let steps = source.steps();
         let done = applied(&connection).await?;
         if carefully {
             steps.only_add(&done)?;
@@ -41,18 +69,18 @@ pub(super) fn run(remote: &Remote, steps: Steps<'static>, carefully: bool) -> Re
 }
 
 /// Looks at those that ran.
-pub(super) fn check(remote: &Remote, steps: Steps<'static>) -> Result<(), Problem> {
-    function::refuse(&steps)?;
-    remote.run(move |connection| async move { steps.next(&applied(&connection).await?).map(drop) })?
+pub(super) fn check(remote: &Remote, source: Source) -> Result<(), Problem> {
+    function::refuse(&source.steps())?;
+    remote.run(move |connection| async move { source.steps().next(&applied(&connection).await?).map(drop) })?
 }
 
 /// A line for each, for people.
-pub(super) fn describe(remote: &Remote, steps: Steps<'static>) -> Result<Vec<String>, Problem> {
-    remote.run(move |connection| async move { steps.describe(&applied(&connection).await?) })?
+pub(super) fn describe(remote: &Remote, source: Source) -> Result<Vec<String>, Problem> {
+    remote.run(move |connection| async move { source.steps().describe(&applied(&connection).await?) })?
 }
 
 /// Runs the next migration, unless another process did while we waited for the lock.
-async fn one_under_lock(connection: &Arc<Connection>, steps: &Steps<'static>) -> Result<(), Problem> {
+async fn one_under_lock(connection: &Arc<Connection>, steps: &Steps<'_>) -> Result<(), Problem> {
     connection.batch("begin").await?;
     let outcome = next_in_transaction(connection, steps).await;
     let end = if outcome.is_ok() { "commit" } else { "rollback" };
@@ -61,7 +89,7 @@ async fn one_under_lock(connection: &Arc<Connection>, steps: &Steps<'static>) ->
     Ok(ended?)
 }
 
-async fn next_in_transaction(connection: &Arc<Connection>, steps: &Steps<'static>) -> Result<(), Problem> {
+async fn next_in_transaction(connection: &Arc<Connection>, steps: &Steps<'_>) -> Result<(), Problem> {
     connection.batch(&format!("select pg_advisory_xact_lock({LOCK})")).await?;
     let Some(next) = steps.next(&applied(connection).await?)? else { return Ok(()) };
     if let Some(offset) = first_control(next.text) {
@@ -85,7 +113,10 @@ async fn next_in_transaction(connection: &Arc<Connection>, steps: &Steps<'static
     let values = [Value::Integer(next.number.into()), text(next.file), text(&next.checksum())];
     let text = "insert into skep_migrations values (?, ?, ?, now())".into();
     connection
-        .run(&Job { text, values: values.into(), is_own: true, may_write_any: false }, verb::execute())
+        .run(
+            &Job { text, values: values.into(), is_own: true, may_write_any: false, is_of_guest: false },
+            verb::execute(),
+        )
         .await
         .value?;
     Ok(())
@@ -97,7 +128,13 @@ fn failure(migration: Step<'_>, offset: usize, reason: String) -> Problem {
 }
 
 async fn applied(connection: &Arc<Connection>) -> Result<Vec<Applied>> {
-    let ask = |text: &str| Job { text: text.into(), values: Arc::default(), is_own: true, may_write_any: false };
+    let ask = |text: &str| Job {
+        text: text.into(),
+        values: Arc::default(),
+        is_own: true,
+        may_write_any: false,
+        is_of_guest: false,
+    };
     // `to_regclass` would answer from a cache that does not hear of what others did while we waited for the lock.
     let there = ask(
         "select exists (select 1 from pg_tables where tablename = 'skep_migrations' and schemaname = any (current_schemas(false)))",

@@ -9,7 +9,7 @@
 //! Start reading at [`Pool::ask`].
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,7 @@ use super::connection::{Connection, Job, Nature, Outcome};
 use super::failure::{no_connection, unreachable};
 use super::flight::Care;
 use super::listen::{Listener, Notifications};
+use super::replica::Written;
 use super::status::Usage;
 use super::verb::Verb;
 
@@ -39,7 +40,11 @@ const TRIES: usize = 4;
 
 pub(in crate::sql) struct Pool {
     pub(super) shared: Arc<Shared>,
+    /// The connections of this thread to the replica.
+    pub(in crate::sql) replica: Option<Arc<Self>>,
     state: Mutex<State>,
+    /// How many more shared connections are on the way.
+    opening: AtomicUsize,
     /// For what may wait: one connection fewer than all share.
     may_wait: Arc<Semaphore>,
     listener: Arc<Listener>,
@@ -49,8 +54,6 @@ pub(in crate::sql) struct Pool {
 struct State {
     /// Those that all share.
     open: Vec<Arc<Connection>>,
-    /// How many more of them are on the way.
-    opening: usize,
     /// Who waits until one is opened, or a write on one of them has ended.
     hopeful: Vec<oneshot::Sender<Result<(), String>>>,
     /// Those for one holder each, and how many are held.
@@ -81,7 +84,9 @@ enum Place {
 impl Pool {
     pub(super) fn new(shared: Arc<Shared>) -> Arc<Self> {
         let may_wait = Arc::new(Semaphore::new(shared.options.connections.max(2) - 1));
-        Arc::new(Self { shared, state: Mutex::default(), may_wait, listener: Arc::default() })
+        let replica = shared.replica.as_ref().map(|replica| replica.shared.pool());
+        let (state, opening, listener) = Default::default();
+        Arc::new(Self { shared, replica, state, opening, may_wait, listener })
     }
 
     /// What is said on this channel from now on.
@@ -89,15 +94,16 @@ impl Pool {
         self.listener.listen(&self.shared, channel).await
     }
 
-    /// Runs a statement beside those of other requests. What it may have changed are these tables.
+    /// Runs a statement beside those of other requests. What it may have changed are these tables, and how far the log is then, `written` says.
     pub(in crate::sql) async fn ask<R: Send + 'static>(
         self: &Arc<Self>,
         job: Job,
         verb: Verb<R>,
         tables: Vec<&'static str>,
+        written: Option<Written>,
     ) -> Result<R> {
         let nature = self.nature(&job);
-        let care = Care { may_wait: nature.may_wait, is_cancelled: nature.effect == Effect::Reads };
+        let care = Care { may_wait: nature.may_wait, is_cancelled: nature.effect == Effect::Reads || job.is_of_guest };
         let mut tries = 0;
         loop {
             tries += 1;
@@ -108,12 +114,16 @@ impl Pool {
             };
             let connection = self.connection().await?;
             let (pool, job, tables, used) = (Arc::clone(self), job.clone(), tables.clone(), Arc::clone(&connection));
+            let written = written.clone();
             let answer = connection.to_end(care, |sent| async move {
                 if care.may_wait {
                     sent.first().await;
                 }
                 let Outcome { value, has_changed } = used.run(&job, verb).await;
                 let may_be_hit = sent.may_be_hit();
+                if let Some(written) = written.filter(|_| has_changed) {
+                    written.note(&used).await;
+                }
                 // Others need not wait for caches.
                 drop(sent);
                 if permit.is_some() {
@@ -140,7 +150,7 @@ impl Pool {
         }
     }
 
-    fn nature(&self, job: &Job) -> Nature {
+    pub(super) fn nature(&self, job: &Job) -> Nature {
         let known = self.state().open.iter().find_map(|connection| connection.known(job));
         known.unwrap_or_else(|| Nature::read(job))
     }
@@ -176,38 +186,50 @@ impl Pool {
 
     fn turn(self: &Arc<Self>) -> Result<Turn> {
         let mut state = self.state();
+        let opening = self.opening.load(Ordering::Relaxed);
         state.open.retain(|connection| !connection.is_retired());
         let free = state.open.iter().filter(|connection| !connection.may_wait());
         let best = free.min_by_key(|connection| connection.in_flight()).cloned();
         let is_busy = best.as_ref().is_none_or(|connection| connection.in_flight() > 0);
-        let has_room = state.open.len() + state.opening < self.shared.options.connections.max(2);
+        let has_room = state.open.len() + opening < self.shared.options.connections.max(2);
         let paused = state.paused();
         let Some(best) = best else {
             match paused {
                 // A write ends.
                 Some(_) if !state.open.is_empty() => {}
-                Some(reason) if state.opening == 0 => return Err(unreachable(reason)),
-                _ if state.opening == 0 => self.open_another(&mut state),
+                Some(reason) if opening == 0 => return Err(unreachable(reason)),
+                _ if opening == 0 => self.open_another(),
                 _ => {}
             }
             let (sender, receiver) = oneshot::channel();
             state.hopeful.push(sender);
             return Ok(Turn::Later(receiver));
         };
-        if is_busy && has_room && state.opening == 0 && paused.is_none() {
-            self.open_another(&mut state);
+        if is_busy && has_room && opening == 0 && paused.is_none() {
+            self.open_another();
         }
         Ok(Turn::Now(best))
     }
 
+    /// Whether a connection is open. If not, one is opened for later.
+    pub(super) fn is_ready(self: &Arc<Self>) -> bool {
+        let mut state = self.state();
+        state.open.retain(|connection| !connection.is_retired());
+        if state.open.is_empty() && self.opening.load(Ordering::Relaxed) == 0 && state.paused().is_none() {
+            self.open_another();
+        }
+        !state.open.is_empty()
+    }
+
     /// In a task of its own, so that it comes about also if the request ends.
-    fn open_another(self: &Arc<Self>, state: &mut State) {
-        state.opening += 1;
-        let pool = Arc::clone(self);
+    fn open_another(self: &Arc<Self>) {
+        self.opening.fetch_add(1, Ordering::Relaxed);
+        let opening = Opening(Arc::clone(self));
         tokio::spawn(async move {
+            let pool = Arc::clone(&opening.0);
             let opened = pool.open().await;
+            drop(opening);
             let mut state = pool.state();
-            state.opening -= 1;
             match opened {
                 Ok(connection) => {
                     state.open.push(connection);
@@ -364,6 +386,16 @@ impl Pause {
     }
 }
 
+/// A shared connection is on the way. It is not any more if the runtime ends, which another one may follow on the thread.
+struct Opening(Arc<Pool>);
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        // Not under the lock, which may be held where a runtime drops what it is given.
+        self.0.opening.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A connection that nobody else uses.
 pub(super) struct Lease {
     connection: Option<Arc<Connection>>,
@@ -417,6 +449,7 @@ impl Drop for Lease {
                 // One that cannot be rolled back is closed, which does the same.
                 _ = runtime.spawn(async move {
                     let undone = connection.batch("rollback").await;
+                    connection.end_transaction();
                     pool.give_back(undone.is_ok().then_some(connection), stream);
                 });
             }

@@ -28,7 +28,17 @@ pub(super) struct Usage {
 }
 
 impl Shared {
-    pub(in crate::sql) fn status(&self) -> Part {
+    /// Its own, and that of its replica.
+    pub(in crate::sql) fn status(&self) -> Vec<Part> {
+        let mut parts = vec![self.part("pool postgres")];
+        if let Some(replica) = &self.replica {
+            let word = if replica.is_near() { "it is asked" } else { "it is passed over" };
+            parts.push(replica.shared.part("pool replica").line(word));
+        }
+        parts
+    }
+
+    fn part(&self, name: &str) -> Part {
         let mut all = Usage::default();
         let pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for pool in pools.iter().filter_map(Weak::upgrade) {
@@ -42,7 +52,7 @@ impl Shared {
         let (connections, busy) = (connections + streams, busy + streams);
         let [opened, lost, failed] =
             [&self.counts.opened, &self.counts.lost, &self.counts.failed].map(|count| count.load(Ordering::Relaxed));
-        Part::new("pool postgres")
+        Part::new(name)
             .line(format!("{connections} connections to {}, {busy} busy, {waiting} wait for one", self.place.display()))
             .line(format!("{opened} were opened, {lost} were lost, {failed} attempts to open one failed"))
             .value("connections", connections)

@@ -40,7 +40,7 @@ impl Cursor {
         let Self(mut lease) = self;
         let connection = Arc::clone(lease.connection()?);
         let fetch: Arc<str> = format!("{FETCH}{BATCH_ROWS} from skep_rows").into();
-        let job = Job { text: fetch, values: Arc::default(), is_own: true, may_write_any: false };
+        let job = Job { text: fetch, values: Arc::default(), is_own: true, may_write_any: false, is_of_guest: false };
         let used = Arc::clone(&connection);
         let work = |sent| async move {
             let rows = used.run(&job, verb::all::<T>()).await;

@@ -7,6 +7,7 @@ use super::super::error::{Kind, Result};
 use super::connection::{Job, Outcome};
 use super::flight::Care;
 use super::pool::{Lease, Pool};
+use super::replica::Written;
 use super::verb::Verb;
 
 pub(in crate::sql) struct Transaction {
@@ -18,12 +19,14 @@ pub(in crate::sql) struct Transaction {
     /// One failed because of what others did.
     is_in_conflict: Arc<AtomicBool>,
     begin: &'static str,
+    /// What the request has written, where a replica must have it.
+    written: Option<Written>,
 }
 
 impl Transaction {
-    pub(in crate::sql) fn not_begun(pool: Arc<Pool>) -> Self {
+    pub(in crate::sql) fn not_begun(pool: Arc<Pool>, written: Option<Written>) -> Self {
         let (has_failed, is_in_conflict) = Default::default();
-        Self { pool, lease: Mutex::default(), has_failed, is_in_conflict, begin: "begin" }
+        Self { pool, lease: Mutex::default(), has_failed, is_in_conflict, begin: "begin", written }
     }
 
     /// Of the highest level.
@@ -82,8 +85,14 @@ impl Transaction {
         }
         let connection = Arc::clone(lease.connection()?);
         let (used, shared) = (Arc::clone(&connection), Arc::clone(&self.pool.shared));
+        // One that only read has none.
+        let written = self.written.clone().filter(|_| !tables.is_empty());
         let work = |sent| async move {
             let committed = used.batch("commit").await;
+            used.end_transaction();
+            if let (Some(written), Ok(())) = (written, &committed) {
+                written.note(&used).await;
+            }
             drop(sent);
             lease.set_clean(committed.is_ok());
             // First of all, so that others need not wait for caches.
@@ -98,7 +107,9 @@ impl Transaction {
 
     pub(in crate::sql) async fn rollback(&self) -> Result<()> {
         let mut lease = self.take().ok_or(Kind::Abandoned)?;
-        lease.connection()?.batch("rollback").await?;
+        let connection = lease.connection()?;
+        connection.batch("rollback").await?;
+        connection.end_transaction();
         lease.set_clean(true);
         Ok(())
     }

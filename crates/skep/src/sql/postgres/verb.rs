@@ -18,6 +18,8 @@ pub(super) struct Answer {
 pub(in crate::sql) struct Verb<R> {
     /// How many rows it wants.
     pub(super) rows: usize,
+    /// How many bytes they may have.
+    pub(super) bytes: usize,
     pub(super) finish: fn(Answer) -> Result<R>,
 }
 
@@ -30,11 +32,11 @@ impl<R> Clone for Verb<R> {
 impl<R> Copy for Verb<R> {}
 
 pub(in crate::sql) fn all<T: Row>() -> Verb<Vec<T>> {
-    Verb { rows: usize::MAX, finish: |answer| read(&answer.rows) }
+    Verb { rows: usize::MAX, bytes: usize::MAX, finish: |answer| read(&answer.rows) }
 }
 
 pub(in crate::sql) fn first<T: Row>() -> Verb<Option<T>> {
-    Verb { rows: 1, finish: |answer| Ok(read(&answer.rows)?.pop()) }
+    Verb { rows: 1, bytes: usize::MAX, finish: |answer| Ok(read(&answer.rows)?.pop()) }
 }
 
 pub(in crate::sql) fn one<T: Row>() -> Verb<Option<T>> {
@@ -42,11 +44,11 @@ pub(in crate::sql) fn one<T: Row>() -> Verb<Option<T>> {
         0 | 1 => Ok(read(&answer.rows)?.pop()),
         _ => Err(Kind::ManyRows.into()),
     };
-    Verb { rows: 2, finish }
+    Verb { rows: 2, bytes: usize::MAX, finish }
 }
 
 pub(in crate::sql) fn execute() -> Verb<Changes> {
-    Verb { rows: 0, finish: |answer| Ok(Changes { rows: answer.affected, last_insert_id: 0 }) }
+    Verb { rows: 0, bytes: usize::MAX, finish: |answer| Ok(Changes { rows: answer.affected, last_insert_id: 0 }) }
 }
 
 fn read<T: Row>(rows: &[Raw]) -> Result<Vec<T>> {

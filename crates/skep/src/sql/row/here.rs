@@ -59,7 +59,7 @@ impl<'a> Line<'a> {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => Value::Integer(number),
             ValueRef::Real(number) => Value::Real(number),
-            ValueRef::Text(bytes) => text(bytes)?,
+            ValueRef::Text(bytes) => Value::Text(text(bytes)?.into()),
             ValueRef::Blob(bytes) => Value::Blob(bytes.into()),
         })
     }

@@ -21,6 +21,7 @@ enum Cell<'a> {
     Integer(i64),
     Real(f64),
     Text(&'a [u8]),
+    Decimal(&'a [u8]),
     Blob(&'a [u8]),
 }
 
@@ -69,6 +70,7 @@ fn cell<'a>(rest: &mut Reader<'a>) -> Result<Cell<'a>, Short> {
         2 => Cell::Real(f64::from_bits(rest.u64()?)),
         3 => Cell::Text(rest.bytes()?),
         4 => Cell::Blob(rest.bytes()?),
+        5 => Cell::Decimal(rest.bytes()?),
         _ => return Err(Short),
     })
 }
@@ -106,7 +108,8 @@ impl<'a> Line<'a> {
             Cell::Null => Value::Null,
             Cell::Integer(number) => Value::Integer(number),
             Cell::Real(number) => Value::Real(number),
-            Cell::Text(bytes) => text(bytes)?,
+            Cell::Text(bytes) => Value::Text(text(bytes)?.into()),
+            Cell::Decimal(bytes) => Value::Decimal(text(bytes)?.into()),
             Cell::Blob(bytes) => Value::Blob(bytes.into()),
         })
     }

@@ -1,0 +1,1 @@
+create table visit (path text not null) strict;
