@@ -45,6 +45,8 @@ const AXE: &str = "target/tools/axe-core";
 const H2SPEC: &str = "v0.0.0-20200804131034-70ac22940108";
 /// With the version in its name, which the program does not know.
 const H2SPEC_FOLDER: &str = "target/tools/h2spec-2.6.0";
+/// `crates/skep/tests/sql/litestream.rs` runs what is there.
+const LITESTREAM_FOLDER: &str = "target/tools/litestream-0.5.18";
 
 /// Every need, in the order in which it is looked for.
 pub(crate) const NEEDS: &[Need] = &[
@@ -209,8 +211,8 @@ pub(crate) const NEEDS: &[Need] = &[
     },
     Need {
         name: "Go",
-        why: "h2spec is written in it, and fuzz targets compare what we read of a connection with what its server reads",
-        steps: &["external", "suites", "tools"],
+        why: "h2spec and Litestream are written in it, and fuzz targets compare what we read of a connection with what its server reads",
+        steps: &["external", "suites", "tools", "replication"],
         found: || command::succeeds("go", &["version"]),
         from: From::Debian(&["golang-go"]),
     },
@@ -220,6 +222,13 @@ pub(crate) const NEEDS: &[Need] = &[
         steps: &["suites"],
         found: || h2spec().is_file(),
         from: From::Go("github.com/summerwind/h2spec/cmd/h2spec", H2SPEC, H2SPEC_FOLDER),
+    },
+    Need {
+        name: "Litestream",
+        why: "it replicates a database while that is written",
+        steps: &["replication"],
+        found: || command::root().join(LITESTREAM_FOLDER).join("litestream").is_file(),
+        from: From::Go("github.com/benbjohnson/litestream/cmd/litestream", "v0.5.18", LITESTREAM_FOLDER),
     },
     Need {
         name: "rustfmt",

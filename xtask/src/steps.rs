@@ -87,7 +87,7 @@ pub(crate) const STEPS: &[Step] = &[
             &[
                 "cargo test --workspace --no-fail-fast --test backends --test browser",
                 // `child_process...` is what a test starts, and no test (`tidy`).
-                "cargo test --workspace --no-fail-fast --lib --tests -- --ignored --skip child_process",
+                "cargo test --workspace --no-fail-fast --lib --tests -- --ignored --skip litestream --skip child_process",
             ],
             &[],
         ),
@@ -159,6 +159,12 @@ pub(crate) const STEPS: &[Step] = &[
         about: "the programs that Skep is compared with compile: for who changes them, since they use nothing of ours and their dependencies are locked",
         runs: Runs::All,
         work: Work::Commands(&["cargo check --manifest-path tools/peers/Cargo.toml --workspace"], &[]),
+    },
+    Step {
+        name: "replication",
+        about: "Litestream replicates a database that is being written: for who changes how SQLite is, since Litestream takes minutes to build",
+        runs: Runs::All,
+        work: Work::Commands(&["cargo test --workspace --test sql -- --ignored litestream"], &[]),
     },
     Step {
         name: "features",

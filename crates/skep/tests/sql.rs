@@ -8,6 +8,8 @@ mod checked;
 mod functions;
 #[path = "sql/hosted.rs"]
 mod hosted;
+#[path = "sql/litestream.rs"]
+mod litestream;
 #[path = "sql/load.rs"]
 mod load;
 #[path = "sql/migrating.rs"]
