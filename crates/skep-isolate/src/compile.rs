@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use skep::Secret;
 use skep::settings::{self as resolved, RawSetting, Resolved};
 
 use crate::code::Code;
@@ -25,14 +26,15 @@ use crate::source::{Form, Source};
 use crate::state::Grants;
 
 /// The settings of a component on which compiled code depends.
-const USED: &[&str] = &["module_cache", "env", "dir", "memory", "fuel"];
+const USED: &[&str] = &["module_cache", "env", "dir", "memory", "fuel", "database"];
 
 const HELP: &str = "usage: skep compile FILE [-o OUT] [FLAG...]
 
 Writes the machine code of a component, which `skep serve OUT` runs without compiling. Start-up code runs now, unless
 --module-cache says otherwise, and its memory is in OUT. What it reads of --env and --dir is then in it, too: of an
 application of Skep, its settings (--env SKEP_BASE_URL=..., skep.toml, --set) and what it keeps of its files (--dir DIR::/data). If it
-used the database or a cache, it runs once more where OUT is served, for what it does there. OUT fits servers of this
+used the database or a cache, it runs once more where OUT is served, for what it does there. One for PostgreSQL needs the
+setting `database` (skep.toml, --set): it starts on a new database beside that one, which is removed again. OUT fits servers of this
 version, on processors like this one, that count fuel alike (--fuel). It is run only if nobody but its user, or root,
 may write it.
 
@@ -71,6 +73,7 @@ fn run(arguments: Vec<OsString>) -> Result<String, Error> {
         resolved.ok_or_else(|| Error::Usage("skep compile has no such command; skep compile --help".to_owned()))?;
     let is_used = |name: &str| {
         name.strip_prefix("component.").is_some_and(|name| USED.contains(&name))
+            || name == "database"
             || rows.iter().any(|row| row.name == name)
     };
     let unused =
@@ -85,12 +88,15 @@ fn run(arguments: Vec<OsString>) -> Result<String, Error> {
         ..settings::alone(&file, &values)?
     };
     let declared = settings::of_rows(&values, &rows);
+    let database =
+        values.get("database").map(|resolved| resolved.value.to_string()).filter(|address| !address.is_empty());
     let begun = Instant::now();
     let source = Source::read(&file)?;
     if source.form != Form::Component {
         return Err(Error::invalid("is compiled already").in_file(&file));
     }
-    let (has_image, pieces) = make(&source, &options, declared).map_err(|error| error.in_file(&file))?;
+    let (has_image, pieces) =
+        make(&source, &options, (declared, database.map(Secret::new))).map_err(|error| error.in_file(&file))?;
     write_whole(&out, &pieces.each_ref().map(Vec::as_slice))
         .map_err(|error| Error::io(format!("{} cannot be written", out.display()), error))?;
     let bytes = fs::metadata(&out).map_or(0, |about| about.len());
@@ -99,7 +105,11 @@ fn run(arguments: Vec<OsString>) -> Result<String, Error> {
 }
 
 /// Whether start-up code is in its image, and the parts of the file.
-fn make(source: &Source, options: &Options, settings: Vec<RawSetting>) -> Result<(bool, [Vec<u8>; 4]), Error> {
+fn make(
+    source: &Source,
+    options: &Options,
+    (settings, database): (Vec<RawSetting>, Option<Secret<String>>),
+) -> Result<(bool, [Vec<u8>; 4]), Error> {
     let one = Options { instances: 2, ..options.clone() };
     // Up to three variants of one component are compiled, which differ in few functions; all of that ends with this process.
     let host = Host::new(Size { functions: usize::MAX, ..size(std::iter::once(&one)) })?;
@@ -114,7 +124,7 @@ fn make(source: &Source, options: &Options, settings: Vec<RawSetting>) -> Result
     let Some(start) = start else { return without_image() };
     // Start-up code gets a temporary database.
     let nowhere = std::env::temp_dir().join(format!("skep-compile-{}", std::process::id()));
-    options.data.begin(ServerSettings::for_check(nowhere, settings));
+    options.data.begin(ServerSettings::for_check(nowhere, settings, database));
     let mut grants =
         options.grants(&host.clock, services::are_imported(start.code.host.engine(), &start.code.component))?;
     let environment = grants.env.clone();

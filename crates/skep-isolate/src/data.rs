@@ -32,10 +32,12 @@ pub(crate) struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// For a check, which changes nothing in the data directory: databases there are copied to temporary ones.
-    pub(crate) fn for_check(data: PathBuf, settings: Vec<RawSetting>) -> Self {
+    /// For a check, which changes nothing in the data directory: databases there are copied to temporary ones. One of PostgreSQL is made beside
+    /// the one with this address.
+    pub(crate) fn for_check(data: PathBuf, settings: Vec<RawSetting>, database: Option<Secret<String>>) -> Self {
         let mut setup = Setup::default();
         setup.data = data;
+        setup.database = database;
         setup.temporary_database = true;
         setup.settings = settings;
         Self { setup, allow_breaking: false, taken: Taken::default() }

@@ -79,7 +79,7 @@ fn table(options: Vec<Options>, status: Option<String>) -> Result<Table, Error> 
 fn check(options: Vec<Options>, cache: &Cache, setup: &Setup) -> Result<Vec<String>, StartError> {
     // The optimising compiler may refuse what the baseline compiler accepts.
     let options = options.into_iter().map(|options| Options { baseline: false, ..options }).collect();
-    let server = ServerSettings::for_check(setup.data.clone(), setup.settings.clone());
+    let server = ServerSettings::for_check(setup.data.clone(), setup.settings.clone(), setup.database.clone());
     let table = table(options, None).map(Arc::new).map_err(|error| StartError::new(error.to_string()))?;
     start(&table, cache, &server).map_err(|error| StartError::new(error.to_string()))?;
     let line = |application: &Arc<Application>| {

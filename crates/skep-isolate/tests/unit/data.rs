@@ -29,7 +29,7 @@ fn each_application_has_a_folder_and_sees_only_its_files() {
 fn a_check_leaves_nothing() {
     let data = tempfile::tempdir().unwrap();
     let shop = AppData::default();
-    shop.begin(ServerSettings::for_check(data.path().to_owned(), Vec::new()));
+    shop.begin(ServerSettings::for_check(data.path().to_owned(), Vec::new(), None));
     let (version, _, dirs) = shop.open(&SHOP, Vec::new(), Vec::new()).unwrap();
     assert!(version.is_some() && dirs.is_empty() && shop.is_check());
     assert_eq!(std::fs::read_dir(data.path()).unwrap().count(), 0);

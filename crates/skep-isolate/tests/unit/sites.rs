@@ -196,7 +196,7 @@ fn a_check_keeps_nothing() {
     };
     let application = std::sync::Arc::new(Application::new(options));
     let table = std::sync::Arc::new(Table::new(vec![application], None).unwrap_or_else(|error| panic!("{error}")));
-    let server = crate::data::ServerSettings::for_check(folder.path().to_owned(), Vec::new());
+    let server = crate::data::ServerSettings::for_check(folder.path().to_owned(), Vec::new(), None);
     crate::serve::start(&table, &Cache::None, &server).unwrap_or_else(|error| panic!("{error}"));
     assert!(table.applications[0].current().is_some_and(|version| version.program.grants.is_check));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -1,8 +1,8 @@
 //! An application on PostgreSQL, native and as a component: `cargo xtask test external`.
 
 use std::fmt::Write;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use skep::Secret;
@@ -10,7 +10,11 @@ use skep_cluster::Cluster;
 
 use super::guest::{Kept, component};
 use super::site::{Said, Site, defaults};
+use crate::application::Application;
+use crate::data::ServerSettings;
 use crate::options::Options;
+use crate::settings::Cache;
+use crate::table::Table;
 
 /// It ends with the process.
 fn shared() -> &'static Cluster {
@@ -174,6 +178,35 @@ fn a_server_that_is_gone_is_found_again() {
         assert!(begun.elapsed() < Duration::from_secs(30), "it is not found");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_check_starts_on_a_database_of_its_own_and_removes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options {
+        name: "hives".into(),
+        file: component("skep-cli-hives"),
+        instances: 10,
+        baseline: true,
+        probe: "/hives".into(),
+        ..defaults()
+    };
+    let table = Table::new(vec![Arc::new(Application::new(options))], None).unwrap_or_else(|error| panic!("{error}"));
+    let table = Arc::new(table);
+    let cluster = Cluster::start();
+    let address = database(&cluster);
+    let server = ServerSettings::for_check(folder.path().to_owned(), Vec::new(), Some(address));
+    crate::serve::start(&table, &Cache::None, &server).unwrap_or_else(|error| panic!("{error}"));
+    assert!(table.applications[0].current().is_some());
+    drop((table, server));
+    let mut psql = skep_cluster::as_server("psql");
+    psql.arg("-h").arg(cluster.folder()).args(["-U", "skep", "-d", "postgres", "-qtAc"]);
+    let left = psql.arg("select datname from pg_database where not datistemplate order by 1").output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&left.stdout).lines().filter(|name| !name.starts_with("hives_")).collect::<Vec<_>>(),
+        ["postgres"]
+    );
 }
 
 #[test]
