@@ -385,6 +385,12 @@ impl Config {
             let source = values.get("log.outputs").map_or(&Source::Default, |resolved| &resolved.source);
             problems.push(format!("{source}: log.outputs: the output otlp needs the setting otlp.endpoint"));
         }
+        if config.database_replica.is_some() && config.database.is_none() {
+            let source = values.get("database_replica").map_or(&Source::Default, |resolved| &resolved.source);
+            problems.push(format!(
+                "{source}: database_replica needs the setting database: the PostgreSQL that it replicates"
+            ));
+        }
         if let Some(path) = config.probe.as_ref().filter(|path| !path.starts_with('/')) {
             let source = values.get("probe").map_or(&Source::Default, |resolved| &resolved.source);
             problems.push(format!("{source}: probe = \"{path}\": expected a path, such as / or /health"));

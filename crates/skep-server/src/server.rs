@@ -7,7 +7,7 @@ mod running;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -363,9 +363,13 @@ fn check_is_sqlite(config: &Config) -> Result<(), StartError> {
 fn back_up(app: &App, config: &Config, to: &Path) -> Result<String, StartError> {
     check_is_sqlite(config)?;
     let started = Instant::now();
-    let size = app.back_up(&config.data, to).map_err(|error| StartError::new(error.to_string()))?;
+    let copies = app.back_up(&config.data, to, &config.databases);
+    let copies = copies.map_err(|error| StartError::new(error.to_string()))?;
     let took = numbers::micros(started.elapsed().as_micros());
-    Ok(format!("backed up to {}: {} in {took}\n", to.display(), numbers::bytes(size)))
+    let line = |(copy, size): &(PathBuf, u64)| {
+        format!("backed up to {}: {} in {took}\n", copy.display(), numbers::bytes(*size))
+    };
+    Ok(copies.iter().map(line).collect())
 }
 
 /// Puts a backup in the place of the database, unless a server runs.
@@ -378,9 +382,13 @@ fn restore(app: &App, config: &Config, backup: &Path) -> Result<String, StartErr
             format!("{backup} is not restored, and nothing has changed: a server runs; end it by --control stop");
         return Err(StartError::new(text));
     }
-    let old = app.restore(&config.data, backup).map_err(|error| StartError::new(error.to_string()))?;
-    let kept = old.map(|old| format!("; the old database is {}", old.display())).unwrap_or_default();
-    Ok(format!("restored {}{kept}\n", backup.display()))
+    let restored = app.restore(&config.data, backup, &config.databases);
+    let restored = restored.map_err(|error| StartError::new(error.to_string()))?;
+    let line = |(backup, old): &(PathBuf, Option<PathBuf>)| {
+        let kept = old.as_ref().map(|old| format!("; the old database is {}", old.display())).unwrap_or_default();
+        format!("restored {}{kept}\n", backup.display())
+    };
+    Ok(restored.iter().map(line).collect())
 }
 
 /// `debug 1h`: a token for `Skep-Log`, on a line.

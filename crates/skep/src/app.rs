@@ -3,6 +3,8 @@
 //! [`App`] only notes. [`App::open`] acts: it finds what is wrong before any socket opens, and gives back a [`Site`].
 
 mod around;
+#[cfg(not(target_family = "wasm"))]
+mod backups;
 mod database;
 mod databases;
 mod mounted;

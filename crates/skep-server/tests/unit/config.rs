@@ -126,6 +126,18 @@ fn each_cache_has_tiers_of_its_own() {
 }
 
 #[test]
+fn databases_have_names_and_a_replica_has_its_original() {
+    let file = "database = \"postgres:///shop\"\n[databases.counters]\naddress = \"postgres:///counters\"\n";
+    let variables = [("SKEP_DATABASE_REPLICA", "postgres:///shop?host=other"), ("SKEP_DATABASES_VISITS_ADDRESS", "")];
+    let config = read(file, &variables, &[], &[]).unwrap().config;
+    assert_eq!(config.databases["counters"].reveal(), "postgres:///counters");
+    assert_eq!(config.databases.len(), 1, "an empty address is none");
+    assert_eq!(config.database_replica.unwrap().reveal(), "postgres:///shop?host=other");
+    let problem = read("database_replica = \"postgres:///secret\"", &[], &[], &[]).unwrap_err();
+    assert_eq!(problem, "skep.toml:1: database_replica needs the setting database: the PostgreSQL that it replicates");
+}
+
+#[test]
 fn a_broken_file_is_refused_with_its_line() {
     let problem = read("workers = 1\ngrace = 1 2\n", &[], &[], &[]).unwrap_err();
     assert!(problem.starts_with("skep.toml:2: "), "{problem}");

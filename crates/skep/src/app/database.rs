@@ -1,7 +1,5 @@
 //! Opens what an application stores or sends: its database, its keys, its mail, its requests to other servers.
 
-#[cfg(not(target_family = "wasm"))]
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,7 +16,7 @@ use crate::sql;
 
 /// The file of the database in the data directory.
 #[cfg(not(target_family = "wasm"))]
-const DATABASE: &str = "database.sqlite";
+pub(super) const DATABASE: &str = "database.sqlite";
 
 impl App {
     /// Sends mail by a [`Mailer`] of the application's own, which has an example. The server's (`mail.smtp`) comes first, and tests collect
@@ -53,33 +51,6 @@ impl App {
     pub fn ignore_writes(mut self, tables: &[&'static str]) -> Self {
         self.ignored_tables.extend(tables);
         self
-    }
-
-    /// Copies the database in this folder for data to a new file, while others use it, and says how many bytes that has: for a command of
-    /// a server.
-    #[cfg(not(target_family = "wasm"))]
-    #[doc(hidden)]
-    pub fn back_up(&self, data: &Path, to: &Path) -> Result<u64, StartError> {
-        let database = data.join(DATABASE);
-        let functions = self.database.as_ref().map_or(&[][..], |(migrations, _)| migrations.functions());
-        sql::backup::back_up(&database, to, functions).map_err(|error| {
-            StartError::new(format!("{} is not backed up to {}: {error}", database.display(), to.display()))
-        })
-    }
-
-    /// Puts a copy of a backup in the place of the database in this folder for data, and says how the old one is called now, if there was
-    /// one: for a command of a server.
-    #[cfg(not(target_family = "wasm"))]
-    #[doc(hidden)]
-    pub fn restore(&self, data: &Path, backup: &Path) -> Result<Option<PathBuf>, StartError> {
-        // Otherwise it would become a file that nobody opens: components have theirs in folders of their own.
-        let migrations = self.database.as_ref().ok_or("this application has no database of its own (App::database)");
-        let restored = migrations
-            .map_err(str::to_owned)
-            .and_then(|(migrations, _)| sql::backup::restore(backup, &data.join(DATABASE), migrations));
-        restored.map_err(|error| {
-            StartError::new(format!("{} is not restored, and nothing has changed: {error}", backup.display()))
-        })
     }
 
     /// A line for each migration: when it ran in the database of this setup, or that it is pending. Nothing is run. For a command of a server.

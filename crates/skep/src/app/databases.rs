@@ -37,6 +37,7 @@ impl Named {
 #[cfg(not(target_family = "wasm"))]
 mod native {
     use std::any::{TypeId, type_name};
+    use std::path::{Path, PathBuf};
 
     use crate::app::App;
     use crate::app::database::{check_one, describe_migrations, open_one};
@@ -79,8 +80,17 @@ mod native {
             self.id
         }
 
-        pub(super) fn name(&self) -> &'static str {
+        pub(in crate::app) fn name(&self) -> &'static str {
             self.name
+        }
+
+        pub(in crate::app) fn migrations(&self) -> Migrations {
+            self.migrations
+        }
+
+        /// Where its file is, if it is of SQLite.
+        pub(in crate::app) fn folder(&self, data: &Path) -> PathBuf {
+            data.join(FOLDER).join(self.name)
         }
 
         pub(super) fn open(&self, setup: &Setup) -> Result<Database, StartError> {
@@ -100,7 +110,7 @@ mod native {
         /// The setup of an application that has no other database than this one.
         fn setup(&self, setup: &Setup) -> Setup {
             Setup {
-                data: setup.data.join(FOLDER).join(self.name),
+                data: self.folder(&setup.data),
                 database: setup.databases.get(self.name).cloned(),
                 sql: setup.sql.clone().replica(None),
                 ..setup.clone()

@@ -1,5 +1,6 @@
 //! Functions of the application, which statements call.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -271,8 +272,8 @@ fn a_backup_has_what_is_generated_by_it() {
     site.db().write(|db| db.execute(insert("On Bees"))).unwrap();
     drop(site);
     let backup = data.path().join("backup.sqlite");
-    app().back_up(data.path(), &backup).unwrap();
-    app().restore(data.path(), &backup).unwrap();
+    app().back_up(data.path(), &backup, &HashMap::new()).unwrap();
+    app().restore(data.path(), &backup, &HashMap::new()).unwrap();
     let site = app().open(setup()).unwrap();
     assert_eq!(site.db().write(|db| db.one(sql!(i64, "select count(*) from post"))).unwrap(), Some(1));
 }

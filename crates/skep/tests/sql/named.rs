@@ -1,5 +1,6 @@
 //! Databases beside the first one.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -103,6 +104,32 @@ fn each_has_its_own_tables_transactions_and_file() {
     assert_eq!(app().check(&setup).unwrap(), [""; 0]);
     std::fs::remove_file(folder.path().join("databases/counters/database.sqlite")).unwrap();
     assert!(site.check_ready().unwrap_err().contains("counters"), "{:?}", site.check_ready());
+}
+
+#[test]
+fn a_backup_has_all_of_sqlite_and_is_restored_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, backup) = (folder.path().join("data"), folder.path().join("backup.sqlite"));
+    let mut setup = Setup::default();
+    setup.data = data.clone();
+    let client = Client::of_site(&Arc::new(app().open(setup.clone()).unwrap()));
+    assert_eq!(client.post("/visits/a", &[]).status(), 200);
+    let copies = app().back_up(&data, &backup, &HashMap::new()).unwrap();
+    let names: Vec<_> = copies.iter().map(|(copy, _)| copy.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["backup.sqlite", "backup.counters.sqlite"]);
+    let there = app().back_up(&data, &backup, &HashMap::new()).unwrap_err().to_string();
+    assert!(there.contains("there is a file of that name already"), "{there}");
+    let elsewhere = HashMap::from([("counters".to_owned(), Secret::new("postgres:///counters".to_owned()))]);
+    let first = app().back_up(&data, &folder.path().join("first"), &elsewhere).unwrap();
+    assert_eq!(first.len(), 1, "what is in PostgreSQL is copied by its programs");
+    assert_eq!(client.post("/visits/b", &[]).status(), 200);
+    drop(client);
+    let missing = app().restore(&data, &folder.path().join("first"), &HashMap::new()).unwrap_err().to_string();
+    assert!(missing.contains("first.counters is not restored, and nothing has changed"), "{missing}");
+    let restored = app().restore(&data, &backup, &HashMap::new()).unwrap();
+    assert!(restored.len() == 2 && restored.iter().all(|(_, old)| old.as_ref().is_some_and(|old| old.is_file())));
+    let client = Client::of_site(&Arc::new(app().open(setup).unwrap()));
+    assert_eq!(client.get("/visits").text(), "Some(1)");
 }
 
 #[test]
