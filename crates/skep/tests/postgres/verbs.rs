@@ -338,3 +338,17 @@ fn what_a_transaction_sets_is_in_no_statement_that_stays_prepared() {
         }
     });
 }
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn what_a_statement_sets_for_itself_keeps_others_prepared() {
+    super::with(super::shared(), Options::new(), async |db| {
+        db.one::<String>("select set_config('app.user', 'ann', true)").await.unwrap();
+        for _ in 0..2 {
+            db.one::<i64>("select cast(41 + 1 as bigint)").await.unwrap();
+        }
+        let kept = "select count(*) from pg_prepared_statements where statement like '%41 + 1%' and name <> ''
+            and statement not like '%pg_prepared%'";
+        assert_eq!(db.one::<i64>(kept).await.unwrap(), Some(1));
+    });
+}

@@ -39,7 +39,9 @@ pub(super) struct Connection {
     /// How many statements stay prepared.
     kept: usize,
     statements: Mutex<HashMap<Arc<str>, Prepared>>,
-    /// Its transaction has changed settings, and what is prepared now means what they say.
+    /// A transaction of several statements is open.
+    in_transaction: AtomicBool,
+    /// It has changed settings, and what is prepared now means what they say. What one statement alone has set ends with it.
     is_altered: AtomicBool,
     pub(super) flights: Mutex<Flights>,
 }
@@ -123,6 +125,7 @@ impl Connection {
             tls: shared.tls.clone(),
             kept: shared.options.statements,
             statements: Mutex::default(),
+            in_transaction: AtomicBool::new(false),
             is_altered: AtomicBool::new(false),
             flights: Mutex::default(),
         }))
@@ -219,8 +222,14 @@ impl Connection {
         }
     }
 
-    /// Its transaction has ended, and with it what that has set.
+    /// A transaction of several statements begins.
+    pub(super) fn begin_transaction(&self) {
+        self.in_transaction.store(true, Ordering::Relaxed);
+    }
+
+    /// It has ended, and with it what it has set.
     pub(super) fn end_transaction(&self) {
+        self.in_transaction.store(false, Ordering::Relaxed);
         self.is_altered.store(false, Ordering::Relaxed);
     }
 
@@ -232,7 +241,7 @@ impl Connection {
         let text = Text::of(&job.text, job.is_own).map_err(Error::other)?;
         let statement = self.client.prepare(&text.sql).await.map_err(failed)?;
         let prepared = Prepared { statement, nature: Nature::from(&text) };
-        if text.alters {
+        if text.alters && self.in_transaction.load(Ordering::Relaxed) {
             self.is_altered.store(true, Ordering::Relaxed);
         }
         // To PostgreSQL, `fetch` from another cursor of the same name is the same statement, and its columns are not.

@@ -75,9 +75,8 @@ fn check(text: &str) -> Result<(), String> {
     let pieces: Vec<Piece<'_>> = pieces(text).filter(|piece| !is_space(piece)).collect();
     check_form(&pieces)?;
     for (nth, name) in pieces.iter().enumerate().filter_map(|(nth, piece)| Some((nth, name(piece)?))) {
-        let makes = name == "into"
-            && !nth.checked_sub(1).is_some_and(|before| is_one_of(&pieces[before], &["insert", "merge"]));
-        if makes && is(&pieces[nth], "into") {
+        let follows = |words: &[&str]| nth.checked_sub(1).is_some_and(|before| is_one_of(&pieces[before], words));
+        if is(&pieces[nth], "into") && !follows(&["insert", "merge"]) {
             return Err("`into` would make a table, which belongs into a migration".to_owned());
         }
         if name == "set_config" && !is_for_transaction(&pieces[nth + 1..]) {

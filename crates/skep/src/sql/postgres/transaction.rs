@@ -42,7 +42,9 @@ impl Transaction {
         let mut lease = self.pool.lease().await?;
         lease.set_clean(false);
         self.has_failed.store(false, Ordering::Relaxed);
-        lease.connection()?.batch(self.begin).await?;
+        let connection = lease.connection()?;
+        connection.batch(self.begin).await?;
+        connection.begin_transaction();
         self.keep(lease);
         Ok(())
     }
