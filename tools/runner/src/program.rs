@@ -101,6 +101,7 @@ pub(crate) enum Program {
     AxumPostgres,
     ActixPostgres,
     GoPgx,
+    RailsData(Database),
     /// Not a server: it works alone and prints what it did.
     Markdown,
     /// Not a server: Perl's loggers, this one of them.
@@ -266,9 +267,12 @@ impl Program {
             Self::SkepApp => vec![Need::Ours("skep-component"), Need::SQLITE],
             Self::Wasmtime { guest, .. } => vec![Need::Wasmtime, Need::Made(Made::Component(guest))],
             Self::Log4perl(_) => posts::log4perl_needs(),
-            Self::SkepData(_) | Self::AxumSqlx { .. } | Self::AxumPostgres | Self::ActixPostgres | Self::GoPgx => {
-                self.data_needs()
-            }
+            Self::SkepData(_)
+            | Self::AxumSqlx { .. }
+            | Self::AxumPostgres
+            | Self::ActixPostgres
+            | Self::GoPgx
+            | Self::RailsData(_) => self.data_needs(),
         }
     }
 

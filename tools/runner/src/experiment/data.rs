@@ -10,20 +10,22 @@ const SQLX: Program = Program::AxumSqlx { database: Postgres, tuned: false };
 
 const SQLX_TUNED: Program = Program::AxumSqlx { database: Postgres, tuned: true };
 
-const fn postgres(path: &'static str) -> [Variant; 4] {
+const fn postgres(path: &'static str) -> [Variant; 5] {
     [
         variant("skep", Program::SkepData(Postgres), path),
         variant("axum", Program::AxumPostgres, path),
         variant("actix", Program::ActixPostgres, path),
         variant("go", Program::GoPgx, path),
+        variant("rails", Program::RailsData(Postgres), path),
     ]
 }
 
-const fn sqlite(path: &'static str) -> [Variant; 3] {
+const fn sqlite(path: &'static str) -> [Variant; 4] {
     [
         variant("skep", Program::SkepData(Sqlite), path),
         variant("axum", Program::AxumSqlx { database: Sqlite, tuned: false }, path),
         variant("axum-tuned", Program::AxumSqlx { database: Sqlite, tuned: true }, path),
+        variant("rails", Program::RailsData(Sqlite), path),
     ]
 }
 
@@ -31,10 +33,14 @@ const POSTGRES_GOALS: &[Goal] = &[
     Goal::at_least("skep", Rate, 1.0, "axum"),
     Goal::at_least("skep", Rate, 1.0, "actix"),
     Goal::at_least("skep", Rate, 1.0, "go"),
+    Goal::at_least("skep", Rate, 1.0, "rails"),
 ];
 
-const SQLITE_GOALS: &[Goal] =
-    &[Goal::at_least("skep", Rate, 1.0, "axum"), Goal::at_least("skep", Rate, 1.0, "axum-tuned")];
+const SQLITE_GOALS: &[Goal] = &[
+    Goal::at_least("skep", Rate, 1.0, "axum"),
+    Goal::at_least("skep", Rate, 1.0, "axum-tuned"),
+    Goal::at_least("skep", Rate, 1.0, "rails"),
+];
 
 const FORTUNES: Same = Same::Page(&[(13, "<tr>\n<td>"), (1, "&lt;script&gt;")]);
 
@@ -65,6 +71,7 @@ pub(super) const ALL: &[Experiment] = &[
             variant("axum-sqlx-tuned", SQLX_TUNED, "/list"),
             variant("axum", Program::AxumPostgres, "/list"),
             variant("go", Program::GoPgx, "/list"),
+            variant("rails", Program::RailsData(Postgres), "/list"),
         ],
         Same::Page(&[(articles::PER_PAGE, "<article>")]),
         &[
@@ -73,6 +80,7 @@ pub(super) const ALL: &[Experiment] = &[
             Goal::at_least("skep", Rate, 1.0, "axum-sqlx-tuned"),
             Goal::at_least("skep", Rate, 1.0, "axum"),
             Goal::at_least("skep", Rate, 1.0, "go"),
+            Goal::at_least("skep", Rate, 1.0, "rails"),
         ],
     ),
     experiment("pg-db", "a row of PostgreSQL by a random id, as JSON", &postgres("/db"), ROW, POSTGRES_GOALS),

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use super::posts::{puma, rails_gems};
 use super::{Mpm, Place, Program, skep};
 use crate::Result;
 use crate::build::Need;
@@ -16,22 +17,23 @@ impl Program {
     /// The database that it reads, of those that are made for a program.
     pub(crate) fn database(self) -> Option<Database> {
         match self {
-            Self::SkepData(database) | Self::AxumSqlx { database, .. } => Some(database),
+            Self::SkepData(database) | Self::AxumSqlx { database, .. } | Self::RailsData(database) => Some(database),
             Self::AxumPostgres | Self::ActixPostgres | Self::GoPgx => Some(Database::Postgres),
             _ => None,
         }
     }
 
     pub(super) fn data_needs(self) -> Vec<Need> {
-        let program = match self {
-            Self::AxumSqlx { .. } => Need::Peer("peer-axum-sqlx"),
-            Self::AxumPostgres => Need::Peer("peer-axum-postgres"),
-            Self::ActixPostgres => Need::Peer("peer-actix-postgres"),
-            Self::GoPgx => Need::Made(Made::GoPgx),
-            _ => Need::Ours("skep-data"),
+        let mut needs = match self {
+            Self::AxumSqlx { .. } => vec![Need::Peer("peer-axum-sqlx")],
+            Self::AxumPostgres => vec![Need::Peer("peer-axum-postgres")],
+            Self::ActixPostgres => vec![Need::Peer("peer-actix-postgres")],
+            Self::GoPgx => vec![Need::Made(Made::GoPgx)],
+            Self::RailsData(database) => rails_gems(database),
+            _ => vec![Need::Ours("skep-data")],
         };
-        let database = if self.database() == Some(Database::Sqlite) { Need::SQLITE } else { Need::POSTGRES };
-        vec![program, database]
+        needs.push(if self.database() == Some(Database::Sqlite) { Need::SQLITE } else { Need::POSTGRES });
+        needs
     }
 }
 
@@ -49,6 +51,14 @@ pub(super) fn command(program: Program, command: &mut Command, place: &Place, si
                 Database::Sqlite => format!("sqlite://{}", sqlite(&place.dir).display()),
             };
             command.args([place.port.to_string(), address]).args(tuned.then_some("tuned"));
+        }
+        Program::RailsData(database) => {
+            let address = match database {
+                Database::Postgres => format!("{}&pool={CONNECTIONS}", site.data_address(&place.dir)?),
+                Database::Sqlite => format!("sqlite3:{}?pool={CONNECTIONS}", sqlite(&place.dir).display()),
+            };
+            command.env("DATA_ADDRESS", address).env("RUBY_YJIT_ENABLE", "1");
+            puma(command, place.port, 0, CONNECTIONS, "rails/data.ru");
         }
         _ => {
             command.env("GOMAXPROCS", "1");

@@ -7,6 +7,7 @@ use super::{Module, Mpm, Place, Program, Sessions, UNCACHED, peer, skep};
 use crate::Result;
 use crate::build::{Need, executable};
 use crate::need::Made;
+use crate::site::data::Database;
 use crate::site::{Site, posts as files};
 
 pub(super) fn apache_needs(module: Module) -> Vec<Need> {
@@ -38,17 +39,25 @@ pub(super) fn ocsigen_needs() -> Vec<Need> {
 }
 
 pub(super) fn rails_needs(proxied: bool) -> Vec<Need> {
+    let mut needs = rails_gems(Database::Sqlite);
+    needs.push(Need::SQLITE);
+    needs.extend(proxied.then_some(Need::debian("nginx", "nginx-light")));
+    needs
+}
+
+/// puma, Rails, and what it reads this database with.
+pub(super) fn rails_gems(database: Database) -> Vec<Need> {
     const GEMS: &str = "/usr/share/rubygems-integration/all/gems";
-    let mut needs = vec![
+    vec![
         Need::debian("puma", "puma"),
         Need::folder(GEMS, "railties-", "ruby-railties"),
         Need::folder(GEMS, "activerecord-", "ruby-activerecord"),
         Need::folder(GEMS, "actionview-", "ruby-actionview"),
-        Need::file("/usr/lib/ruby/vendor_ruby/sqlite3.rb", "ruby-sqlite3"),
-        Need::SQLITE,
-    ];
-    needs.extend(proxied.then_some(Need::debian("nginx", "nginx-light")));
-    needs
+        match database {
+            Database::Postgres => Need::file("/usr/lib/ruby/vendor_ruby/pg.rb", "ruby-pg"),
+            Database::Sqlite => Need::file("/usr/lib/ruby/vendor_ruby/sqlite3.rb", "ruby-sqlite3"),
+        },
+    ]
 }
 
 pub(super) fn log4perl_needs() -> Vec<Need> {
@@ -88,7 +97,7 @@ pub(super) fn command(program: Program, command: &mut Command, place: &Place, si
         Program::Ocsigen => {
             command.arg("-c").arg(files::ocsigen(place, site)?);
         }
-        Program::Rails { workers, proxied: false } => puma(command, place.port, workers),
+        Program::Rails { workers, proxied: false } => puma(command, place.port, workers, THREADS, "rails/config.ru"),
         Program::Rails { workers, proxied: true } => proxied(command, place, site, workers)?,
         Program::Log4perl(which) => {
             command.arg(peer("log4perl/log.pl")).arg(which);
@@ -121,16 +130,19 @@ fn skep_posts(
     Ok(())
 }
 
-fn puma(command: &mut Command, port: u16, workers: u16) {
-    let address = format!("tcp://127.0.0.1:{port}");
-    command.args(["-q", "-e", "production", "-t", "5:5", "-w", &workers.to_string(), "-b", &address]);
-    command.arg(peer("rails/config.ru"));
+/// Threads of puma, as Rails has them by default.
+const THREADS: &str = "5";
+
+pub(super) fn puma(command: &mut Command, port: u16, workers: u16, threads: &str, application: &str) {
+    let (threads, address) = (format!("{threads}:{threads}"), format!("tcp://127.0.0.1:{port}"));
+    command.args(["-q", "-e", "production", "-t", &threads, "-w", &workers.to_string(), "-b", &address]);
+    command.arg(peer(application));
 }
 
 /// Two servers under one shell, which lets both end when it is asked to.
 fn proxied(command: &mut Command, place: &Place, site: &Site, workers: u16) -> Result<()> {
     let mut behind = Command::new(executable(Need::debian("puma", "puma")));
-    puma(&mut behind, place.second, workers);
+    puma(&mut behind, place.second, workers, THREADS, "rails/config.ru");
     let nginx = executable(Need::debian("nginx", "nginx-light"));
     let config = files::proxy(place, site)?;
     let environment = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
