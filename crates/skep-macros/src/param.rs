@@ -179,6 +179,10 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
                     .ok_or_else(|| ::skep::sql::Unfit::because(::std::format!("{text:?} is not {}", #expected)))
             }
         }
+        #[automatically_derived]
+        impl ::skep::sql::Element for #name {
+            type Sql = ::skep::sql::NotNull<::skep::sql::Text>;
+        }
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Entry {
 pub struct Parameter {
     /// Of the value, or of each in the list.
     pub kind: Kind,
-    /// An array: what `in {list}` becomes.
+    /// An array, such as `in {list}` becomes.
     pub is_list: bool,
 }
 
@@ -38,8 +38,10 @@ pub struct Parameter {
 pub struct Column {
     /// With the `!` of `as "name!"`.
     pub name: String,
-    /// What is read.
+    /// What is read: the value, or each element of an array.
     pub kind: Kind,
+    /// An array.
+    pub is_list: bool,
     /// It may be NULL.
     pub nullable: bool,
     /// No two rows have the same value, NULL aside.
@@ -115,6 +117,9 @@ pub enum Tables {
 /// What stands for [`Tables::Any`].
 const ANY: &str = "*";
 
+/// What follows the kind of a column that is an array.
+const LIST: &str = "[]";
+
 impl Kind {
     /// That of a type of PostgreSQL itself, by its number (OID); `None` if the driver does not read it.
     ///
@@ -177,8 +182,9 @@ impl Entry {
         for Parameter { kind, is_list } in &self.parameters {
             _ = writeln!(text, "parameter {kind}{}", if *is_list { " list" } else { "" });
         }
-        for Column { name, kind, nullable, .. } in &self.columns {
-            _ = writeln!(text, "column {kind}{} {}", if *nullable { "?" } else { "" }, escaped(name));
+        for Column { name, kind, is_list, nullable, .. } in &self.columns {
+            let (list, nullable) = (if *is_list { LIST } else { "" }, if *nullable { "?" } else { "" });
+            _ = writeln!(text, "column {kind}{list}{nullable} {}", escaped(name));
         }
         for Column { name, .. } in self.columns.iter().filter(|column| column.unique) {
             _ = writeln!(text, "unique {}", escaped(name));
@@ -232,7 +238,9 @@ impl Entry {
             "column" => {
                 let (kind, name) = rest.split_once(' ')?;
                 let (kind, nullable) = kind.strip_suffix('?').map_or((kind, false), |kind| (kind, true));
-                self.columns.push(Column { name: plain(name), kind: Kind::named(kind)?, nullable, unique: false });
+                let (kind, is_list) = kind.strip_suffix(LIST).map_or((kind, false), |kind| (kind, true));
+                let (name, kind) = (plain(name), Kind::named(kind)?);
+                self.columns.push(Column { name, kind, is_list, nullable, unique: false });
             }
             "unique" => {
                 let name = plain(rest);

@@ -78,6 +78,7 @@ impl Kind {
 
 /// What is known of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "they are facts that do not depend on each other")]
 pub(crate) struct Type {
     pub(crate) kind: Kind,
     pub(crate) nullable: bool,
@@ -85,14 +86,17 @@ pub(crate) struct Type {
     pub(crate) boolean: bool,
     /// No two rows have the same value, where it may not be NULL.
     pub(crate) unique: bool,
+    /// An array of such values, of which each may be NULL. SQLite has none.
+    pub(crate) is_list: bool,
 }
 
 impl Type {
-    pub(crate) const UNKNOWN: Self = Self { kind: Kind::Any, nullable: true, boolean: false, unique: false };
-    const BOOLEAN: Self = Self { kind: Kind::Integer, nullable: false, boolean: true, unique: false };
+    pub(crate) const UNKNOWN: Self =
+        Self { kind: Kind::Any, nullable: true, boolean: false, unique: false, is_list: false };
+    const BOOLEAN: Self = Self { kind: Kind::Integer, nullable: false, boolean: true, unique: false, is_list: false };
 
     pub(crate) const fn of(kind: Kind) -> Self {
-        Self { kind, nullable: false, boolean: false, unique: false }
+        Self { kind, nullable: false, boolean: false, unique: false, is_list: false }
     }
 
     fn nullable(self) -> Self {
@@ -114,7 +118,9 @@ impl Type {
             (_, Kind::Null) => self.boolean,
             _ => self.boolean && other.boolean,
         };
-        Self { kind: self.kind.join(other.kind), nullable: self.nullable || other.nullable, boolean, unique: false }
+        let is_list = self.is_list && other.is_list;
+        let kind = if self.is_list == other.is_list { self.kind.join(other.kind) } else { Kind::Any };
+        Self { kind, nullable: self.nullable || other.nullable, boolean, unique: false, is_list }
     }
 }
 

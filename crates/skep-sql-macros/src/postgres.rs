@@ -5,7 +5,7 @@
 //! Start reading at [`expand`].
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -67,10 +67,13 @@ fn whole(
     folder: &str,
 ) -> std::result::Result<Whole, String> {
     let (mut statements, mut kinds, mut scopes) = (Vec::<Checked>::new(), HashMap::new(), Scopes::new());
+    let mut arrays = HashSet::new();
     for Combination { sql, places, lists } in combinations {
         let entry = known.lock.find(&sql, &known.migrations.hash).map_err(|unknown| explain(unknown, folder))?;
         let checked = checked(entry, input.unscoped.is_some())?;
         add_scopes(&mut scopes, &checked.proofs, &places, &lists)?;
+        let described = places.iter().zip(&entry.parameters);
+        arrays.extend(described.filter(|(_, parameter)| parameter.is_list).map(|(place, _)| *place));
         for (place, kind) in places.into_iter().zip(&checked.parameters) {
             kinds.entry(place).and_modify(|known| *known = join(*known, *kind)).or_insert(*kind);
         }
@@ -83,7 +86,7 @@ fn whole(
     let names = known.migrations.files.iter().filter_map(|(path, _)| path.file_name()?.to_str());
     let files = names.chain([FILE]).map(|name| format!("/{folder}/{name}"));
     let files = files.chain([package::MANIFEST.to_owned()]).collect();
-    Ok(Whole { dialect: Dialect::Postgres, statements, kinds, scopes, files })
+    Ok(Whole { dialect: Dialect::Postgres, statements, kinds, arrays, scopes, files })
 }
 
 fn explain(unknown: Unknown, folder: &str) -> String {
@@ -106,7 +109,7 @@ fn checked(entry: &Entry, unscoped: bool) -> std::result::Result<Checked, String
     };
     let columns = entry.columns.iter().map(|column| {
         let (nullable, boolean, unique) = (column.nullable, column.kind == Noted::Boolean, column.unique);
-        let ty = Type { nullable, boolean, unique, ..Type::of(kind(column.kind)) };
+        let ty = Type { nullable, boolean, unique, is_list: column.is_list, ..Type::of(kind(column.kind)) };
         let asserted = column.name.ends_with('!');
         Column { name: column.name.trim_end_matches('!').to_owned(), ty, asserted }
     });

@@ -2,7 +2,7 @@
 //!
 //! Start reading at [`expand`].
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use proc_macro2::{Span, TokenStream};
 use skep_sql_lock::scope::{NEEDLESS, NO_LIST};
@@ -33,6 +33,8 @@ pub(crate) struct Whole {
     /// One for each combination of alternatives; the first piece's alternative counts fastest.
     pub(crate) statements: Vec<Checked>,
     pub(crate) kinds: HashMap<Place, Kind>,
+    /// Which parameters are arrays of their kind, lists among them.
+    pub(crate) arrays: HashSet<Place>,
     pub(crate) scopes: Scopes,
     /// The migrations, below the package's folder.
     pub(crate) files: Vec<String>,
@@ -104,7 +106,8 @@ fn check_all(schema: &Schema, input: &Input, folder: &str) -> std::result::Resul
     refuse_needless(input, &statements)?;
     let files = schema.files.iter().filter_map(|file| Some(format!("/{folder}/{}", file.file_name()?.to_str()?)));
     let files = files.chain([package::MANIFEST.to_owned()]).collect();
-    Ok(Whole { dialect: Dialect::Sqlite, statements, kinds, scopes, files })
+    let arrays = HashSet::new();
+    Ok(Whole { dialect: Dialect::Sqlite, statements, kinds, arrays, scopes, files })
 }
 
 /// Notes where the parameters come from that must be a `Scope`.

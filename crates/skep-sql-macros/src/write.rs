@@ -229,6 +229,8 @@ fn parameters<'a>(
             None => match given.next() {
                 Some(value) => {
                     let value = scoped(value, scope);
+                    let is_array = whole.arrays.contains(&(piece, chosen, which));
+                    let kind = if is_array { array(&kind, false) } else { kind };
                     quote_spanned!(value.span()=> ::skep::sql::parameter::<#kind, _>(#value))
                 }
                 None => continue,
@@ -271,6 +273,12 @@ fn kind(kind: Kind) -> TokenStream {
     };
     let name = format_ident!("{name}");
     quote!(::skep::sql::#name)
+}
+
+/// An array of it.
+fn array(kind: &TokenStream, is_asserted: bool) -> TokenStream {
+    let element = if is_asserted { quote!(NotNull) } else { quote!(Nullable) };
+    quote!(::skep::sql::Array<::skep::sql::#element<#kind>>)
 }
 
 /// The columns of all the statements, which have the same names.
@@ -364,6 +372,7 @@ fn named(rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream>
 /// A call of `function` of `skep::sql` that compiles if the column can be read into the type `rows`.
 fn compared(function: &str, rows: &TokenStream, column: &Column, span: Span) -> TokenStream {
     let of = kind(column.ty.kind);
+    let of = if column.ty.is_list { array(&of, column.asserted) } else { of };
     let name = marker(&column.name, span);
     let of = if column.asserted || !column.ty.nullable {
         quote_spanned!(span=> ::skep::sql::NotNull<#of>)
@@ -458,6 +467,11 @@ fn owned(column: &Column) -> TokenStream {
         Kind::Blob => quote!(::std::vec::Vec<::core::primitive::u8>),
         // Holds NULL, too.
         Kind::Any | Kind::Null => return quote!(::skep::sql::Value<'static>),
+    };
+    let ty = match column {
+        Column { ty: infer::Type { is_list: false, .. }, .. } => ty,
+        Column { asserted: true, .. } => quote!(::std::vec::Vec<#ty>),
+        _ => quote!(::std::vec::Vec<::core::option::Option<#ty>>),
     };
     if column.asserted || !column.ty.nullable { ty } else { quote!(::core::option::Option<#ty>) }
 }

@@ -119,7 +119,8 @@ pub use self::{
 };
 pub use changes::Changes;
 pub use checked::{
-    Any, BindTo, Blob, ByName, Checked, Decimal, Dialect, Holds, Integer, NotNull, Nullable, ReadFrom, Real, Text,
+    Any, Array, BindTo, Blob, ByName, Checked, Decimal, Dialect, Holds, Integer, NotNull, Nullable, ReadFrom, Real,
+    Text,
 };
 #[doc(hidden)]
 pub use checked::{array, column, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
@@ -146,4 +147,4 @@ pub use remote::{Blocking, Database, Local, Transaction};
 pub use row::{Cells, Columns, Row};
 pub use skep_macros::{Row, migrations};
 pub use stream::RowStream;
-pub use value::{FromValue, ToValue, Unfit, Value};
+pub use value::{Element, FromValue, ToValue, Unfit, Value};

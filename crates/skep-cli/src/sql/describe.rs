@@ -49,8 +49,10 @@ impl Database {
         let mut columns = Vec::new();
         for column in prepared.columns() {
             let name = column.name().to_owned();
-            let kind = kind(column.type_()).ok_or_else(|| unread(&name, column.type_()))?;
-            columns.push(Column { name, kind, nullable: true, unique: false });
+            let ty = column.type_();
+            let of = element(ty);
+            let kind = kind(of.unwrap_or(ty)).ok_or_else(|| unread(&name, ty))?;
+            columns.push(Column { name, kind, is_list: of.is_some(), nullable: true, unique: false });
         }
         if plain != before_end(marked) {
             // A second time for the names: a mark in a subselect is none of the column that has the same name outside.
@@ -139,9 +141,16 @@ fn before_end(text: &str) -> &str {
 }
 
 fn parameter(ty: &Type) -> Parameter {
+    let of = element(ty);
+    Parameter { kind: given(of.unwrap_or(ty)), is_list: of.is_some() }
+}
+
+/// Of an array, the type of its elements.
+fn element(ty: &Type) -> Option<&Type> {
     match ty.kind() {
-        Form::Array(of) => Parameter { kind: given(of), is_list: true },
-        _ => Parameter { kind: given(ty), is_list: false },
+        Form::Array(of) => Some(of),
+        Form::Domain(of) => element(of),
+        _ => None,
     }
 }
 

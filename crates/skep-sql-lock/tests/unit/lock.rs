@@ -12,8 +12,14 @@ fn entry(statement: &str) -> Entry {
             Parameter { kind: Kind::Text, is_list: false },
         ],
         columns: vec![
-            Column { name: "a name!".to_owned(), kind: Kind::Boolean, nullable: false, unique: false },
-            Column { name: "back\\slash\nnew \\n".to_owned(), kind: Kind::Decimal, nullable: true, unique: true },
+            Column { name: "a name!".to_owned(), kind: Kind::Boolean, is_list: true, nullable: false, unique: false },
+            Column {
+                name: "back\\slash\nnew \\n".to_owned(),
+                kind: Kind::Decimal,
+                is_list: true,
+                nullable: true,
+                unique: true,
+            },
         ],
         reads: Tables::These(["hive".to_owned(), "other.visit".to_owned()].into()),
         writes: Tables::Any,
@@ -43,9 +49,12 @@ fn what_is_written_is_read_again() {
 #[test]
 fn a_changed_line_is_stale_and_an_unknown_one_is_named() {
     let text = Lock::new([entry("select 1")], "1").to_string();
-    for (from, to) in
-        [("decimal? back", "decimal back"), ("reads hive\n", ""), ("boolean a", "text a"), ("integer list", "integer")]
-    {
+    for (from, to) in [
+        ("decimal[]? back", "decimal[] back"),
+        ("reads hive\n", ""),
+        ("boolean[] a", "boolean a"),
+        ("integer list", "integer"),
+    ] {
         let changed = text.replace(from, to);
         assert_ne!(changed, text);
         assert_eq!(Lock::parse(&changed).unwrap().find("select 1", "1"), Err(Unknown::Stale), "{from}");

@@ -48,7 +48,13 @@ fn entry(statement: &str) -> Entry {
     Entry {
         statement: statement.to_owned(),
         parameters: Vec::new(),
-        columns: vec![skep_sql_lock::Column { name: "a".to_owned(), kind: Noted::Text, nullable: true, unique: false }],
+        columns: vec![skep_sql_lock::Column {
+            name: "a".to_owned(),
+            kind: Noted::Text,
+            is_list: false,
+            nullable: true,
+            unique: false,
+        }],
         reads: Tables::none(),
         writes: Tables::none(),
         is_volatile: false,

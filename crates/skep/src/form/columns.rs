@@ -1,7 +1,7 @@
 //! The types of forms in columns: what a form sent goes into a statement as it is, and comes back as the same type.
 
 use super::{Date, DateTime, Email, MultilineText, Text, Time, Url, Whole};
-use crate::sql::{self, FromValue, ToValue, Unfit, Value};
+use crate::sql::{self, Element, FromValue, NotNull, ToValue, Unfit, Value};
 
 /// As the text that a form sends. A text in the database that the type would refuse is [`Unfit`]: to read it
 /// nevertheless, read a `String`.
@@ -22,6 +22,10 @@ macro_rules! as_text {
                 let text = String::from_value(value)?;
                 text.parse().map_err(|_| Unfit::because(format!("not {}", <$type as crate::param::Param>::expected())))
             }
+        }
+
+        impl<$($generics)*> Element for $type {
+            type Sql = NotNull<sql::Text>;
         }
     )*};
 }
@@ -51,4 +55,8 @@ impl<const MIN: i64, const MAX: i64> FromValue for Whole<MIN, MAX> {
         let number = i64::from_value(value)?;
         Self::new(number).ok_or_else(|| Unfit::because(format!("{number} does not lie between {MIN} and {MAX}")))
     }
+}
+
+impl<const MIN: i64, const MAX: i64> Element for Whole<MIN, MAX> {
+    type Sql = NotNull<sql::Integer>;
 }

@@ -1,7 +1,7 @@
 //! Names in addresses.
 
 use super::shown::text_types;
-use crate::sql::{FromValue, ToValue, Unfit, Value};
+use crate::sql::{Element, FromValue, NotNull, ToValue, Unfit, Value};
 
 /// The part of an address that names a thing: lower-case ASCII letters, digits and single hyphens between them.
 ///
@@ -107,4 +107,8 @@ impl FromValue for Slug {
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         String::from_value(value)?.parse().map_err(|error: NotASlug| Unfit::because(error.to_string()))
     }
+}
+
+impl Element for Slug {
+    type Sql = NotNull<crate::sql::Text>;
 }

@@ -3,7 +3,7 @@
 use super::changes::Changes;
 use super::checked::Dialect;
 use super::connection::Connection;
-use super::dependencies::{self, OnCommit};
+use super::dependencies::{self, OnCommit, Writes};
 use super::error::Result;
 #[cfg(feature = "postgres")]
 use super::postgres;
@@ -70,7 +70,7 @@ impl<'c> Blocking<'c> {
     verbs!([] self: &mut Self, Verbs);
 
     fn ask<T, R: Send + 'static>(&mut self, query: Query<'_, T>, verb: Make<R>) -> Result<R> {
-        let (text, tables) = (query.text(), dependencies::written(&query));
+        let (text, writes) = (query.text(), Writes::of(&query));
         let (result, has_changed) = match self.engine {
             Engine::Sqlite(connection) => {
                 let (values, verb) = (query.into_values(Dialect::Sqlite)?, verb().sqlite);
@@ -78,12 +78,12 @@ impl<'c> Blocking<'c> {
             }
             #[cfg(feature = "postgres")]
             Engine::Postgres(remote) => {
-                let outcome = remote.ask(postgres::job(query)?, verb().postgres)?;
+                let outcome = remote.ask(postgres::job(query)?.into_owned(), verb().postgres)?;
                 (outcome.value, outcome.has_changed)
             }
         };
         if has_changed {
-            dependencies::add(&mut self.written, tables);
+            dependencies::add(&mut self.written, writes.tables());
         }
         if !self.engine.in_transaction() {
             self.announce();

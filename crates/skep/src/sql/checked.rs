@@ -109,6 +109,10 @@ kinds! {
     Any
 }
 
+/// An array of PostgreSQL, whose elements are [`NotNull`] or [`Nullable`] of another type.
+#[derive(Debug)]
+pub struct Array<E>(PhantomData<E>);
+
 /// A column that is never NULL.
 #[derive(Debug)]
 pub struct NotNull<K>(PhantomData<K>);
@@ -135,6 +139,15 @@ holds! {
     Blob => Blob, Any;
     Any => Integer, Real, Text, Blob, Decimal, Any;
 }
+
+#[diagnostic::do_not_recommend]
+impl<K, H: Holds<K>> Holds<Array<NotNull<K>>> for Array<NotNull<H>> {}
+#[diagnostic::do_not_recommend]
+impl<K, H: Holds<K>> Holds<Array<NotNull<K>>> for Array<Nullable<H>> {}
+#[diagnostic::do_not_recommend]
+impl<K, H: Holds<K>> Holds<Array<Nullable<K>>> for Array<Nullable<H>> {}
+#[diagnostic::do_not_recommend]
+impl<E> Holds<Array<E>> for Any {}
 
 /// A Rust type that a column can be read into: `C` is a type of [`sql`](super), such as `NotNull<Text>`.
 #[diagnostic::on_unimplemented(
@@ -178,6 +191,13 @@ bind_to! {
     Any => Integer, Real, Text, Blob, Decimal, Any;
 }
 
+#[diagnostic::do_not_recommend]
+impl<K, B: BindTo<K>> BindTo<Array<Nullable<K>>> for Array<NotNull<B>> {}
+#[diagnostic::do_not_recommend]
+impl<K, B: BindTo<K>> BindTo<Array<Nullable<K>>> for Array<Nullable<B>> {}
+#[diagnostic::do_not_recommend]
+impl<E> BindTo<Array<E>> for Any {}
+
 /// A parameter for a place of type `K`.
 #[doc(hidden)]
 pub fn parameter<'q, K, P: Parameter<'q>>(value: P) -> Result<Value<'q>, Unfit>
@@ -206,7 +226,7 @@ where
                 json.push_str(&text);
             }
             Value::Null => return Err(Unfit::because("NULL is in no list; leave it out")),
-            Value::Real(_) | Value::Blob(_) => {
+            Value::Real(_) | Value::Blob(_) | Value::Array(_) => {
                 return Err(Unfit::because("a list holds integers, finite numbers or texts"));
             }
         }
@@ -215,33 +235,17 @@ where
     Ok(Value::Text(json.into()))
 }
 
-/// The parameter of `in {list}` on PostgreSQL: the text of an array, which `= any(?)` reads as what it is compared with.
+/// The parameter of `in {list}` on PostgreSQL: an array, for `= any(?)`.
 #[doc(hidden)]
 pub fn array<'q, K, P: Parameter<'q>>(values: impl IntoIterator<Item = P>) -> Result<Value<'q>, Unfit>
 where
     P::Sql: BindTo<K>,
 {
-    let mut array = String::from("{");
-    for value in values {
-        if array.len() > 1 {
-            array.push(',');
-        }
-        match value.into_value()? {
-            Value::Integer(number) => _ = write!(array, "{number}"),
-            Value::Real(number) => _ = write!(array, "{number:?}"),
-            Value::Text(text) | Value::Decimal(text) => {
-                _ = write!(array, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-            }
-            Value::Null => return Err(Unfit::because("NULL is in no list; leave it out")),
-            Value::Blob(bytes) => {
-                array.push_str("\"\\\\x");
-                bytes.iter().for_each(|byte| _ = write!(array, "{byte:02x}"));
-                array.push('"');
-            }
-        }
-    }
-    array.push('}');
-    Ok(Value::Text(array.into()))
+    let elements = values.into_iter().map(|value| match value.into_value()? {
+        Value::Null => Err(Unfit::because("NULL is in no list; leave it out")),
+        value => Ok(value),
+    });
+    elements.collect::<Result<_, _>>().map(Value::Array)
 }
 
 /// For `skep sql check`, which compiles an application to collect its statements.

@@ -277,8 +277,15 @@ impl ToSql for Bound<'_> {
             Value::Real(number) => ValueRef::Real(*number),
             Value::Text(text) | Value::Decimal(text) => ValueRef::Text(text.as_bytes()),
             Value::Blob(bytes) => ValueRef::Blob(bytes),
+            Value::Array(_) => return Err(no_arrays()),
         }))
     }
+}
+
+pub(super) fn no_arrays() -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(
+        "SQLite has no arrays, which PostgreSQL has: `in {list}` of `sql!` is for both".into(),
+    )
 }
 
 /// The rows of a running statement.

@@ -11,7 +11,7 @@ use skep_cache::driver::block_on;
 
 use super::blocking::Blocking;
 use super::connection::{Connection, Role, StopOnDrop};
-use super::dependencies::OnCommit;
+use super::dependencies::{OnCommit, Writes};
 use super::error::{Kind, Result};
 use super::local::Local;
 use super::migrations::{Migrations, Steps};
@@ -391,11 +391,11 @@ impl Shared {
     /// Waits for the writer and runs `work` with it on the pool, which may change these tables.
     pub(super) async fn write<R: Send + 'static>(
         &self,
-        tables: Vec<&'static str>,
+        writes: Writes,
         work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
     ) -> Result<R> {
         let mut lease = self.lease_writer().await?;
-        let commit = self.commit(tables);
+        let commit = self.commit(writes.tables());
         let job = move || {
             let (result, has_changed) = lease.connection()?.noting_changes(work);
             // First of all, so that others need not wait for caches.

@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::checked::Checked;
 #[cfg(any(feature = "postgres", target_family = "wasm"))]
 use super::checked::Dialect;
 use super::query::Query;
@@ -48,15 +49,34 @@ impl ReadTables {
 }
 
 /// The tables that a statement writes if it changes anything.
-pub(super) fn written<T>(query: &Query<'_, T>) -> Vec<&'static str> {
-    match query.checked() {
-        #[cfg(any(feature = "postgres", target_family = "wasm"))]
-        Some(checked) if checked.dialect() == Dialect::Postgres && !checked.writes().is_empty() => {
-            names(checked.writes()).chain([SOME_TABLE]).collect()
+#[derive(Clone, Copy)]
+pub(super) enum Writes {
+    Nothing,
+    Known(&'static Checked),
+    /// Of a statement from a text.
+    Anything,
+}
+
+impl Writes {
+    pub(super) fn of<T>(query: &Query<'_, T>) -> Self {
+        match query.checked() {
+            Some(checked) if checked.writes().is_empty() => Self::Nothing,
+            Some(checked) => Self::Known(checked),
+            None if query.is_own() => Self::Nothing,
+            None => Self::Anything,
         }
-        Some(checked) => names(checked.writes()).collect(),
-        None if query.is_own() => Vec::new(),
-        None => vec![ANY_TABLE],
+    }
+
+    pub(super) fn tables(self) -> Vec<&'static str> {
+        match self {
+            Self::Nothing => Vec::new(),
+            #[cfg(any(feature = "postgres", target_family = "wasm"))]
+            Self::Known(checked) if checked.dialect() == Dialect::Postgres => {
+                names(checked.writes()).chain([SOME_TABLE]).collect()
+            }
+            Self::Known(checked) => names(checked.writes()).collect(),
+            Self::Anything => vec![ANY_TABLE],
+        }
     }
 }
 

@@ -113,9 +113,10 @@ fn borrowed<'a>(value: &'a Value<'a>) -> Value<'a> {
         Value::Text(text) => Value::Text((**text).into()),
         Value::Decimal(text) => Value::Decimal((**text).into()),
         Value::Blob(bytes) => Value::Blob((**bytes).into()),
-        Value::Null => Value::Null,
         Value::Integer(number) => Value::Integer(*number),
         Value::Real(number) => Value::Real(*number),
+        // SQLite has no arrays.
+        Value::Null | Value::Array(_) => Value::Null,
     }
 }
 

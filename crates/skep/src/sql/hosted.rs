@@ -10,6 +10,8 @@ use rusqlite::types::ValueRef;
 
 use super::connection::{Connection, StopOnDrop, Verb};
 use super::database::Shared;
+#[cfg(feature = "postgres")]
+use super::dependencies::Writes;
 use super::error::{Error, Kind, Result, sqlite};
 use super::guests::{LONGEST_STATEMENT, MOST_BYTES, TOO_LARGE, VerbNumber};
 use super::local::Local;
@@ -107,7 +109,7 @@ impl Packed {
 
     /// It for PostgreSQL, if a component may run it.
     #[cfg(feature = "postgres")]
-    pub(super) fn job(&self, may_write_any: bool) -> Result<postgres::Job> {
+    pub(super) fn job(&self, may_write_any: bool) -> Result<postgres::Job<'static>> {
         let values = unpacked(&self.values)?.into_iter().map(Value::into_owned).collect();
         postgres::of_guest(&self.text, values, may_write_any)
     }
@@ -186,7 +188,7 @@ impl Elsewhere {
 #[cfg(feature = "postgres")]
 async fn on_postgres(pool: &Arc<postgres::Pool>, may_write_any: bool, packed: &Packed) -> Result<Vec<u8>> {
     // What was written, the component announces itself.
-    pool.ask(packed.job(may_write_any)?, packed.postgres_verb(), Vec::new(), None).await
+    pool.ask(packed.job(may_write_any)?, packed.postgres_verb(), Writes::Nothing, None).await
 }
 
 async fn on_pool(shared: &Arc<Shared>, place: Place, packed: &Arc<Packed>) -> Result<(Vec<u8>, Option<Duration>)> {
@@ -301,21 +303,35 @@ fn unpacked(values: &[u8]) -> Result<Vec<Value<'_>>> {
 /// The most parameters that SQLite knows (`SQLITE_MAX_VARIABLE_NUMBER`). A value needs up to 32 times its packed size.
 const MOST_VALUES: u32 = 32_766;
 
+/// The most elements of all arrays of a statement.
+const MOST_ELEMENTS: usize = 1 << 20;
+
 fn unpack<'a>(reader: &mut Reader<'a>) -> Result<Vec<Value<'a>>, Short> {
     let count = reader.u32()?;
     if count > MOST_VALUES {
         return Err(Short);
     }
-    let value = |reader: &mut Reader<'a>| {
-        Ok(match reader.u8()? {
-            0 => Value::Null,
-            1 => Value::Integer(reader.u64()?.cast_signed()),
-            2 => Value::Real(f64::from_bits(reader.u64()?)),
-            3 => Value::Text(reader.text()?.into()),
-            4 => Value::Blob(reader.bytes()?.into()),
-            5 => Value::Decimal(reader.text()?.into()),
-            _ => return Err(Short),
-        })
-    };
-    (0..count).map(|_| value(reader)).collect()
+    let mut room = MOST_ELEMENTS;
+    (0..count).map(|_| value(reader, &mut room)).collect()
+}
+
+/// `room` is how many elements its arrays may have.
+fn value<'a>(reader: &mut Reader<'a>, room: &mut usize) -> Result<Value<'a>, Short> {
+    Ok(match reader.u8()? {
+        0 => Value::Null,
+        1 => Value::Integer(reader.u64()?.cast_signed()),
+        2 => Value::Real(f64::from_bits(reader.u64()?)),
+        3 => Value::Text(reader.text()?.into()),
+        4 => Value::Blob(reader.bytes()?.into()),
+        5 => Value::Decimal(reader.text()?.into()),
+        6 => {
+            let (mut packed, mut elements) = (Reader::new(reader.bytes()?), Vec::new());
+            while !packed.is_empty() {
+                *room = room.checked_sub(1).ok_or(Short)?;
+                elements.push(value(&mut packed, &mut 0)?);
+            }
+            Value::Array(elements)
+        }
+        _ => return Err(Short),
+    })
 }

@@ -15,7 +15,7 @@ use super::changes::Changes;
 use super::checked::{Checked, Dialect};
 use super::connection::{Connection, LONGEST_KEPT, Role, Verb as SqliteVerb};
 use super::database::Shared;
-use super::dependencies::{self, ReadTables};
+use super::dependencies::{ReadTables, Writes};
 use super::error::{Error, Kind, Result};
 use super::history::{Executor, History};
 #[cfg(feature = "postgres")]
@@ -180,16 +180,16 @@ impl Local {
     pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
         let query = query.into();
         self.note_reads(&query);
-        let (timer, statement, tables) = (Timer::start(), query.text(), dependencies::written(&query));
+        let (timer, statement, writes) = (Timer::start(), query.text(), Writes::of(&query));
         let result = match &self.engine {
             Engine::Sqlite(inner) => {
                 let (text, values) = owned(query)?;
                 self.check_outside_transaction().map_err(|error| error.of(&text))?;
-                inner.shared.write(tables, move |connection| connection.execute(&text, &values)).await
+                inner.shared.write(writes, move |connection| connection.execute(&text, &values)).await
             }
             #[cfg(feature = "postgres")]
             Engine::Postgres(pool) => {
-                pool.ask(postgres::job(query)?, postgres::execute(), tables, self.written.clone()).await
+                pool.ask(postgres::job(query)?, postgres::execute(), writes, self.written.clone()).await
             }
         };
         timer.note_statement(statement);
@@ -298,14 +298,14 @@ impl Local {
             Engine::Sqlite(_) => self.ask_sqlite(query, verb.sqlite).await,
             #[cfg(feature = "postgres")]
             Engine::Postgres(pool) => {
-                let tables = dependencies::written(&query);
+                let writes = Writes::of(&query);
                 let (job, verb, written) = (postgres::job(query)?, verb.postgres, self.written.clone());
                 match self.replica {
                     Some(place) => {
                         let place = place.max(self.written().unwrap_or(0));
-                        pool.ask_replica(place, job, verb, tables, written).await
+                        pool.ask_replica(place, job, verb, writes, written).await
                     }
-                    None => pool.ask(job, verb, tables, written).await,
+                    None => pool.ask(job, verb, writes, written).await,
                 }
             }
         };
@@ -316,7 +316,7 @@ impl Local {
     /// Runs a statement that gives rows wherever it belongs.
     async fn ask_sqlite<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: SqliteVerb<R>) -> Result<R> {
         let (text, checked) = (query.text(), query.checked());
-        let written = dependencies::written(&query);
+        let writes = Writes::of(&query);
         let values = query.into_values(Dialect::Sqlite)?;
         let known = match self.known(text, checked) {
             Ok(known) => known,
@@ -331,14 +331,14 @@ impl Local {
                 }
                 self.on_reader(Some(&statement), text, values, verb).await
             }
-            Some(_) => self.on_writer(text, values, written, verb).await,
+            Some(_) => self.on_writer(text, values, writes, verb).await,
             None => {
                 let asked = text.to_owned();
                 let ask: SqliteVerb<bool> = |connection, text, _| connection.reads_only(text);
                 if self.on_reader(None, &asked, Vec::new(), ask).await? {
                     self.on_reader(None, text, values, verb).await
                 } else {
-                    self.on_writer(text, values, written, verb).await
+                    self.on_writer(text, values, writes, verb).await
                 }
             }
         }
@@ -418,12 +418,12 @@ impl Local {
         &self,
         text: &str,
         values: Vec<Value<'_>>,
-        written: Vec<&'static str>,
+        writes: Writes,
         verb: SqliteVerb<R>,
     ) -> Result<R> {
         self.check_outside_transaction().map_err(|error| error.of(text))?;
         let (text, values) = (text.to_owned(), into_owned(values));
-        self.inner().shared.write(written, move |connection| verb(connection, &text, &values)).await
+        self.inner().shared.write(writes, move |connection| verb(connection, &text, &values)).await
     }
 
     /// The connection of this thread, opened by the first read.

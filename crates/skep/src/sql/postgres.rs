@@ -50,7 +50,6 @@ use super::error::Result;
 use super::open::{OpenError, Problem};
 use super::options::Options;
 use super::query::Query;
-use super::value::Value;
 use crate::offload::{Offload, offload_to_end};
 
 /// The database, for all threads of the process.
@@ -227,10 +226,10 @@ fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
 }
 
 /// What is run of a query.
-pub(super) fn job<T>(query: Query<'_, T>) -> Result<Job> {
+pub(super) fn job<T>(query: Query<'_, T>) -> Result<Job<'_>> {
     let (text, is_own) = (query.text().into(), query.is_own());
     let may_write_any =
         query.checked().is_some_and(|checked| checked.writes().iter().any(|(table, _)| *table == ANY_TABLE));
-    let values = query.into_values(Dialect::Postgres)?.into_iter().map(Value::into_owned).collect();
+    let values = query.into_values(Dialect::Postgres)?;
     Ok(Job { text, values, is_own, may_write_any, is_of_guest: false })
 }

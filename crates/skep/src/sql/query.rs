@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::checked::{Any, Blob, Checked, Dialect, Integer, Real, Text};
 use super::error::Kind;
-use super::value::{ToValue, Unfit, Value};
+use super::value::{Element, ToValue, Unfit, Value};
 
 /// A statement with its parameters, whose answer is read as rows of type `T`.
 ///
@@ -136,6 +136,7 @@ impl<T> fmt::Debug for Query<'_, T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a statement",
     note = "a type that implements `skep::sql::ToValue` is given by reference: `&value`",
+    note = "an array of PostgreSQL is given as a `Vec` or as a slice: `&list[..]`",
     note = "several parameters are given as a tuple: `(a, &b)`"
 )]
 pub trait Parameter<'q> {
@@ -175,6 +176,14 @@ impl<'q> Parameter<'q> for String {
 
     fn into_value(self) -> Result<Value<'q>, Unfit> {
         Ok(Value::Text(self.into()))
+    }
+}
+
+impl<'q, T: ToValue + Element> Parameter<'q> for Vec<T> {
+    type Sql = <Self as ToValue>::Sql;
+
+    fn into_value(self) -> Result<Value<'q>, Unfit> {
+        self.to_value().map(Value::into_owned)
     }
 }
 

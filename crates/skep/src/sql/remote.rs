@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::changes::Changes;
 use super::checked::{Checked, Dialect};
-use super::dependencies::{self, ANY_TABLE, OnCommit, ReadTables};
+use super::dependencies::{self, ANY_TABLE, OnCommit, ReadTables, Writes};
 use super::error::{Error, Kind, Result};
 use super::migrations::Migrations;
 use super::query::Query;
@@ -176,7 +176,7 @@ fn written<T>(query: &Query<'_, T>) -> Vec<&'static str> {
     if query.checked().is_none() && reads.into_iter().any(begins_with) {
         return Vec::new();
     }
-    dependencies::written(query)
+    Writes::of(query).tables()
 }
 
 impl Database {

@@ -51,7 +51,7 @@ impl<T: Row> RowStream<T> {
         pool: &std::sync::Arc<super::postgres::Pool>,
         query: super::query::Query<'_, T>,
     ) -> Result<Self> {
-        let cursor = super::postgres::Cursor::open(pool, super::postgres::job(query)?).await?;
+        let cursor = super::postgres::Cursor::open(pool, super::postgres::job(query)?.into_owned()).await?;
         Ok(Self { rows: VecDeque::new(), rest: Rest::of_cursor(cursor) })
     }
 

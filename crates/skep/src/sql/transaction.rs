@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::changes::Changes;
 use super::connection::{Connection, StopOnDrop, Verb};
 use super::database::Shared;
-use super::dependencies::{self, ReadTables};
+use super::dependencies::{self, ReadTables, Writes};
 use super::error::{Kind, Result};
 use super::hosted::Packed;
 use super::local::owned;
@@ -207,19 +207,19 @@ impl Transaction {
             (Some(reads), Engine::Postgres(_)) => reads.note_postgres(&query),
             (None, _) => {}
         }
-        let (timer, statement, tables) = (Timer::start(), query.text(), dependencies::written(&query));
+        let (timer, statement, changed) = (Timer::start(), query.text(), Writes::of(&query));
         let result = match &self.engine {
             Engine::Sqlite(writer) => writer.ask(query, verb().sqlite).await,
             #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => {
-                let asked = transaction.ask(postgres::job(query)?, verb().postgres).await;
+                let asked = transaction.ask(postgres::job(query)?.into_owned(), verb().postgres).await;
                 asked.map(|outcome| (outcome.value, outcome.has_changed))
             }
         };
         timer.note_statement(statement);
         let (result, has_changed) = result?;
         if has_changed {
-            dependencies::add(&mut self.written(), tables);
+            dependencies::add(&mut self.written(), changed.tables());
         }
         result
     }

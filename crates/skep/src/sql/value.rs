@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::checked::{Any, Blob, Integer, Real, Text};
+use super::checked::{Any, Array, Blob, Integer, NotNull, Nullable, Real, Text};
 #[cfg(any(feature = "postgres", target_family = "wasm"))]
 use crate::wire::Writer;
 
-/// One value, as SQLite knows them, and PostgreSQL's decimal numbers.
+/// One value, as SQLite knows them, and PostgreSQL's decimal numbers and arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     /// No value.
@@ -21,6 +21,8 @@ pub enum Value<'a> {
     Decimal(Cow<'a, str>),
     /// Bytes.
     Blob(Cow<'a, [u8]>),
+    /// An array of PostgreSQL, of one dimension. SQLite has none.
+    Array(Vec<Value<'a>>),
 }
 
 impl Value<'_> {
@@ -34,6 +36,7 @@ impl Value<'_> {
             Value::Text(value) => Value::Text(Cow::Owned(value.into_owned())),
             Value::Decimal(value) => Value::Decimal(Cow::Owned(value.into_owned())),
             Value::Blob(value) => Value::Blob(Cow::Owned(value.into_owned())),
+            Value::Array(elements) => Value::Array(elements.into_iter().map(Value::into_owned).collect()),
         }
     }
 
@@ -62,6 +65,14 @@ impl Value<'_> {
                 out.u8(4);
                 out.bytes(bytes);
             }
+            Value::Array(elements) => {
+                let mut packed = Writer::default();
+                for element in elements {
+                    element.pack(&mut packed);
+                }
+                out.u8(6);
+                out.bytes(&packed.finish());
+            }
         }
     }
 
@@ -73,6 +84,7 @@ impl Value<'_> {
             Value::Text(_) => "text",
             Value::Decimal(_) => "a decimal number",
             Value::Blob(_) => "a blob",
+            Value::Array(_) => "an array",
         }
     }
 }
@@ -92,6 +104,11 @@ impl Value<'_> {
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no value of a database",
+    note = "implement `skep::sql::ToValue` for it",
+    note = "an array of PostgreSQL is given as a `Vec` or as a slice: `&list[..]`"
+)]
 pub trait ToValue {
     /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](crate::sql!) compares it with the column.
     type Sql;
@@ -274,6 +291,95 @@ impl<T: FromValue> FromValue for Option<T> {
     }
 }
 
+/// A type whose values can be elements of an array of PostgreSQL: a `Vec` or a slice of them is a parameter, and a `Vec` of them is read from a
+/// column. `u8` is none, since a `Vec<u8>` is bytes.
+///
+/// ```
+/// # use skep::sql::{FromValue, ToValue, Unfit, Value};
+/// use skep::sql::{self, Element, NotNull, query};
+///
+/// struct Tag(String);
+///
+/// # impl ToValue for Tag {
+/// #     type Sql = sql::Text;
+/// #     fn to_value(&self) -> Result<Value<'_>, Unfit> { self.0.to_value() }
+/// # }
+/// # impl FromValue for Tag {
+/// #     type Sql = sql::Text;
+/// #     fn from_value(value: Value<'_>) -> Result<Self, Unfit> { String::from_value(value).map(Self) }
+/// # }
+/// impl Element for Tag {
+///     type Sql = NotNull<sql::Text>;
+/// }
+///
+/// # async fn example(db: &sql::Local, wanted: &[Tag]) -> sql::Result<()> {
+/// let tags: Vec<Vec<Tag>> = db.all(query("select tags from post where tags && ?", wanted)).await?;
+/// # Ok(()) }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` cannot be an element of an array",
+    note = "implement `skep::sql::Element` for it; of a `Vec<u8>`, which is bytes, the elements are integers of another type"
+)]
+pub trait Element {
+    /// What an element is: [`NotNull`] or [`Nullable`], of what [`ToValue`] says.
+    type Sql;
+}
+
+macro_rules! elements {
+    ($($type:ty => $sql:ident),*) => {$(
+        impl Element for $type {
+            type Sql = NotNull<$sql>;
+        }
+    )*};
+}
+
+elements! {
+    bool => Integer, i8 => Integer, i16 => Integer, i32 => Integer, i64 => Integer, isize => Integer, u16 => Integer, u32 => Integer,
+    u64 => Integer, usize => Integer, f64 => Real, str => Text, String => Text, [u8] => Blob, Vec<u8> => Blob
+}
+
+/// The elements of an array may be NULL, as those of every array of PostgreSQL may.
+impl<K, T: Element<Sql = NotNull<K>>> Element for Option<T> {
+    type Sql = Nullable<K>;
+}
+
+impl Element for Value<'_> {
+    type Sql = Nullable<Any>;
+}
+
+impl<T: Element + ?Sized> Element for &T {
+    type Sql = T::Sql;
+}
+
+impl<T: ToValue + Element> ToValue for [T] {
+    type Sql = Array<<T as Element>::Sql>;
+
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        self.iter().map(ToValue::to_value).collect::<Result<_, _>>().map(Value::Array)
+    }
+}
+
+impl<T: ToValue + Element> ToValue for Vec<T> {
+    type Sql = Array<<T as Element>::Sql>;
+
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        self.as_slice().to_value()
+    }
+}
+
+impl<T: FromValue + Element> FromValue for Vec<T> {
+    type Sql = Array<<T as Element>::Sql>;
+
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+        let Value::Array(elements) = value else { return Err(Unfit::expected("an array", &value)) };
+        let numbered = elements.into_iter().zip(1..);
+        let read = |(element, nth): (Value<'_>, usize)| {
+            T::from_value(element).map_err(|unfit| Unfit::because(format!("element {nth}: {}", unfit.reason)))
+        };
+        numbered.map(read).collect()
+    }
+}
+
 impl<T: ToValue + ?Sized> ToValue for &T {
     type Sql = T::Sql;
 
@@ -290,6 +396,7 @@ impl ToValue for Value<'_> {
             Value::Text(text) => Value::Text(Cow::Borrowed(text)),
             Value::Decimal(text) => Value::Decimal(Cow::Borrowed(text)),
             Value::Blob(bytes) => Value::Blob(Cow::Borrowed(bytes)),
+            Value::Array(elements) => return elements.as_slice().to_value(),
             other => other.clone(),
         })
     }

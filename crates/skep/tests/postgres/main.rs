@@ -1,6 +1,7 @@
 //! PostgreSQL, on real servers: `cargo xtask test external`.
 
 mod app;
+mod arrays;
 mod encrypted;
 mod faults;
 mod interleaved;

@@ -228,6 +228,26 @@ fn more_values_than_a_statement_has_parameters_are_refused_before_they_are_read(
     assert!(!run(32_767).contains("were given"), "{}", run(32_767));
 }
 
+#[test]
+fn arrays_are_not_for_sqlite_and_have_an_end() {
+    let (_folder, database) = hosted();
+    let run = |elements: &[u8]| {
+        let mut values = skep::wire::Writer::with_capacity(0);
+        values.u32(1);
+        values.u8(6);
+        values.bytes(elements);
+        let array = Arc::new(Packed::new(0, "select ?".to_owned(), values.finish()).unwrap());
+        now(elsewhere(&database, &array).run(&array)).0.unwrap_err().packed().1
+    };
+    for elements in [vec![], vec![0; 1 << 20]] {
+        assert!(run(&elements).contains("SQLite has no arrays"), "{}", run(&elements));
+    }
+    // One more than may be; an array in an array that has elements; a kind that is none.
+    for elements in [vec![0; (1 << 20) + 1], vec![6, 1, 0, 0, 0, 0], vec![7]] {
+        assert!(run(&elements).contains("cut off"), "{}", run(&elements));
+    }
+}
+
 /// A thread that takes one job after the other.
 #[derive(Debug)]
 struct OneThread(mpsc::Sender<Box<dyn FnOnce() + Send>>);

@@ -1,9 +1,11 @@
 //! Rows by random numbers, as JSON.
 
+use std::sync::LazyLock;
+
 use futures_util::future::try_join_all;
 use serde::Serialize;
 use skep::prelude::*;
-use skep::sql::{self, Row, query, values};
+use skep::sql::{self, Query, Row, query, values};
 
 /// How many rows are read, or read and written.
 const ROWS: usize = 20;
@@ -63,13 +65,26 @@ impl Handle for Updates {
         }
         // In one order, so that no two requests wait for each other.
         rows.sort_unstable_by_key(|row| row.id);
-        let pairs = values(rows.iter().flat_map(|row| [row.id, row.number]));
-        cx.db().execute(query(&update(), pairs)).await?;
+        cx.db().execute(update(&rows)).await?;
         Response::json(&rows)
     }
 }
 
-fn update() -> String {
-    let pairs = ["(cast(? as integer), cast(? as integer))"; ROWS].join(", ");
-    format!("update world set randomnumber = other.column2 from (values {pairs}) other where world.id = other.column1")
+/// The rows by their ids: in two arrays, or in a parameter for each number on SQLite, which has no arrays.
+fn update(rows: &[World]) -> Query<'static> {
+    static IS_POSTGRES: LazyLock<bool> =
+        LazyLock::new(|| std::env::var("SKEP_DATABASE").is_ok_and(|address| address.starts_with("postgres")));
+    static PAIRS: LazyLock<String> = LazyLock::new(|| {
+        let pairs = ["(?, ?)"; ROWS].join(", ");
+        format!(
+            "update world set randomnumber = other.column2 from (values {pairs}) other where world.id = other.column1"
+        )
+    });
+    if !*IS_POSTGRES {
+        return query(&PAIRS, values(rows.iter().flat_map(|row| [row.id, row.number])));
+    }
+    let (ids, numbers): (Vec<_>, Vec<_>) = rows.iter().map(|row| (row.id, row.number)).unzip();
+    let arrays = "update world set randomnumber = other.number
+        from unnest(?::integer[], ?::integer[]) as other (id, number) where world.id = other.id";
+    query(arrays, (ids, numbers))
 }

@@ -46,14 +46,17 @@ impl PublicPage for Visits {
 }
 
 #[derive(Service)]
-#[service(POST "/hives/{name}")]
+#[service(POST "/hives/{names}")]
 pub(crate) struct AddHive {
-    name: String,
+    /// With commas between.
+    names: String,
 }
 
 impl Handle for AddHive {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let insert = sql!("insert into hive (name, frames) values (?, 8)", &self.name);
+        let names: Vec<&str> = self.names.split(',').collect();
+        let insert =
+            sql!("insert into hive (name, frames) select name, 8 from unnest(?::text[]) as given (name)", names);
         cx.db().execute(insert).await?;
         Ok(Response::text("added"))
     }

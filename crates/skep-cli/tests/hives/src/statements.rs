@@ -92,6 +92,27 @@ pub async fn named(db: &Local, names: &[&str], others: bool) -> Result<Vec<Strin
     .await
 }
 
+/// Adds several, and gives their numbers.
+pub async fn add_all(db: &Local, names: &[&str], frames: Vec<Option<i64>>) -> Result<Vec<i64>> {
+    db.all(sql!(
+        i64,
+        "insert into hive (name, frames) select name, coalesce(frames, 10) from unnest(?::text[], ?::bigint[]) as given (name, frames)
+         returning id",
+        names,
+        frames
+    ))
+    .await
+}
+
+/// The names and the notes of all, in the order of the names.
+pub async fn lists(db: &Local) -> Result<Option<(Vec<String>, Option<Vec<Option<String>>>)>> {
+    db.one(sql!(
+        (Vec<String>, Option<Vec<Option<String>>>),
+        "select array_agg(name order by name) as \"names!\", array_agg(note order by name) as notes from hive"
+    ))
+    .await
+}
+
 /// Notes a visit.
 pub async fn visit(db: &Local, hive: i64, weight: Option<f64>, healthy: bool) -> Result<Changes> {
     db.execute(sql!("insert into visit (hive, weight, healthy) values (?, ?, ?)", hive, weight, healthy)).await

@@ -7,7 +7,8 @@ use skep::sql::{Checked, Database, Dialect, Local, Options, PageNumber};
 use skep::test::Client;
 use skep::{Method, Secret, Setup, sql};
 use skep_cli_hives::{
-    Hive, MIGRATIONS, Order, add, add_apiary, app, frames, hives, named, names, remove, summary, visit, visited, visits,
+    Hive, MIGRATIONS, Order, add, add_all, add_apiary, app, frames, hives, lists, named, names, remove, summary, visit,
+    visited, visits,
 };
 use skep_cluster::Cluster;
 use tokio::runtime::LocalOptions;
@@ -59,6 +60,18 @@ fn a_list_is_an_array_whatever_is_in_its_texts() {
         assert_eq!(named(&db, &[odd], true).await?, ["Linden"]);
         assert_eq!(named(&db, &[], false).await?, [""; 0]);
         assert_eq!(named(&db, &[], true).await?, ["Linden", odd]);
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn arrays_are_parameters_and_columns() {
+    with(async |db| {
+        assert!(lists(&db).await.unwrap_err().to_string().contains("found NULL"));
+        assert_eq!(add_all(&db, &["Lime", "Birch"], vec![Some(4), None]).await?.len(), 2);
+        assert_eq!(lists(&db).await?, Some((vec!["Birch".to_owned(), "Lime".to_owned()], Some(vec![None, None]))));
+        assert_eq!(hives(&db, 10, false, Order::Name).await?.len(), 1);
         Ok(())
     });
 }

@@ -245,6 +245,11 @@ fn types_are_those_that_the_driver_reads() {
         let kinds: Vec<_> = list.parameters.iter().map(|one| (one.kind, one.is_list)).collect();
         assert_eq!(kinds, [(Kind::Integer, true), (Kind::Text, false), (Kind::Text, false)]);
         assert_eq!(list.columns[0].name, "id!");
+        let arrays = "select array_agg(id) as ids, array[true] as flags, '{}'::numeric[] as prices, current_schemas(true) as names from post";
+        let columns = database.describe(arrays).await.unwrap().columns;
+        let kinds: Vec<_> = columns.iter().map(|column| (column.kind, column.is_list)).collect();
+        assert_eq!(kinds, [(Kind::Integer, true), (Kind::Boolean, true), (Kind::Decimal, true), (Kind::Text, true)]);
+        assert!(database.describe("select array['10.0.0.1'::inet] as hosts").await.unwrap_err().contains("`_inet`"));
         // A mark within a subselect is none of the column that has the same name outside.
         let inner =
             "select post.body from post, (select title as \"body!\" from post) other, (select '\"body!\"') text";

@@ -77,9 +77,10 @@ fn statements_rows_and_failures_are_those_of_a_native_application() {
             ("select '\\x00ff'::bytea", "[Blob([0, 255])]"),
             ("select null::text", "[Null]"),
             ("select 1.5::float8", "[Real(1.5)]"),
+            ("select '{1,null}'::int[]", "[Array([Integer(1), Null])]"),
             (
-                "select '{1,2}'::int[]",
-                "column `int4`: a value of type `_int4` has to be written as `cast(... as text)`",
+                "select '10.0.0.1'::inet",
+                "column `inet`: a value of type `inet` has to be written as `cast(... as text)`",
             ),
             ("select nothing", "column \"nothing\" does not exist; in: select nothing (busy false, unique false)"),
             ("select 1; select 2", "cannot insert multiple commands into a prepared statement"),
@@ -88,6 +89,9 @@ fn statements_rows_and_failures_are_those_of_a_native_application() {
             let heard = ask(&site, text);
             assert!(heard.contains(said), "{text}: {heard}");
         }
+        assert_eq!(post("/hives/Birch,Lime"), 200);
+        let names = ask(&site, "select array_agg(name order by name) from hive");
+        assert_eq!(names, r#"[Array([Text("Ash"), Text("Birch"), Text("Lime")])]"#);
     }
 }
 

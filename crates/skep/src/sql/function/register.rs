@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 
 use super::Function;
 use crate::panic::catch;
+use crate::sql::connection::no_arrays;
 use crate::sql::error::sqlite;
 use crate::sql::migrations::{Step, Steps};
 use crate::sql::open::Problem;
@@ -218,6 +219,7 @@ impl ToSql for Given {
             Value::Real(number) => ValueRef::Real(*number),
             Value::Text(text) | Value::Decimal(text) => ValueRef::Text(text.as_bytes()),
             Value::Blob(bytes) => ValueRef::Blob(bytes),
+            Value::Array(_) => return Err(no_arrays()),
         }))
     }
 }

@@ -56,7 +56,7 @@ impl Remote {
     }
 
     /// Runs a statement, and says whether it may have changed something.
-    pub(in crate::sql) fn ask<R: Send + 'static>(&self, job: Job, verb: Verb<R>) -> Result<Outcome<R>> {
+    pub(in crate::sql) fn ask<R: Send + 'static>(&self, job: Job<'static>, verb: Verb<R>) -> Result<Outcome<R>> {
         let goes_back = job.is_own && job.text.starts_with("rollback to");
         let outcome = self.run(move |connection| async move { connection.run(&job, verb).await })?;
         match &outcome.value {

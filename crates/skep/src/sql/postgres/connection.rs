@@ -2,6 +2,7 @@
 //!
 //! Start reading at [`Connection::run`]. What becomes of a statement that nobody waits for any more, `flight.rs` says.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -62,9 +63,9 @@ pub(super) struct Nature {
 
 /// A statement with its values, which may be run more than once.
 #[derive(Clone)]
-pub(in crate::sql) struct Job {
-    pub(super) text: Arc<str>,
-    pub(super) values: Arc<[Value<'static>]>,
+pub(in crate::sql) struct Job<'q> {
+    pub(super) text: Cow<'q, str>,
+    pub(super) values: Vec<Value<'q>>,
     /// It is the framework's own.
     pub(super) is_own: bool,
     /// `sql!` knows that it calls something that may write, whatever its text says.
@@ -80,9 +81,23 @@ pub(in crate::sql) struct Outcome<R> {
     pub(in crate::sql) has_changed: bool,
 }
 
+impl<'q> Job<'q> {
+    /// The framework's own.
+    pub(super) fn own(text: impl Into<Cow<'q, str>>, values: Vec<Value<'q>>) -> Self {
+        Self { text: text.into(), values, is_own: true, may_write_any: false, is_of_guest: false }
+    }
+
+    /// It for a task of its own.
+    pub(in crate::sql) fn into_owned(self) -> Job<'static> {
+        let Self { text, values, is_own, may_write_any, is_of_guest } = self;
+        let (text, values) = (text.into_owned().into(), values.into_iter().map(Value::into_owned).collect());
+        Job { text, values, is_own, may_write_any, is_of_guest }
+    }
+}
+
 impl Nature {
     /// That of a statement which was not prepared before.
-    pub(super) fn read(job: &Job) -> Self {
+    pub(super) fn read(job: &Job<'_>) -> Self {
         // A wrong one is refused when it is prepared.
         let text = Text::of(&job.text, job.is_own);
         text.map_or(Self { effect: Effect::Writes, may_wait: true }, |text| Self::from(&text)).of(job)
@@ -92,7 +107,7 @@ impl Nature {
         Self { effect: text.effect, may_wait: text.may_wait }
     }
 
-    fn of(self, job: &Job) -> Self {
+    fn of(self, job: &Job<'_>) -> Self {
         if job.may_write_any { Self { effect: Effect::Writes, may_wait: true } } else { self }
     }
 }
@@ -132,8 +147,8 @@ impl Connection {
     }
 
     /// What is known of the statement, if it was prepared before.
-    pub(super) fn known(&self, job: &Job) -> Option<Nature> {
-        self.statements().get(&job.text).map(|prepared| prepared.nature.of(job))
+    pub(super) fn known(&self, job: &Job<'_>) -> Option<Nature> {
+        self.statements().get(&*job.text).map(|prepared| prepared.nature.of(job))
     }
 
     /// Nothing is prepared any more: tables were altered.
@@ -169,10 +184,14 @@ impl Connection {
     }
 
     /// Runs a statement and reads its answer to the end.
-    pub(super) async fn run<R>(&self, job: &Job, verb: Verb<R>) -> Outcome<R> {
+    pub(super) async fn run<R>(&self, job: &Job<'_>, verb: Verb<R>) -> Outcome<R> {
         let mut has_changed = false;
         let run = async {
-            let prepared = self.prepared(job).await?;
+            let prepared = match self.prepared(job) {
+                Some(prepared) => prepared,
+                // In a box, since it is rare and large, and each statement would have room for it.
+                None => Box::pin(self.prepare(job)).await?,
+            };
             check(&prepared.statement, &job.values)?;
             let answer = self.answer(&prepared.statement, &job.values, (verb.rows, verb.bytes)).await;
             let Nature { effect, .. } = prepared.nature.of(job);
@@ -195,12 +214,13 @@ impl Connection {
     async fn answer(
         &self,
         statement: &Statement,
-        values: &[Value<'static>],
+        values: &[Value<'_>],
         (most, most_bytes): (usize, usize),
     ) -> Result<Answer> {
-        let bound: Vec<_> = values.iter().map(Bound).collect();
-        let mut rows = pin!(self.client.query_raw(statement, bound).await.map_err(failed)?);
-        let (mut kept, mut bytes) = (Vec::new(), 0);
+        let mut rows = pin!(self.client.query_raw(statement, values.iter().map(Bound)).await.map_err(failed)?);
+        // Of these verbs, one row is the usual answer.
+        let expected = usize::from((1..=2).contains(&most));
+        let (mut kept, mut bytes) = (Vec::with_capacity(expected), 0);
         while let Some(row) = poll_fn(|cx| rows.as_mut().poll_next(cx)).await {
             let row = row.map_err(failed)?;
             if kept.len() < most && bytes <= most_bytes {
@@ -233,11 +253,14 @@ impl Connection {
         self.is_altered.store(false, Ordering::Relaxed);
     }
 
-    async fn prepared(&self, job: &Job) -> Result<Prepared> {
+    /// It as it was prepared before.
+    fn prepared(&self, job: &Job<'_>) -> Option<Prepared> {
         let is_altered = self.is_altered.load(Ordering::Relaxed);
-        if let Some(known) = self.statements().get(&job.text).filter(|_| !is_altered) {
-            return Ok(known.clone());
-        }
+        self.statements().get(&*job.text).filter(|_| !is_altered).cloned()
+    }
+
+    async fn prepare(&self, job: &Job<'_>) -> Result<Prepared> {
+        let is_altered = self.is_altered.load(Ordering::Relaxed);
         let text = Text::of(&job.text, job.is_own).map_err(Error::other)?;
         let statement = self.client.prepare(&text.sql).await.map_err(failed)?;
         let prepared = Prepared { statement, nature: Nature::from(&text) };
@@ -251,7 +274,7 @@ impl Connection {
             if statements.len() >= self.kept {
                 statements.clear();
             }
-            statements.insert(Arc::clone(&job.text), prepared.clone());
+            statements.insert((*job.text).into(), prepared.clone());
         }
         Ok(prepared)
     }
@@ -262,7 +285,7 @@ impl Connection {
     }
 }
 
-fn check(statement: &Statement, values: &[Value<'static>]) -> Result<()> {
+fn check(statement: &Statement, values: &[Value<'_>]) -> Result<()> {
     let types = statement.params();
     if types.len() != values.len() {
         return Err(Kind::ParameterCount { given: values.len(), wanted: types.len() }.into());

@@ -65,9 +65,11 @@ impl Connection {
         self.flights().open.len()
     }
 
-    /// The last one may wait for locks, and so would the next.
-    pub(super) fn may_wait(&self) -> bool {
-        self.flights().open.back().is_some_and(|flight| flight.may_wait)
+    /// The same, unless the last one may wait for locks, and so would the next.
+    pub(super) fn in_flight_before_next(&self) -> Option<usize> {
+        let flights = self.flights();
+        let may_wait = flights.open.back().is_some_and(|last| last.may_wait);
+        (!may_wait).then_some(flights.open.len())
     }
 
     /// Nothing new may be sent.
@@ -97,7 +99,10 @@ impl Connection {
 
     fn land(self: &Arc<Self>, number: u64) {
         let mut flights = self.flights();
-        flights.open.retain(|flight| flight.number != number);
+        // Answers come in the order of the statements, so it is one of the first.
+        if let Some(nth) = flights.open.iter().position(|flight| flight.number == number) {
+            flights.open.remove(nth);
+        }
         let waker = flights.open.front_mut().and_then(|first| first.waker.take());
         drop(flights);
         waker.into_iter().for_each(Waker::wake);

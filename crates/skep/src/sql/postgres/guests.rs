@@ -56,12 +56,12 @@ const NAMES: &[&str] = &[
 const SETTINGS: &[&str] = &["lock_timeout", "statement_timeout"];
 
 /// A statement of a component, if it may be run.
-pub(in crate::sql) fn of_guest(text: &str, values: Vec<Value<'static>>, may_write_any: bool) -> Result<Job> {
+pub(in crate::sql) fn of_guest(text: &str, values: Vec<Value<'static>>, may_write_any: bool) -> Result<Job<'static>> {
     let is_own = is_savepoint(text);
     if !is_own {
         check(text).map_err(|reason| Error::other(reason).of(text))?;
     }
-    Ok(Job { text: text.into(), values: values.into(), is_own, may_write_any, is_of_guest: true })
+    Ok(Job { text: text.to_owned().into(), values, is_own, may_write_any, is_of_guest: true })
 }
 
 /// As `sql/savepoint.rs` makes them.

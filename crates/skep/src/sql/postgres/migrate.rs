@@ -111,14 +111,8 @@ async fn next_in_transaction(connection: &Arc<Connection>, steps: &Steps<'_>) ->
     connection.batch(table).await?;
     let text = |text: &str| Value::Text(text.to_owned().into());
     let values = [Value::Integer(next.number.into()), text(next.file), text(&next.checksum())];
-    let text = "insert into skep_migrations values (?, ?, ?, now())".into();
-    connection
-        .run(
-            &Job { text, values: values.into(), is_own: true, may_write_any: false, is_of_guest: false },
-            verb::execute(),
-        )
-        .await
-        .value?;
+    let insert = Job::own("insert into skep_migrations values (?, ?, ?, now())", values.into());
+    connection.run(&insert, verb::execute()).await.value?;
     Ok(())
 }
 
@@ -128,13 +122,7 @@ fn failure(migration: Step<'_>, offset: usize, reason: String) -> Problem {
 }
 
 async fn applied(connection: &Arc<Connection>) -> Result<Vec<Applied>> {
-    let ask = |text: &str| Job {
-        text: text.into(),
-        values: Arc::default(),
-        is_own: true,
-        may_write_any: false,
-        is_of_guest: false,
-    };
+    let ask = |text: &'static str| Job::own(text, Vec::new());
     // `to_regclass` would answer from a cache that does not hear of what others did while we waited for the lock.
     let there = ask(
         "select exists (select 1 from pg_tables where tablename = 'skep_migrations' and schemaname = any (current_schemas(false)))",

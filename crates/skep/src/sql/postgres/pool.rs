@@ -17,6 +17,7 @@ use futures_channel::oneshot;
 use skep_sql_lock::text::Effect;
 use tokio::sync::Semaphore;
 
+use super::super::dependencies::Writes;
 use super::super::error::{Kind, Result};
 use super::Shared;
 use super::connection::{Connection, Job, Nature, Outcome};
@@ -94,53 +95,20 @@ impl Pool {
         self.listener.listen(&self.shared, channel).await
     }
 
-    /// Runs a statement beside those of other requests. What it may have changed are these tables, and how far the log is then, `written` says.
+    /// Runs a statement beside those of other requests. What it may have changed, `writes` says; how far the log is then, `written`.
     pub(in crate::sql) async fn ask<R: Send + 'static>(
         self: &Arc<Self>,
-        job: Job,
+        job: Job<'_>,
         verb: Verb<R>,
-        tables: Vec<&'static str>,
+        writes: Writes,
         written: Option<Written>,
     ) -> Result<R> {
         let nature = self.nature(&job);
-        let care = Care { may_wait: nature.may_wait, is_cancelled: nature.effect == Effect::Reads || job.is_of_guest };
         let mut tries = 0;
         loop {
             tries += 1;
-            let permit = if care.may_wait {
-                Some(self.in_time(Arc::clone(&self.may_wait).acquire_owned()).await?)
-            } else {
-                None
-            };
-            let connection = self.connection().await?;
-            let (pool, job, tables, used) = (Arc::clone(self), job.clone(), tables.clone(), Arc::clone(&connection));
-            let written = written.clone();
-            let answer = connection.to_end(care, |sent| async move {
-                if care.may_wait {
-                    sent.first().await;
-                }
-                let Outcome { value, has_changed } = used.run(&job, verb).await;
-                let may_be_hit = sent.may_be_hit();
-                if let Some(written) = written.filter(|_| has_changed) {
-                    written.note(&used).await;
-                }
-                // Others need not wait for caches.
-                drop(sent);
-                if permit.is_some() {
-                    drop(permit);
-                    pool.state().wake(&Ok(()));
-                }
-                if has_changed {
-                    pool.shared.announce(tables).await;
-                }
-                (value, may_be_hit)
-            });
-            let (result, may_be_hit): (Result<R>, bool) = if care.is_cancelled {
-                let answer = tokio::time::timeout(self.limit().saturating_add(BEHIND_OTHERS), answer);
-                answer.await.map_err(|_| no_connection(self.limit()))?
-            } else {
-                answer.await
-            };
+            let job = job.clone().into_owned();
+            let (result, may_be_hit) = self.run_to_end(job, nature, verb, writes, written.clone()).await?;
             match result {
                 Err(error) if tries < TRIES && error.is_stale() => self.forget(),
                 // Nothing of it was done, unless it commits on the way.
@@ -150,7 +118,49 @@ impl Pool {
         }
     }
 
-    pub(super) fn nature(&self, job: &Job) -> Nature {
+    /// Runs it once. True: a request to cancel may have hit it that was meant for another one.
+    async fn run_to_end<R: Send + 'static>(
+        self: &Arc<Self>,
+        job: Job<'static>,
+        nature: Nature,
+        verb: Verb<R>,
+        writes: Writes,
+        written: Option<Written>,
+    ) -> Result<(Result<R>, bool)> {
+        let care = Care { may_wait: nature.may_wait, is_cancelled: nature.effect == Effect::Reads || job.is_of_guest };
+        let permit =
+            if care.may_wait { Some(self.in_time(Arc::clone(&self.may_wait).acquire_owned()).await?) } else { None };
+        let connection = self.connection().await?;
+        let (pool, used) = (Arc::clone(self), Arc::clone(&connection));
+        let answer = connection.to_end(care, |sent| async move {
+            if care.may_wait {
+                sent.first().await;
+            }
+            let Outcome { value, has_changed } = used.run(&job, verb).await;
+            let may_be_hit = sent.may_be_hit();
+            if let Some(written) = written.filter(|_| has_changed) {
+                written.note(&used).await;
+            }
+            // Others need not wait for caches.
+            drop(sent);
+            if permit.is_some() {
+                drop(permit);
+                pool.state().wake(&Ok(()));
+            }
+            if has_changed {
+                pool.shared.announce(writes.tables()).await;
+            }
+            (value, may_be_hit)
+        });
+        if care.is_cancelled {
+            let answer = tokio::time::timeout(self.limit().saturating_add(BEHIND_OTHERS), answer);
+            answer.await.map_err(|_| no_connection(self.limit()))
+        } else {
+            Ok(answer.await)
+        }
+    }
+
+    pub(super) fn nature(&self, job: &Job<'_>) -> Nature {
         let known = self.state().open.iter().find_map(|connection| connection.known(job));
         known.unwrap_or_else(|| Nature::read(job))
     }
@@ -187,13 +197,10 @@ impl Pool {
     fn turn(self: &Arc<Self>) -> Result<Turn> {
         let mut state = self.state();
         let opening = self.opening.load(Ordering::Relaxed);
-        state.open.retain(|connection| !connection.is_retired());
-        let free = state.open.iter().filter(|connection| !connection.may_wait());
-        let best = free.min_by_key(|connection| connection.in_flight()).cloned();
-        let is_busy = best.as_ref().is_none_or(|connection| connection.in_flight() > 0);
+        let best = state.best();
         let has_room = state.open.len() + opening < self.shared.options.connections.max(2);
         let paused = state.paused();
-        let Some(best) = best else {
+        let Some((best, in_flight)) = best else {
             match paused {
                 // A write ends.
                 Some(_) if !state.open.is_empty() => {}
@@ -205,7 +212,7 @@ impl Pool {
             state.hopeful.push(sender);
             return Ok(Turn::Later(receiver));
         };
-        if is_busy && has_room && opening == 0 && paused.is_none() {
+        if in_flight > 0 && has_room && opening == 0 && paused.is_none() {
             self.open_another();
         }
         Ok(Turn::Now(best))
@@ -342,6 +349,13 @@ impl Pool {
 }
 
 impl State {
+    /// The shared connection with the fewest statements in flight, and how many, of those in which none may wait.
+    fn best(&mut self) -> Option<(Arc<Connection>, usize)> {
+        self.open.retain(|connection| !connection.is_retired());
+        let free = self.open.iter().filter_map(|connection| Some((connection, connection.in_flight_before_next()?)));
+        free.min_by_key(|(_, in_flight)| *in_flight).map(|(best, in_flight)| (Arc::clone(best), in_flight))
+    }
+
     /// Why nothing is tried now.
     fn paused(&self) -> Option<String> {
         Pause::reason(self.pause.as_ref())

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use skep_sql_lock::text::Effect;
 
+use super::super::dependencies::Writes;
 use super::super::error::Result;
 use super::Shared;
 use super::connection::{Connection, Job};
@@ -45,7 +46,7 @@ impl Written {
 
     /// Notes that something was committed on this connection.
     pub(super) async fn note(&self, connection: &Connection) {
-        let place = connection.run(&own(WRITTEN), verb::one::<u64>()).await.value;
+        let place = connection.run(&Job::own(WRITTEN, Vec::new()), verb::one::<u64>()).await.value;
         // Where it is not known, no replica is far enough.
         self.0.fetch_max(place.ok().flatten().unwrap_or(u64::MAX >> 1), Ordering::Relaxed);
     }
@@ -78,7 +79,12 @@ impl Replica {
         let mut standing = *self.standing();
         let again = if standing.replayed < place { LOOK_AGAIN } else { LOOK };
         if standing.looked.is_none_or(|looked| looked.elapsed() >= again) && self.begin_to_look() {
-            let asked = pool.ask(own(STANDING), verb::one::<(Option<u64>, Option<u64>)>(), Vec::new(), None);
+            let asked = pool.ask(
+                Job::own(STANDING, Vec::new()),
+                verb::one::<(Option<u64>, Option<u64>)>(),
+                Writes::Nothing,
+                None,
+            );
             let (replayed, behind) = match tokio::time::timeout(LOOK, asked).await {
                 Ok(Ok(Some((Some(replayed), Some(behind))))) => (replayed, Duration::from_millis(behind)),
                 // It cannot be reached, or is none: that of a primary which took over.
@@ -118,9 +124,9 @@ impl Pool {
     pub(in crate::sql) async fn ask_replica<R: Send + 'static>(
         self: &Arc<Self>,
         place: u64,
-        job: Job,
+        job: Job<'_>,
         verb: Verb<R>,
-        tables: Vec<&'static str>,
+        writes: Writes,
         written: Option<Written>,
     ) -> Result<R> {
         if let (Some(replica), Some(pool)) = (&self.shared.replica, &self.replica) {
@@ -128,17 +134,13 @@ impl Pool {
             // Locks are the primary's.
             let may = nature.effect == Effect::Reads && !nature.may_wait && !job.is_own;
             if may && pool.is_ready() && replica.has(place, pool).await {
-                match pool.ask(job.clone(), verb, Vec::new(), None).await {
+                match pool.ask(job.clone(), verb, Writes::Nothing, None).await {
                     // It may lack a table of a new migration, be in the way of its own replay, or be asked for what writes.
                     Err(error) if error.is_of_postgres() && !error.is_timeout() => {}
                     result => return result,
                 }
             }
         }
-        self.ask(job, verb, tables, written).await
+        self.ask(job, verb, writes, written).await
     }
-}
-
-fn own(text: &str) -> Job {
-    Job { text: text.into(), values: Arc::default(), is_own: true, may_write_any: false, is_of_guest: false }
 }

@@ -17,7 +17,7 @@ pub(in crate::sql) struct Cursor(Lease);
 
 impl Cursor {
     /// Runs the query.
-    pub(in crate::sql) async fn open(pool: &Arc<Pool>, job: Job) -> Result<Self> {
+    pub(in crate::sql) async fn open(pool: &Arc<Pool>, job: Job<'static>) -> Result<Self> {
         let mut lease = pool.lease_for_stream().await?;
         lease.set_clean(false);
         let connection = Arc::clone(lease.connection()?);
@@ -39,8 +39,7 @@ impl Cursor {
     pub(in crate::sql) async fn next<T: Row>(self) -> Result<(Self, Vec<T>)> {
         let Self(mut lease) = self;
         let connection = Arc::clone(lease.connection()?);
-        let fetch: Arc<str> = format!("{FETCH}{BATCH_ROWS} from skep_rows").into();
-        let job = Job { text: fetch, values: Arc::default(), is_own: true, may_write_any: false, is_of_guest: false };
+        let job = Job::own(format!("{FETCH}{BATCH_ROWS} from skep_rows"), Vec::new());
         let used = Arc::clone(&connection);
         let work = |sent| async move {
             let rows = used.run(&job, verb::all::<T>()).await;

@@ -50,7 +50,7 @@ impl Transaction {
     }
 
     /// Runs a statement, and says whether it may have changed something.
-    pub(in crate::sql) async fn ask<R: Send + 'static>(&self, job: Job, verb: Verb<R>) -> Result<Outcome<R>> {
+    pub(in crate::sql) async fn ask<R: Send + 'static>(&self, job: Job<'static>, verb: Verb<R>) -> Result<Outcome<R>> {
         let lease = self.take().ok_or(Kind::Abandoned)?;
         let connection = Arc::clone(lease.connection()?);
         let (used, pool) = (Arc::clone(&connection), Arc::clone(&self.pool));

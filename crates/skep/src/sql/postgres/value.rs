@@ -3,6 +3,8 @@
 //! Texts are sent as text, whatever the type of the parameter: so PostgreSQL itself reads dates, UUIDs, JSON and numbers in them.
 //! Columns come in PostgreSQL's binary format, which [`decode`] reads.
 
+use std::fmt::Write as _;
+
 use bytes::{BufMut, BytesMut};
 use tokio_postgres::types::{Format, FromSql, IsNull, Kind, ToSql, Type};
 
@@ -19,6 +21,15 @@ impl Bound<'_> {
     /// Why the value cannot be a parameter of this type; what a text means, PostgreSQL decides.
     pub(super) fn check(&self, ty: &Type) -> Result<(), Unfit> {
         match self.0 {
+            Value::Array(elements) => match element(ty) {
+                Some(of) => elements.iter().zip(1..).try_for_each(|(element, nth)| {
+                    Bound(element).check(of).map_err(|unfit| Unfit::because(format!("element {nth}: {unfit}")))
+                }),
+                None => Err(Unfit::expected(&format!("a value of type `{ty}`"), self.0)),
+            },
+            Value::Integer(_) | Value::Real(_) | Value::Blob(_) if element(ty).is_some() => {
+                Err(Unfit::expected("an array", self.0))
+            }
             Value::Blob(_) if *ty != Type::BYTEA => Err(Unfit::expected(&format!("a value of type `{ty}`"), self.0)),
             Value::Text(_) | Value::Decimal(_) | Value::Integer(_) | Value::Real(_) if *ty == Type::BYTEA => {
                 Err(Unfit::expected("a blob", self.0))
@@ -31,9 +42,15 @@ impl Bound<'_> {
     fn is_binary(&self, ty: &Type) -> bool {
         match self.0 {
             Value::Null | Value::Blob(_) => true,
-            Value::Integer(_) => *ty == Type::INT8,
+            // One that is too large is sent as a text, and PostgreSQL says so.
+            Value::Integer(number) => match *ty {
+                Type::INT8 => true,
+                Type::INT4 => i32::try_from(*number).is_ok(),
+                Type::INT2 => i16::try_from(*number).is_ok(),
+                _ => false,
+            },
             Value::Real(_) => *ty == Type::FLOAT8,
-            Value::Text(_) | Value::Decimal(_) => false,
+            Value::Text(_) | Value::Decimal(_) | Value::Array(_) => false,
         }
     }
 }
@@ -42,12 +59,22 @@ impl ToSql for Bound<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Boxed> {
         match self.0 {
             Value::Null => return Ok(IsNull::Yes),
-            Value::Integer(number) if *ty == Type::INT8 => out.put_i64(*number),
+            Value::Integer(number) if self.is_binary(ty) => {
+                let bytes = number.to_be_bytes();
+                let size = match *ty {
+                    Type::INT2 => 2,
+                    Type::INT4 => 4,
+                    _ => 8,
+                };
+                out.extend_from_slice(&bytes[bytes.len() - size..]);
+            }
             Value::Real(number) if *ty == Type::FLOAT8 => out.put_f64(*number),
-            Value::Integer(number) => out.extend_from_slice(number.to_string().as_bytes()),
-            Value::Real(number) => out.extend_from_slice(number.to_string().as_bytes()),
+            // Writing into memory does not fail.
+            Value::Integer(number) => _ = write!(out, "{number}"),
+            Value::Real(number) => _ = write!(out, "{number}"),
             Value::Text(text) | Value::Decimal(text) => out.extend_from_slice(text.as_bytes()),
             Value::Blob(bytes) => out.extend_from_slice(bytes),
+            Value::Array(elements) => write_array(elements, out),
         }
         Ok(IsNull::No)
     }
@@ -63,6 +90,42 @@ impl ToSql for Bound<'_> {
     fn to_sql_checked(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, Boxed> {
         self.to_sql(ty, out)
     }
+}
+
+/// Of an array, the type of its elements.
+fn element(ty: &Type) -> Option<&Type> {
+    match ty.kind() {
+        Kind::Array(of) => Some(of),
+        Kind::Domain(of) => element(of),
+        _ => None,
+    }
+}
+
+/// As PostgreSQL reads it, whatever the type of the elements: <https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO>.
+fn write_array(elements: &[Value<'_>], out: &mut BytesMut) {
+    out.put_u8(b'{');
+    for (nth, element) in elements.iter().enumerate() {
+        if nth > 0 {
+            out.put_u8(b',');
+        }
+        // Writing into memory does not fail.
+        _ = match element {
+            Value::Null => out.write_str("NULL"),
+            Value::Integer(number) => write!(out, "{number}"),
+            Value::Real(number) => write!(out, "{number}"),
+            Value::Text(text) | Value::Decimal(text) => {
+                write!(out, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+            }
+            Value::Blob(bytes) => {
+                _ = out.write_str("\"\\\\x");
+                bytes.iter().for_each(|byte| _ = write!(out, "{byte:02x}"));
+                out.write_str("\"")
+            }
+            // An array in an array is refused before.
+            Value::Array(_) => Ok(()),
+        };
+    }
+    out.put_u8(b'}');
 }
 
 /// A cell: the value, or why there is none.
@@ -117,6 +180,14 @@ fn decode<'a>(ty: &Type, raw: &'a [u8]) -> Result<Value<'a>, Unfit> {
         _ => match ty.kind() {
             Kind::Enum(_) => text(raw),
             Kind::Domain(of) => decode(of, raw),
+            Kind::Array(_) => match Vec::<Cell<'a>>::from_sql(ty, raw) {
+                Ok(elements) => {
+                    elements.into_iter().map(|element| element.0).collect::<Result<_, _>>().map(Value::Array)
+                }
+                Err(_) => {
+                    Err(Unfit::because("an array of more than one dimension has to be written as `cast(... as text)`"))
+                }
+            },
             _ if ty.name() == "citext" => text(raw),
             _ => Err(Unfit::because(format!("a value of type `{ty}` has to be written as `cast(... as text)`"))),
         },
@@ -138,8 +209,9 @@ mod tests {
 
     #[test]
     fn the_list_of_types_that_sql_knows_is_that_of_the_driver() {
-        let types =
-            (0..5_000).filter_map(Type::from_oid).filter(|ty| !matches!(ty.kind(), Kind::Enum(_) | Kind::Domain(_)));
+        let types = (0..5_000)
+            .filter_map(Type::from_oid)
+            .filter(|ty| !matches!(ty.kind(), Kind::Enum(_) | Kind::Domain(_) | Kind::Array(_)));
         for ty in types {
             let refused = format!("a value of type `{ty}` has to be written as");
             let is_read = !matches!(decode(&ty, &[]), Err(reason) if reason.to_string().contains(&refused));

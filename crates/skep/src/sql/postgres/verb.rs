@@ -36,12 +36,12 @@ pub(in crate::sql) fn all<T: Row>() -> Verb<Vec<T>> {
 }
 
 pub(in crate::sql) fn first<T: Row>() -> Verb<Option<T>> {
-    Verb { rows: 1, bytes: usize::MAX, finish: |answer| Ok(read(&answer.rows)?.pop()) }
+    Verb { rows: 1, bytes: usize::MAX, finish: |answer| read_first(&answer.rows) }
 }
 
 pub(in crate::sql) fn one<T: Row>() -> Verb<Option<T>> {
     let finish = |answer: Answer| match answer.rows.len() {
-        0 | 1 => Ok(read(&answer.rows)?.pop()),
+        0 | 1 => read_first(&answer.rows),
         _ => Err(Kind::ManyRows.into()),
     };
     Verb { rows: 2, bytes: usize::MAX, finish }
@@ -49,6 +49,12 @@ pub(in crate::sql) fn one<T: Row>() -> Verb<Option<T>> {
 
 pub(in crate::sql) fn execute() -> Verb<Changes> {
     Verb { rows: 0, bytes: usize::MAX, finish: |answer| Ok(Changes { rows: answer.affected, last_insert_id: 0 }) }
+}
+
+fn read_first<T: Row>(rows: &[Raw]) -> Result<Option<T>> {
+    let Some(row) = rows.first() else { return Ok(None) };
+    let plan = T::plan(&Columns::new(Head::Postgres(row.columns())))?;
+    T::read(&Cells::new(Line::Postgres(row)), &plan).map(Some)
 }
 
 fn read<T: Row>(rows: &[Raw]) -> Result<Vec<T>> {

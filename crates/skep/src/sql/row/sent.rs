@@ -23,6 +23,8 @@ enum Cell<'a> {
     Text(&'a [u8]),
     Decimal(&'a [u8]),
     Blob(&'a [u8]),
+    /// Its elements, one behind the other.
+    Array(&'a [u8]),
 }
 
 impl<'a> Answer<'a> {
@@ -71,8 +73,31 @@ fn cell<'a>(rest: &mut Reader<'a>) -> Result<Cell<'a>, Short> {
         3 => Cell::Text(rest.bytes()?),
         4 => Cell::Blob(rest.bytes()?),
         5 => Cell::Decimal(rest.bytes()?),
+        6 => Cell::Array(rest.bytes()?),
         _ => return Err(Short),
     })
+}
+
+impl<'a> Cell<'a> {
+    #[inline]
+    fn value(self) -> Result<Value<'a>, Unfit> {
+        Ok(match self {
+            Self::Null => Value::Null,
+            Self::Integer(number) => Value::Integer(number),
+            Self::Real(number) => Value::Real(number),
+            Self::Text(bytes) => Value::Text(text(bytes)?.into()),
+            Self::Decimal(bytes) => Value::Decimal(text(bytes)?.into()),
+            Self::Blob(bytes) => Value::Blob(bytes.into()),
+            Self::Array(packed) => {
+                let (mut packed, mut elements) = (Reader::new(packed), Vec::new());
+                while !packed.is_empty() {
+                    let element = cell(&mut packed).map_err(|short| Unfit::because(short.to_string()))?;
+                    elements.push(element.value()?);
+                }
+                Value::Array(elements)
+            }
+        })
+    }
 }
 
 /// The names of the columns.
@@ -103,15 +128,7 @@ pub(in crate::sql) struct Line<'a> {
 impl<'a> Line<'a> {
     #[inline]
     pub(super) fn value(self, position: usize) -> Result<Value<'a>, Unfit> {
-        let cell = self.cells.get(position).ok_or_else(|| Unfit::because("there is no such column"))?;
-        Ok(match *cell {
-            Cell::Null => Value::Null,
-            Cell::Integer(number) => Value::Integer(number),
-            Cell::Real(number) => Value::Real(number),
-            Cell::Text(bytes) => Value::Text(text(bytes)?.into()),
-            Cell::Decimal(bytes) => Value::Decimal(text(bytes)?.into()),
-            Cell::Blob(bytes) => Value::Blob(bytes.into()),
-        })
+        self.cells.get(position).ok_or_else(|| Unfit::because("there is no such column"))?.value()
     }
 
     pub(super) fn name(self, position: usize) -> Option<&'a str> {
