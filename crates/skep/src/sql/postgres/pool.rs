@@ -104,11 +104,12 @@ impl Pool {
         written: Option<Written>,
     ) -> Result<R> {
         let nature = self.nature(&job);
+        // Values may be large, and are not copied for each try.
+        let job = Arc::new(job.into_owned());
         let mut tries = 0;
         loop {
             tries += 1;
-            let job = job.clone().into_owned();
-            let (result, may_be_hit) = self.run_to_end(job, nature, verb, writes, written.clone()).await?;
+            let (result, may_be_hit) = self.run_to_end(Arc::clone(&job), nature, verb, writes, written.clone()).await?;
             match result {
                 Err(error) if tries < TRIES && error.is_stale() => self.forget(),
                 // Nothing of it was done, unless it commits on the way.
@@ -121,7 +122,7 @@ impl Pool {
     /// Runs it once. True: a request to cancel may have hit it that was meant for another one.
     async fn run_to_end<R: Send + 'static>(
         self: &Arc<Self>,
-        job: Job<'static>,
+        job: Arc<Job<'static>>,
         nature: Nature,
         verb: Verb<R>,
         writes: Writes,
