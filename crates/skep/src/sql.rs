@@ -106,7 +106,7 @@ mod value;
 mod verb;
 mod verbs;
 
-pub(crate) use dependencies::{ANY_TABLE, ReadTables};
+pub(crate) use dependencies::{ANY_TABLE, OnCommit, ReadTables};
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 pub(crate) use noted::refuse_others;
 

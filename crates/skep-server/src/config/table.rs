@@ -138,7 +138,7 @@ settings! {
     databases.NAME.address: Kind::Text, "",
         "Address of a PostgreSQL database, as of `database`, for the database NAME of the application (`App::database_of`). Empty means SQLite: `databases/NAME/database.sqlite` in the data directory.";
     database_connections: Kind::Number(2..=64), "4",
-        "Connections to PostgreSQL that the requests of a thread share. They are opened as they are needed. A write has one for itself, and one is left to reads.";
+        "Connections of a thread to PostgreSQL for single statements. They are opened as they are needed. Reads of all its requests share half of them, rounded up; each write has one of the others for itself.";
     database_transactions: Kind::Number(1..=64), "4",
         "Most transactions that a thread has open at once on PostgreSQL, each on a connection of its own; more of them wait, as long as `database_timeout` at most.";
     database_timeout: Kind::Duration(0..=HOUR), "30s",

@@ -158,8 +158,7 @@ pub(super) fn open(
 /// Has the commits of all invalidate what was made of their tables.
 pub(super) fn watch(first: Option<&Database>, others: &[(TypeId, Database)], caches: &Arc<Caches>) {
     for database in all(first, others) {
-        let caches = Arc::clone(caches);
-        database.on_commit(Arc::new(move |tables| caches.tables_changed(tables)));
+        database.on_commit(Arc::clone(caches) as _);
     }
 }
 

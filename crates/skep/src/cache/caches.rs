@@ -17,7 +17,7 @@ use super::{Builder, Clock, EntryPolicy};
 use crate::error::{Error, Result};
 use crate::link::BaseUrl;
 use crate::setup::Setup;
-use crate::sql::ANY_TABLE;
+use crate::sql::{ANY_TABLE, OnCommit};
 #[cfg(not(target_family = "wasm"))]
 use crate::status::Part;
 
@@ -40,6 +40,8 @@ pub(crate) struct Caches {
     pages: Mutex<Option<Arc<Pages>>>,
     #[cfg(target_family = "wasm")]
     host: Option<&'static crate::component::host::CacheFunctions>,
+    /// One of them waits for a disk or a network to invalidate something.
+    waits: bool,
     /// Tables of which no page is invalidated: [`App::ignore_writes`](crate::App::ignore_writes).
     ignored_tables: Vec<&'static str>,
 }
@@ -98,6 +100,7 @@ impl Caches {
     ) -> Self {
         let site = site(setup, program, base_url);
         let program = program.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-', "_");
+        let waits = |(name, plan): (&String, &Tiers)| name != SESSIONS && (plan.needs.blocks || plan.needs.runtime);
         Self {
             plans: setup.caches.clone(),
             usual: Tiers::parse([USUAL]).expect("it is a list of tiers"),
@@ -110,6 +113,7 @@ impl Caches {
             pages: Mutex::default(),
             #[cfg(target_family = "wasm")]
             host: setup.host.cache,
+            waits: setup.caches.iter().any(waits),
             ignored_tables,
         }
     }
@@ -332,9 +336,10 @@ impl Caches {
         let id = |table| EntryPolicy::new(Duration::MAX).tag(&table_tag(table)).tags().to_vec();
         read.chain(any).flat_map(id).collect()
     }
+}
 
-    /// Invalidates what was made of these tables, which have changed. It may block.
-    pub(crate) fn tables_changed(&self, tables: &[&'static str]) {
+impl OnCommit for Caches {
+    fn tables_changed(&self, tables: &[&'static str]) {
         for table in tables.iter().filter(|table| !self.ignored_tables.contains(table)) {
             let tag = table_tag(table);
             #[cfg(target_family = "wasm")]
@@ -349,6 +354,10 @@ impl Caches {
                 );
             }
         }
+    }
+
+    fn blocks(&self) -> bool {
+        self.waits
     }
 }
 

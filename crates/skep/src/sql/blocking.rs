@@ -15,7 +15,7 @@ use super::verbs::verbs;
 /// The writer, for code that may block. See [`Database::write`](super::Database::write).
 pub struct Blocking<'c> {
     engine: Engine<'c>,
-    on_commit: Option<&'c OnCommit>,
+    on_commit: Option<&'c dyn OnCommit>,
     /// In the open transaction.
     written: Vec<&'static str>,
     /// How many savepoints are open.
@@ -58,12 +58,12 @@ impl Engine<'_> {
 }
 
 impl<'c> Blocking<'c> {
-    pub(super) fn new(connection: &'c Connection, on_commit: Option<&'c OnCommit>) -> Self {
+    pub(super) fn new(connection: &'c Connection, on_commit: Option<&'c dyn OnCommit>) -> Self {
         Self { engine: Engine::Sqlite(connection), on_commit, written: Vec::new(), depth: 0 }
     }
 
     #[cfg(feature = "postgres")]
-    pub(super) fn postgres(remote: &'c postgres::Remote, on_commit: Option<&'c OnCommit>) -> Self {
+    pub(super) fn postgres(remote: &'c postgres::Remote, on_commit: Option<&'c dyn OnCommit>) -> Self {
         Self { engine: Engine::Postgres(remote), on_commit, written: Vec::new(), depth: 0 }
     }
 
@@ -95,7 +95,7 @@ impl<'c> Blocking<'c> {
     fn announce(&mut self) {
         let tables = std::mem::take(&mut self.written);
         if let Some(then) = self.on_commit.filter(|_| !tables.is_empty()) {
-            then(&tables);
+            then.tables_changed(&tables);
         }
     }
 

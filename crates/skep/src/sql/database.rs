@@ -61,7 +61,7 @@ pub(super) struct Shared {
     pub(super) readers: Arc<Pool>,
     /// How many results are being streamed.
     pub(super) streams: AtomicUsize,
-    on_commit: OnceLock<OnCommit>,
+    on_commit: OnceLock<Arc<dyn OnCommit>>,
     /// Last, so that the connections above are closed before their folder is removed.
     _folder: Option<TemporaryFolder>,
 }
@@ -249,18 +249,18 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(shared) => {
                 let mut lease = block_on(shared.lease_writer())?;
-                work(&mut Blocking::new(lease.connection()?, shared.on_commit.get()))
+                work(&mut Blocking::new(lease.connection()?, shared.on_commit.get().map(Arc::as_ref)))
             }
             #[cfg(feature = "postgres")]
             Engine::Postgres(shared) => {
                 let remote = postgres::Remote::open(shared)?;
-                work(&mut Blocking::postgres(&remote, shared.on_commit.get()))
+                work(&mut Blocking::postgres(&remote, shared.on_commit.get().map(Arc::as_ref)))
             }
         }
     }
 
     /// Has each commit of this process call `then`, of what was written by handlers, jobs and start-up work.
-    pub(crate) fn on_commit(&self, then: OnCommit) {
+    pub(crate) fn on_commit(&self, then: Arc<dyn OnCommit>) {
         _ = match &self.engine {
             Engine::Sqlite(shared) => shared.on_commit.set(then),
             #[cfg(feature = "postgres")]
@@ -417,14 +417,14 @@ impl Shared {
 /// What is to be announced of a write once it is committed. It is announced by the thread of the pool that commits: a handler may be dropped
 /// between the two.
 pub(super) struct Commit {
-    then: Option<OnCommit>,
+    then: Option<Arc<dyn OnCommit>>,
     tables: Vec<&'static str>,
 }
 
 impl Commit {
     pub(super) fn announce(self) {
         if let Some(then) = self.then {
-            then(&self.tables);
+            then.tables_changed(&self.tables);
         }
     }
 }

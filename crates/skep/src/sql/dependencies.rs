@@ -17,8 +17,15 @@ pub(crate) const ANY_TABLE: &str = "*";
 #[cfg(any(feature = "postgres", target_family = "wasm"))]
 const SOME_TABLE: &str = "?";
 
-/// Is called with the tables that a transaction has written, once they are committed. It may block.
-pub(crate) type OnCommit = Arc<dyn Fn(&[&'static str]) + Send + Sync>;
+/// Who invalidates what was made of tables.
+pub(crate) trait OnCommit: Send + Sync {
+    /// A transaction that has written these is committed.
+    fn tables_changed(&self, tables: &[&'static str]);
+
+    /// Whether that waits for a disk or a network.
+    #[cfg_attr(any(not(feature = "postgres"), target_family = "wasm"), allow(dead_code))]
+    fn blocks(&self) -> bool;
+}
 
 /// The tables that the statements of a page read.
 #[derive(Clone, Debug, Default)]

@@ -97,7 +97,8 @@ impl Options {
         self
     }
 
-    /// How many handlers may wait for a reader, and how many for the writer (1024). One more is answered 503.
+    /// How many handlers may wait for a reader, and how many for the writer (1024). One more is answered 503. PostgreSQL: how
+    /// many of a thread may wait for a connection to write on, and how many for a transaction.
     #[must_use]
     pub fn waiting(mut self, waiting: usize) -> Self {
         self.waiting = waiting;
@@ -150,8 +151,8 @@ impl Options {
         self
     }
 
-    /// PostgreSQL: how many connections each thread has that all its requests share (4, at least 2). They are opened as they are needed. What may wait for
-    /// locks, such as a write, has one for itself meanwhile; one is left to reads.
+    /// PostgreSQL: how many connections each thread has for single statements (4, at least 2). They are opened as they are needed. The reads of all
+    /// its requests share half of them, rounded up. What may wait for locks, such as a write, has one of the others for itself.
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.max(2);

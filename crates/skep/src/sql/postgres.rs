@@ -12,6 +12,7 @@ mod connection;
 mod failure;
 mod flight;
 mod guests;
+mod lease;
 mod listen;
 mod migrate;
 mod pool;
@@ -61,7 +62,7 @@ pub(super) struct Shared {
     pub(super) place: PathBuf,
     pub(super) options: Options,
     offload: Arc<dyn Offload>,
-    pub(super) on_commit: OnceLock<OnCommit>,
+    pub(super) on_commit: OnceLock<Arc<dyn OnCommit>>,
     /// Those of its threads.
     pools: Mutex<Vec<Weak<Pool>>>,
     counts: Arc<Counts>,
@@ -143,20 +144,20 @@ impl Shared {
         let wrong = |problem| OpenError::new(&PathBuf::from(name), Problem::Address(problem), Duration::ZERO);
         let address::Address { config, place, authorities, cancels } = address::parse(address).map_err(wrong)?;
         let tls = tls::Tls::new(authorities.as_deref()).map_err(wrong)?;
-        Ok(Self {
-            config,
-            tls,
-            cancels,
-            place,
-            options,
-            offload,
-            on_commit: OnceLock::new(),
-            pools: Mutex::default(),
-            counts: Arc::default(),
-            streams: AtomicUsize::new(0),
-            replica: None,
-            temporary: None,
-        })
+        Ok(Self::new(config, tls, cancels, place, options, offload))
+    }
+
+    fn new(
+        config: Config,
+        tls: tls::Tls,
+        cancels: bool,
+        place: PathBuf,
+        options: Options,
+        offload: Arc<dyn Offload>,
+    ) -> Self {
+        let (on_commit, pools, counts, streams) = Default::default();
+        let (replica, temporary) = (None, None);
+        Self { config, tls, cancels, place, options, offload, on_commit, pools, counts, streams, replica, temporary }
     }
 
     /// A new database beside the one that the address names.
@@ -186,8 +187,12 @@ impl Shared {
     /// What was written is committed.
     async fn announce(&self, tables: Vec<&'static str>) {
         let Some(then) = self.on_commit.get().filter(|_| !tables.is_empty()).cloned() else { return };
-        // It may block. Should the queue for that be full, nobody else can be asked to do it either.
-        if let Err(lost) = offload_to_end(&*self.offload, move || then(&tables)).await {
+        if !then.blocks() {
+            then.tables_changed(&tables);
+            return;
+        }
+        // Should the queue for what blocks be full, nobody else can be asked to do it either.
+        if let Err(lost) = offload_to_end(&*self.offload, move || then.tables_changed(&tables)).await {
             tracing::error!(target: "skep::sql", "a write is committed, and no page that shows it is invalidated: {lost}");
         }
     }
@@ -204,24 +209,9 @@ impl Drop for Shared {
 
 /// Runs one statement on another database of the same server.
 fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
+    let (tls, place) = (shared.tls.clone(), shared.place.clone());
     let (options, offload) = (shared.options.clone(), Arc::clone(&shared.offload));
-    let (tls, place, on_commit) = (shared.tls.clone(), shared.place.clone(), OnceLock::new());
-    let (pools, counts, streams) = (Mutex::default(), Arc::default(), AtomicUsize::new(0));
-    let (config, cancels, replica, temporary) = (at.clone(), shared.cancels, None, None);
-    let there = Arc::new(Shared {
-        config,
-        tls,
-        cancels,
-        place,
-        options,
-        offload,
-        on_commit,
-        pools,
-        counts,
-        streams,
-        replica,
-        temporary,
-    });
+    let there = Arc::new(Shared::new(at.clone(), tls, shared.cancels, place, options, offload));
     Remote::open(&there)?.run(move |connection| async move { connection.batch(&text).await })?
 }
 

@@ -156,12 +156,12 @@ pub struct Database {
 
 /// What is done once something is committed.
 #[derive(Clone, Default)]
-struct Committed(Arc<OnceLock<OnCommit>>);
+struct Committed(Arc<OnceLock<Arc<dyn OnCommit>>>);
 
 impl Committed {
     fn announce(&self, tables: &[&'static str]) {
         if let Some(then) = self.0.get().filter(|_| !tables.is_empty()) {
-            then(tables);
+            then.tables_changed(tables);
         }
     }
 }
@@ -201,7 +201,7 @@ impl Database {
     }
 
     /// Has each commit of this instance call `then`.
-    pub(crate) fn on_commit(&self, then: OnCommit) {
+    pub(crate) fn on_commit(&self, then: Arc<dyn OnCommit>) {
         _ = self.on_commit.0.set(then);
     }
 

@@ -182,6 +182,25 @@ fn a_server_without_free_connections_is_a_503() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
+fn writes_wait_for_the_connections_that_a_full_server_has_for_them() {
+    let cluster = Cluster::with(&["max_connections=3", "superuser_reserved_connections=0"]);
+    let database = crate::database(&cluster, Options::new().connections(16));
+    crate::on_runtime(async {
+        let db = database.local();
+        let write = |key: i64| {
+            let db = db.clone();
+            let insert = query("insert into pair select ?::bigint, 'x' from pg_sleep(0.02)", key);
+            tokio::task::spawn_local(async move { db.execute(insert).await })
+        };
+        let writes: Vec<_> = (0..40).map(write).collect();
+        for write in writes {
+            write.await.unwrap().unwrap();
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
 fn a_client_that_leaves_takes_its_read_along() {
     with(shared(), Options::new(), async |db| {
         let slow = db.one::<i64>("select 1 from pg_sleep(60)");

@@ -96,18 +96,24 @@ impl<'q> Job<'q> {
 }
 
 impl Nature {
-    /// That of a statement which was not prepared before.
+    /// It has no effect, and waits for nobody.
+    pub(super) fn only_reads(self) -> bool {
+        self.effect == Effect::Reads && !self.may_wait
+    }
+
+    /// That of a statement with this text.
     pub(super) fn read(job: &Job<'_>) -> Self {
         // A wrong one is refused when it is prepared.
         let text = Text::of(&job.text, job.is_own);
-        text.map_or(Self { effect: Effect::Writes, may_wait: true }, |text| Self::from(&text)).of(job)
+        text.map_or(Self { effect: Effect::Writes, may_wait: true }, |text| Self::from(&text))
     }
 
     fn from(text: &Text) -> Self {
         Self { effect: text.effect, may_wait: text.may_wait }
     }
 
-    fn of(self, job: &Job<'_>) -> Self {
+    /// The same, with what else is known of the statement.
+    pub(super) fn of(self, job: &Job<'_>) -> Self {
         if job.may_write_any { Self { effect: Effect::Writes, may_wait: true } } else { self }
     }
 }
@@ -144,11 +150,6 @@ impl Connection {
             is_altered: AtomicBool::new(false),
             flights: Mutex::default(),
         }))
-    }
-
-    /// What is known of the statement, if it was prepared before.
-    pub(super) fn known(&self, job: &Job<'_>) -> Option<Nature> {
-        self.statements().get(&*job.text).map(|prepared| prepared.nature.of(job))
     }
 
     /// Nothing is prepared any more: tables were altered.
@@ -207,6 +208,9 @@ impl Connection {
             (verb.finish)(answer?)
         };
         let result: Result<R> = run.await;
+        if result.as_ref().is_err_and(Error::is_stale) {
+            self.forget();
+        }
         Outcome { value: result.map_err(|error| error.of(&job.text)), has_changed }
     }
 

@@ -1,15 +1,14 @@
 //! Statements that nobody waits for any more: a client left, or a request took too long.
 //!
-//! Such a statement runs on in a task of its own, so that what is known of its connection stays true. If nothing of it is to stay, PostgreSQL is
-//! asked to cancel it once it is the first in its connection. That request names the connection and no statement, and may take its time on the
-//! way: a connection that was named in one is given no new statements, and is closed once those behind it are answered. Should it hit one of
-//! them, that one is run again, of which nothing was done.
+//! What is known of its connection stays true: a write runs on in a task of its own, and an empty statement sent behind a read tells when that
+//! is over. If nothing of it is to stay, PostgreSQL is asked to cancel it once it is the first in its connection. That request names the connection
+//! and no statement, and may take its time on the way: a connection that was named in one is given no new statements, and is closed once those
+//! behind it are answered. Should it hit one of them, that one is run again, of which nothing was done.
 
 use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -33,43 +32,25 @@ pub(super) struct Flights {
 
 struct Flight {
     number: u64,
-    /// It may wait for locks. If so, it is the last one.
-    may_wait: bool,
     /// Nobody waits for it, and nothing of it is to stay.
     is_abandoned: bool,
     /// There was a request to cancel another one that was sent before.
     may_be_hit: bool,
-    /// Who waits until it is the first.
-    waker: Option<Waker>,
 }
 
-/// What is done about a statement, and about those who share its connection.
+/// What is done about a statement that nobody waits for any more.
 #[derive(Clone, Copy)]
-pub(super) struct Care {
-    /// It may wait for locks, and all that would be behind it with it.
-    pub(super) may_wait: bool,
-    /// It is cancelled once nobody waits for it.
-    pub(super) is_cancelled: bool,
-}
-
-impl Care {
-    /// Of what has a connection for itself, and is undone if it does not come to its end.
-    pub(super) const ALONE: Self = Self { may_wait: true, is_cancelled: true };
-    /// Of what has a connection for itself, and is done whether somebody waits or not.
-    pub(super) const FOR_GOOD: Self = Self { may_wait: true, is_cancelled: false };
+pub(super) enum Care {
+    /// PostgreSQL is asked to cancel it.
+    Cancel,
+    /// It is done to its end.
+    Finish,
 }
 
 impl Connection {
     /// How many statements are sent and not answered.
     pub(super) fn in_flight(&self) -> usize {
         self.flights().open.len()
-    }
-
-    /// The same, unless the last one may wait for locks, and so would the next.
-    pub(super) fn in_flight_before_next(&self) -> Option<usize> {
-        let flights = self.flights();
-        let may_wait = flights.open.back().is_some_and(|last| last.may_wait);
-        (!may_wait).then_some(flights.open.len())
     }
 
     /// Nothing new may be sent.
@@ -84,17 +65,23 @@ impl Connection {
         care: Care,
         work: impl FnOnce(Sent) -> F,
     ) -> ToEnd<T> {
-        let number = self.depart(care.may_wait);
-        let work = work(Sent { connection: Arc::clone(self), number });
+        let sent = self.depart();
+        let number = sent.number;
+        let work = work(sent);
         ToEnd { work: Some(Box::pin(work)), has_begun: false, care, number, connection: Arc::clone(self) }
     }
 
-    fn depart(&self, may_wait: bool) -> u64 {
+    /// The same for a read that is a part of its request's future, and ends with it.
+    pub(super) fn begin_to_read(self: &Arc<Self>) -> Reading {
+        Reading(Some(self.depart()))
+    }
+
+    fn depart(self: &Arc<Self>) -> Sent {
         let mut flights = self.flights();
         flights.next += 1;
-        let flight = Flight { number: flights.next, may_wait, is_abandoned: false, may_be_hit: false, waker: None };
-        flights.open.push_back(flight);
-        flights.next
+        let number = flights.next;
+        flights.open.push_back(Flight { number, is_abandoned: false, may_be_hit: false });
+        Sent { connection: Arc::clone(self), number }
     }
 
     fn land(self: &Arc<Self>, number: u64) {
@@ -103,9 +90,7 @@ impl Connection {
         if let Some(nth) = flights.open.iter().position(|flight| flight.number == number) {
             flights.open.remove(nth);
         }
-        let waker = flights.open.front_mut().and_then(|first| first.waker.take());
         drop(flights);
-        waker.into_iter().for_each(Waker::wake);
         self.cancel_first();
     }
 
@@ -170,22 +155,6 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    /// Waits until all that was given to the connection before is answered. A statement that is not prepared is sent in two steps, and what
-    /// was given to the connection later may overtake it.
-    pub(super) async fn first(&self) {
-        poll_fn(|cx| {
-            let mut flights = self.connection.flights();
-            match flights.open.iter_mut().enumerate().find(|(_, flight)| flight.number == self.number) {
-                Some((nth, flight)) if nth > 0 => {
-                    flight.waker = Some(cx.waker().clone());
-                    Poll::Pending
-                }
-                _ => Poll::Ready(()),
-            }
-        })
-        .await;
-    }
-
     /// A request to cancel may have hit it that was meant for another one.
     pub(super) fn may_be_hit(&self) -> bool {
         let flights = self.connection.flights();
@@ -197,6 +166,31 @@ impl Sent {
 impl Drop for Sent {
     fn drop(&mut self) {
         self.connection.land(self.number);
+    }
+}
+
+/// A read is under way, whose future may be dropped.
+pub(super) struct Reading(Option<Sent>);
+
+impl Reading {
+    /// It is answered. True: a request to cancel may have hit it that was meant for another one.
+    pub(super) fn end(mut self) -> bool {
+        self.0.take().is_some_and(|sent| sent.may_be_hit())
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        let Some(sent) = self.0.take() else { return };
+        // Without a runtime there are no connections any more.
+        let Ok(runtime) = Handle::try_current() else { return };
+        let connection = Arc::clone(&sent.connection);
+        connection.abandon(sent.number);
+        runtime.spawn(async move {
+            // Answers come in the order of the statements: that to an empty one says that the read is over.
+            _ = connection.batch("").await;
+            drop(sent);
+        });
     }
 }
 
@@ -228,7 +222,7 @@ impl<T: Send + 'static> Drop for ToEnd<T> {
         let Some(work) = self.work.take().filter(|_| self.has_begun) else { return };
         // Without a runtime there are no connections any more.
         let Ok(runtime) = Handle::try_current() else { return };
-        if self.care.is_cancelled {
+        if matches!(self.care, Care::Cancel) {
             self.connection.abandon(self.number);
         }
         runtime.spawn(work);

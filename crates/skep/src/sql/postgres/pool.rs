@@ -1,28 +1,30 @@
-//! The connections of one thread: some that all its requests share, and some that a transaction or a stream has for itself.
+//! The connections of one thread: some that all its requests share, and some that one holder has for itself.
 //!
-//! Statements that may wait for locks share no connection with others: who holds such a lock may be about to read here. One connection is left
-//! to reads.
+//! Only reads share connections. A statement that may wait for locks has one for itself: who holds such a lock may be about to read, and must not
+//! be behind it.
 //!
 //! They are opened when they are needed, so none is from before a fork. While PostgreSQL cannot be reached, statements fail at once, and a
 //! connection is tried again after a while that grows.
 //!
 //! Start reading at [`Pool::ask`].
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
 use skep_sql_lock::text::Effect;
-use tokio::sync::Semaphore;
 
+use super::super::connection::LONGEST_KEPT;
 use super::super::dependencies::Writes;
 use super::super::error::{Kind, Result};
 use super::Shared;
 use super::connection::{Connection, Job, Nature, Outcome};
 use super::failure::{no_connection, unreachable};
 use super::flight::Care;
+use super::lease::{Lease, Place, Places, StreamPlace};
 use super::listen::{Listener, Notifications};
 use super::replica::Written;
 use super::status::Usage;
@@ -46,22 +48,22 @@ pub(in crate::sql) struct Pool {
     state: Mutex<State>,
     /// How many more shared connections are on the way.
     opening: AtomicUsize,
-    /// For what may wait: one connection fewer than all share.
-    may_wait: Arc<Semaphore>,
+    /// For statements that may wait, each of which is a transaction of its own.
+    writes: Arc<Places>,
+    /// For transactions of several statements, and for streams.
+    transactions: Arc<Places>,
     listener: Arc<Listener>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Those that all share.
+    /// Those that all reads share.
     open: Vec<Arc<Connection>>,
-    /// Who waits until one is opened, or a write on one of them has ended.
+    /// Who waits until the first one is open.
     hopeful: Vec<oneshot::Sender<Result<(), String>>>,
-    /// Those for one holder each, and how many are held.
-    idle: Vec<Arc<Connection>>,
-    held: usize,
-    waiting: VecDeque<oneshot::Sender<Lease>>,
     pause: Option<Pause>,
+    /// Of the statements that were asked before.
+    natures: HashMap<Box<str>, Nature>,
 }
 
 /// PostgreSQL could not be reached.
@@ -77,17 +79,14 @@ enum Turn {
     Later(oneshot::Receiver<Result<(), String>>),
 }
 
-enum Place {
-    Now(Lease),
-    Later(oneshot::Receiver<Lease>),
-}
-
 impl Pool {
     pub(super) fn new(shared: Arc<Shared>) -> Arc<Self> {
-        let may_wait = Arc::new(Semaphore::new(shared.options.connections.max(2) - 1));
+        let options = &shared.options;
+        let writes = Places::new(options.connections / 2, options.waiting);
+        let transactions = Places::new(options.transactions, options.waiting);
         let replica = shared.replica.as_ref().map(|replica| replica.shared.pool());
         let (state, opening, listener) = Default::default();
-        Arc::new(Self { shared, replica, state, opening, may_wait, listener })
+        Arc::new(Self { shared, replica, state, opening, writes, transactions, listener })
     }
 
     /// What is said on this channel from now on.
@@ -104,72 +103,95 @@ impl Pool {
         written: Option<Written>,
     ) -> Result<R> {
         let nature = self.nature(&job);
+        if nature.only_reads() {
+            return self.read(&job, verb).await;
+        }
         // Values may be large, and are not copied for each try.
         let job = Arc::new(job.into_owned());
+        let care = if nature.effect == Effect::Reads || job.is_of_guest { Care::Cancel } else { Care::Finish };
         let mut tries = 0;
         loop {
             tries += 1;
-            let (result, may_be_hit) = self.run_to_end(Arc::clone(&job), nature, verb, writes, written.clone()).await?;
-            match result {
+            match self.write(Arc::clone(&job), care, verb, writes, written.clone()).await {
                 Err(error) if tries < TRIES && error.is_stale() => self.forget(),
-                // Nothing of it was done, unless it commits on the way.
-                Err(error) if tries < TRIES && may_be_hit && error.is_timeout() && nature.effect != Effect::Writes => {}
                 result => return result,
             }
         }
     }
 
-    /// Runs it once. True: a request to cancel may have hit it that was meant for another one.
-    async fn run_to_end<R: Send + 'static>(
-        self: &Arc<Self>,
-        job: Arc<Job<'static>>,
-        nature: Nature,
-        verb: Verb<R>,
-        writes: Writes,
-        written: Option<Written>,
-    ) -> Result<(Result<R>, bool)> {
-        let care = Care { may_wait: nature.may_wait, is_cancelled: nature.effect == Effect::Reads || job.is_of_guest };
-        let permit =
-            if care.may_wait { Some(self.in_time(Arc::clone(&self.may_wait).acquire_owned()).await?) } else { None };
-        let connection = self.connection().await?;
-        let (pool, used) = (Arc::clone(self), Arc::clone(&connection));
-        let answer = connection.to_end(care, |sent| async move {
-            if care.may_wait {
-                sent.first().await;
+    /// Runs what waits for nobody, on a connection that all share.
+    async fn read<R>(self: &Arc<Self>, job: &Job<'_>, verb: Verb<R>) -> Result<R> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let connection = self.connection().await?;
+            let reading = connection.begin_to_read();
+            // Pinned here, since it is large, and is not moved then.
+            let answer = pin!(connection.run(job, verb));
+            let answer = tokio::time::timeout(self.limit().saturating_add(BEHIND_OTHERS), answer).await;
+            let Outcome { value, .. } = answer.map_err(|_| no_connection(self.limit()))?;
+            let may_be_hit = reading.end();
+            match value {
+                Err(error) if tries < TRIES && error.is_stale() => self.forget(),
+                Err(error) if tries < TRIES && may_be_hit && error.is_timeout() => {}
+                value => return value,
             }
-            let Outcome { value, has_changed } = used.run(&job, verb).await;
-            let may_be_hit = sent.may_be_hit();
-            if let Some(written) = written.filter(|_| has_changed) {
-                written.note(&used).await;
-            }
-            // Others need not wait for caches.
-            drop(sent);
-            if permit.is_some() {
-                drop(permit);
-                pool.state().wake(&Ok(()));
-            }
-            if has_changed {
-                pool.shared.announce(writes.tables()).await;
-            }
-            (value, may_be_hit)
-        });
-        if care.is_cancelled {
-            let answer = tokio::time::timeout(self.limit().saturating_add(BEHIND_OTHERS), answer);
-            answer.await.map_err(|_| no_connection(self.limit()))
-        } else {
-            Ok(answer.await)
         }
     }
 
+    /// Runs what may wait for locks, on a connection of its own.
+    async fn write<R: Send + 'static>(
+        self: &Arc<Self>,
+        job: Arc<Job<'static>>,
+        care: Care,
+        verb: Verb<R>,
+        writes: Writes,
+        written: Option<Written>,
+    ) -> Result<R> {
+        let lease = self.lease_for_write().await?;
+        let connection = Arc::clone(lease.connection()?);
+        let (pool, used) = (Arc::clone(self), Arc::clone(&connection));
+        let answer = connection.to_end(care, |sent| async move {
+            let Outcome { value, has_changed } = used.run(&job, verb).await;
+            if let Some(written) = written.filter(|_| has_changed) {
+                written.note(&used).await;
+            }
+            drop(sent);
+            // Others need not wait for caches.
+            drop(lease);
+            if has_changed {
+                pool.shared.announce(writes.tables()).await;
+            }
+            value
+        });
+        let limit = match care {
+            Care::Finish => Duration::MAX,
+            Care::Cancel => self.limit().saturating_add(BEHIND_OTHERS),
+        };
+        tokio::time::timeout(limit, answer).await.map_err(|_| no_connection(self.limit()))?
+    }
+
     pub(super) fn nature(&self, job: &Job<'_>) -> Nature {
-        let known = self.state().open.iter().find_map(|connection| connection.known(job));
-        known.unwrap_or_else(|| Nature::read(job))
+        let natures = &mut self.state().natures;
+        if let Some(known) = natures.get(&*job.text) {
+            return known.of(job);
+        }
+        let nature = Nature::read(job);
+        if job.text.len() <= LONGEST_KEPT {
+            // A program that puts its texts together may have more than fit: then all are forgotten and read again.
+            if natures.len() >= self.shared.options.statements {
+                natures.clear();
+            }
+            natures.insert((*job.text).into(), nature);
+        }
+        nature.of(job)
     }
 
     /// What was prepared does not fit the tables any more. The other statements for these tables would find out one by one.
     pub(super) fn forget(&self) {
-        let state = self.state();
-        state.open.iter().chain(&state.idle).for_each(|connection| connection.forget());
+        self.state().open.iter().for_each(|connection| connection.forget());
+        self.writes.forget();
+        self.transactions.forget();
     }
 
     /// What `waiting` gives, unless it takes as long as no statement may.
@@ -184,8 +206,7 @@ impl Pool {
         if limit.is_zero() { Duration::MAX } else { limit }
     }
 
-    /// The one of the shared connections with the fewest statements in it, none of which may wait. If it has any, another one is opened for
-    /// later.
+    /// The one of the shared connections with the fewest statements in it. If it has any, another one is opened for later.
     async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>> {
         loop {
             match self.turn()? {
@@ -197,36 +218,32 @@ impl Pool {
 
     fn turn(self: &Arc<Self>) -> Result<Turn> {
         let mut state = self.state();
-        let opening = self.opening.load(Ordering::Relaxed);
-        let best = state.best();
-        let has_room = state.open.len() + opening < self.shared.options.connections.max(2);
-        let paused = state.paused();
-        let Some((best, in_flight)) = best else {
-            match paused {
-                // A write ends.
-                Some(_) if !state.open.is_empty() => {}
-                Some(reason) if opening == 0 => return Err(unreachable(reason)),
-                _ if opening == 0 => self.open_another(),
-                _ => {}
+        let is_opening = self.opening.load(Ordering::Relaxed) > 0;
+        let Some((best, in_flight)) = state.best() else {
+            if !is_opening {
+                if let Some(reason) = state.paused() {
+                    return Err(unreachable(reason));
+                }
+                self.open_another();
             }
             let (sender, receiver) = oneshot::channel();
             state.hopeful.push(sender);
             return Ok(Turn::Later(receiver));
         };
-        if in_flight > 0 && has_room && opening == 0 && paused.is_none() {
+        if in_flight > 0 && !is_opening && state.open.len() < self.most() && state.paused().is_none() {
             self.open_another();
         }
         Ok(Turn::Now(best))
     }
 
+    /// How many connections are shared; those of writes are the others.
+    fn most(&self) -> usize {
+        self.shared.options.connections.div_ceil(2)
+    }
+
     /// Whether a connection is open. If not, one is opened for later.
     pub(super) fn is_ready(self: &Arc<Self>) -> bool {
-        let mut state = self.state();
-        state.open.retain(|connection| !connection.is_retired());
-        if state.open.is_empty() && self.opening.load(Ordering::Relaxed) == 0 && state.paused().is_none() {
-            self.open_another();
-        }
-        !state.open.is_empty()
+        matches!(self.turn(), Ok(Turn::Now(_)))
     }
 
     /// In a task of its own, so that it comes about also if the request ends.
@@ -238,14 +255,15 @@ impl Pool {
             let opened = pool.open().await;
             drop(opening);
             let mut state = pool.state();
-            match opened {
+            let result = match opened {
                 Ok(connection) => {
                     state.open.push(connection);
-                    state.wake(&Ok(()));
+                    Ok(())
                 }
-                // A write ends on another one.
-                Err(_) if state.open.iter().any(|connection| !connection.is_retired()) => {}
-                Err(error) => state.wake(&Err(error.reason())),
+                Err(error) => Err(error.reason()),
+            };
+            for waiting in state.hopeful.drain(..) {
+                _ = waiting.send(result.clone());
             }
         });
     }
@@ -260,87 +278,60 @@ impl Pool {
         opened
     }
 
-    /// Waits for a connection that nobody else uses.
-    pub(super) async fn lease(self: &Arc<Self>) -> Result<Lease> {
-        let mut lease = match self.place()? {
-            Place::Now(lease) => lease,
-            Place::Later(freed) => self.in_time(freed).await?,
-        };
+    /// Waits for a connection for a transaction.
+    pub(super) async fn lease_for_transaction(&self) -> Result<Lease> {
+        let mut lease = self.at(self.transactions.take()?).await?;
         self.fill(&mut lease).await?;
         Ok(lease)
     }
 
     /// A connection for a stream. Their number is limited for the process, and none waits: it is a client that decides how long one takes.
-    pub(super) async fn lease_for_stream(self: &Arc<Self>) -> Result<Lease> {
-        let place = StreamPlace::take(&self.shared)?;
-        let connection = self.state().idle.pop();
-        let mut lease = Lease { connection, is_clean: true, pool: Some(Arc::clone(self)), stream: Some(place) };
+    pub(super) async fn lease_for_stream(&self) -> Result<Lease> {
+        let mut lease = self.transactions.beside(StreamPlace::take(&self.shared)?);
         self.fill(&mut lease).await?;
         Ok(lease)
     }
 
+    /// The same for a write. While no more can be opened, those that there are will do: none is held for long.
+    async fn lease_for_write(&self) -> Result<Lease> {
+        let mut lease = self.at(self.writes.take()?).await?;
+        let Err(error) = self.fill(&mut lease).await else { return Ok(lease) };
+        drop(lease);
+        let Some(place) = self.writes.take_open()? else { return Err(error) };
+        let lease = self.at(place).await?;
+        if lease.is_empty() { Err(error) } else { Ok(lease) }
+    }
+
+    async fn at(&self, place: Place) -> Result<Lease> {
+        match place {
+            Place::Now(lease) => Ok(lease),
+            Place::Later(freed) => self.in_time(freed).await,
+        }
+    }
+
     /// Sees to a connection in it.
     async fn fill(&self, lease: &mut Lease) -> Result<()> {
-        if lease.connection.as_ref().is_none_or(|connection| connection.is_retired()) {
-            let paused = self.state().paused();
-            if let Some(reason) = paused {
-                return Err(unreachable(reason));
-            }
-            lease.connection = Some(self.open().await?);
+        if !lease.is_empty() {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// One of the places for connections that are not shared. There may be no connection in it yet.
-    fn place(self: &Arc<Self>) -> Result<Place> {
-        let mut state = self.state();
-        if state.held >= self.shared.options.transactions {
-            return state.wait(self.shared.options.waiting).map(Place::Later);
-        }
-        state.idle.retain(|connection| !connection.is_retired());
-        state.held += 1;
-        let connection = state.idle.pop();
-        Ok(Place::Now(Lease { connection, is_clean: true, pool: Some(Arc::clone(self)), stream: None }))
-    }
-
-    /// Hands it to the one who waited longest, if anybody waits. That of a stream has no place that could be handed on.
-    fn give_back(self: Arc<Self>, mut connection: Option<Arc<Connection>>, stream: Option<StreamPlace>) {
-        if stream.is_some() {
-            self.state().keep(connection, self.shared.options.transactions);
-            return;
-        }
-        loop {
-            let mut state = self.state();
-            let Some(next) = state.waiting.pop_front() else {
-                state.held -= 1;
-                state.keep(connection, self.shared.options.transactions);
-                return;
-            };
-            drop(state);
-            match next.send(Lease { connection, is_clean: true, pool: Some(Arc::clone(&self)), stream: None }) {
-                Ok(()) => return,
-                // Who waited has left.
-                Err(mut lease) => {
-                    lease.pool = None;
-                    connection = lease.connection.take();
-                }
-            }
-        }
+        let paused = self.state().paused();
+        lease.fill(match paused {
+            Some(reason) => Err(unreachable(reason)),
+            // In a box, since it is rare and large, and each statement would have room for it.
+            None => Box::pin(self.open()).await,
+        })
     }
 
     /// For the status.
     pub(super) fn usage(&self) -> Usage {
         let state = self.state();
-        let is_open = |connection: &&Arc<Connection>| !connection.is_closed();
-        let open = || state.open.iter().filter(is_open);
-        let in_use = open().filter(|connection| connection.in_flight() > 0).count();
-        let hopeful = state.hopeful.iter().filter(|waiting| !waiting.is_canceled()).count();
-        let waiting = state.waiting.iter().filter(|waiting| !waiting.is_canceled()).count();
-        Usage {
-            connections: open().count() + state.idle.iter().filter(is_open).count() + state.held,
-            busy: in_use + state.held,
-            waiting: hopeful + waiting,
-        }
+        let open = || state.open.iter().filter(|connection| !connection.is_closed());
+        let shared = Usage {
+            connections: open().count(),
+            busy: open().filter(|connection| connection.in_flight() > 0).count(),
+            waiting: state.hopeful.iter().filter(|waiting| !waiting.is_canceled()).count(),
+        };
+        shared.plus(self.writes.usage()).plus(self.transactions.usage())
     }
 
     // Nothing that is done under this lock can panic half-way.
@@ -350,42 +341,16 @@ impl Pool {
 }
 
 impl State {
-    /// The shared connection with the fewest statements in flight, and how many, of those in which none may wait.
+    /// The shared connection with the fewest statements in flight, and how many.
     fn best(&mut self) -> Option<(Arc<Connection>, usize)> {
         self.open.retain(|connection| !connection.is_retired());
-        let free = self.open.iter().filter_map(|connection| Some((connection, connection.in_flight_before_next()?)));
-        free.min_by_key(|(_, in_flight)| *in_flight).map(|(best, in_flight)| (Arc::clone(best), in_flight))
+        let all = self.open.iter().map(|connection| (connection, connection.in_flight()));
+        all.min_by_key(|(_, in_flight)| *in_flight).map(|(best, in_flight)| (Arc::clone(best), in_flight))
     }
 
     /// Why nothing is tried now.
     fn paused(&self) -> Option<String> {
         Pause::reason(self.pause.as_ref())
-    }
-
-    /// There may be a connection now for those who wait for a shared one.
-    fn wake(&mut self, result: &Result<(), String>) {
-        for waiting in self.hopeful.drain(..) {
-            _ = waiting.send(result.clone());
-        }
-    }
-
-    /// Keeps it for the next one, unless there are as many as there may be.
-    fn keep(&mut self, connection: Option<Arc<Connection>>, most: usize) {
-        if self.idle.len() + self.held < most {
-            self.idle.extend(connection);
-        }
-    }
-
-    fn wait(&mut self, limit: usize) -> Result<oneshot::Receiver<Lease>> {
-        if self.waiting.len() >= limit {
-            self.waiting.retain(|waiting| !waiting.is_canceled());
-        }
-        if self.waiting.len() >= limit {
-            return Err(Kind::QueueFull { limit }.into());
-        }
-        let (sender, receiver) = oneshot::channel();
-        self.waiting.push_back(sender);
-        Ok(receiver)
     }
 }
 
@@ -408,67 +373,5 @@ impl Drop for Opening {
     fn drop(&mut self) {
         // Not under the lock, which may be held where a runtime drops what it is given.
         self.0.opening.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// A connection that nobody else uses.
-pub(super) struct Lease {
-    connection: Option<Arc<Connection>>,
-    /// No transaction is open on it.
-    is_clean: bool,
-    /// Nobody, if the connection went elsewhere.
-    pool: Option<Arc<Pool>>,
-    /// It is for a stream.
-    stream: Option<StreamPlace>,
-}
-
-/// One of the streams that there may be.
-struct StreamPlace(Arc<Shared>);
-
-impl StreamPlace {
-    fn take(shared: &Arc<Shared>) -> Result<Self> {
-        let place = Self(Arc::clone(shared));
-        let limit = shared.options.streams;
-        if shared.streams.fetch_add(1, Ordering::Relaxed) >= limit {
-            return Err(Kind::TooManyStreams { limit }.into());
-        }
-        Ok(place)
-    }
-}
-
-impl Drop for StreamPlace {
-    fn drop(&mut self) {
-        self.0.streams.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Lease {
-    pub(super) fn connection(&self) -> Result<&Arc<Connection>> {
-        self.connection.as_ref().ok_or_else(|| Kind::Abandoned.into())
-    }
-
-    /// Notes whether a transaction is open on it.
-    pub(super) fn set_clean(&mut self, is_clean: bool) {
-        self.is_clean = is_clean;
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        let Some(pool) = self.pool.take() else { return };
-        let connection = self.connection.take().filter(|connection| !connection.is_retired());
-        let stream = self.stream.take();
-        let runtime = tokio::runtime::Handle::try_current();
-        match (connection, runtime) {
-            (Some(connection), Ok(runtime)) if !self.is_clean => {
-                // One that cannot be rolled back is closed, which does the same.
-                _ = runtime.spawn(async move {
-                    let undone = connection.batch("rollback").await;
-                    connection.end_transaction();
-                    pool.give_back(undone.is_ok().then_some(connection), stream);
-                });
-            }
-            (connection, _) => pool.give_back(connection.filter(|_| self.is_clean), stream),
-        }
     }
 }

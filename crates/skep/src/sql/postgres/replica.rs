@@ -10,8 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use skep_sql_lock::text::Effect;
-
 use super::super::dependencies::Writes;
 use super::super::error::Result;
 use super::Shared;
@@ -130,9 +128,8 @@ impl Pool {
         written: Option<Written>,
     ) -> Result<R> {
         if let (Some(replica), Some(pool)) = (&self.shared.replica, &self.replica) {
-            let nature = pool.nature(&job);
             // Locks are the primary's.
-            let may = nature.effect == Effect::Reads && !nature.may_wait && !job.is_own;
+            let may = pool.nature(&job).only_reads() && !job.is_own;
             if may && pool.is_ready() && replica.has(place, pool).await {
                 match pool.ask(job.clone(), verb, Writes::Nothing, None).await {
                     // It may lack a table of a new migration, be in the way of its own replay, or be asked for what writes.

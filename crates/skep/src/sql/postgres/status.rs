@@ -27,6 +27,13 @@ pub(super) struct Usage {
     pub(super) waiting: usize,
 }
 
+impl Usage {
+    pub(super) fn plus(self, other: Self) -> Self {
+        let Self { connections, busy, waiting } = other;
+        Self { connections: self.connections + connections, busy: self.busy + busy, waiting: self.waiting + waiting }
+    }
+}
+
 impl Shared {
     /// Its own, and that of its replica.
     pub(in crate::sql) fn status(&self) -> Vec<Part> {
@@ -39,14 +46,8 @@ impl Shared {
     }
 
     fn part(&self, name: &str) -> Part {
-        let mut all = Usage::default();
         let pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for pool in pools.iter().filter_map(Weak::upgrade) {
-            let usage = pool.usage();
-            all.connections += usage.connections;
-            all.busy += usage.busy;
-            all.waiting += usage.waiting;
-        }
+        let all = pools.iter().filter_map(Weak::upgrade).map(|pool| pool.usage()).fold(Usage::default(), Usage::plus);
         let streams = self.streams.load(Ordering::Relaxed);
         let Usage { connections, busy, waiting } = all;
         let (connections, busy) = (connections + streams, busy + streams);

@@ -6,7 +6,8 @@ use super::super::error::Result;
 use super::super::row::Row;
 use super::connection::{FETCH, Job};
 use super::flight::Care;
-use super::pool::{Lease, Pool};
+use super::lease::Lease;
+use super::pool::Pool;
 use super::verb;
 
 /// The most rows of a batch.
@@ -19,7 +20,7 @@ impl Cursor {
     /// Runs the query.
     pub(in crate::sql) async fn open(pool: &Arc<Pool>, job: Job<'static>) -> Result<Self> {
         let mut lease = pool.lease_for_stream().await?;
-        lease.set_clean(false);
+        lease.set_in_transaction(true);
         let connection = Arc::clone(lease.connection()?);
         connection.batch("begin read only").await?;
         let text = format!("declare skep_rows no scroll cursor for {}", job.text).into();
@@ -30,7 +31,7 @@ impl Cursor {
             drop(sent);
             (declared, lease)
         };
-        let (declared, lease) = connection.to_end(Care::ALONE, work).await;
+        let (declared, lease) = connection.to_end(Care::Cancel, work).await;
         declared.value?;
         Ok(Self(lease))
     }
@@ -44,12 +45,12 @@ impl Cursor {
         let work = |sent| async move {
             let rows = used.run(&job, verb::all::<T>()).await;
             if rows.value.as_ref().is_ok_and(Vec::is_empty) {
-                lease.set_clean(used.batch("commit").await.is_ok());
+                lease.set_in_transaction(used.batch("commit").await.is_err());
             }
             drop(sent);
             (rows, lease)
         };
-        let (rows, lease) = connection.to_end(Care::ALONE, work).await;
+        let (rows, lease) = connection.to_end(Care::Cancel, work).await;
         Ok((Self(lease), rows.value?))
     }
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::super::error::{Kind, Result};
 use super::connection::{Job, Outcome};
 use super::flight::Care;
-use super::pool::{Lease, Pool};
+use super::lease::Lease;
+use super::pool::Pool;
 use super::replica::Written;
 use super::verb::Verb;
 
@@ -39,8 +40,8 @@ impl Transaction {
     }
 
     pub(in crate::sql) async fn begin(&self) -> Result<()> {
-        let mut lease = self.pool.lease().await?;
-        lease.set_clean(false);
+        let mut lease = self.pool.lease_for_transaction().await?;
+        lease.set_in_transaction(true);
         self.has_failed.store(false, Ordering::Relaxed);
         let connection = lease.connection()?;
         connection.batch(self.begin).await?;
@@ -64,7 +65,6 @@ impl Transaction {
                     is_in_conflict.fetch_or(error.is_conflict(), Ordering::Relaxed);
                     if error.is_stale() {
                         pool.forget();
-                        used.forget();
                     }
                 }
                 Ok(_) if job.is_own && job.text.starts_with("rollback to") => {
@@ -74,7 +74,7 @@ impl Transaction {
             }
             (lease, outcome)
         };
-        let (lease, outcome) = connection.to_end(Care::ALONE, work).await;
+        let (lease, outcome) = connection.to_end(Care::Cancel, work).await;
         self.keep(lease);
         Ok(outcome)
     }
@@ -96,7 +96,7 @@ impl Transaction {
                 written.note(&used).await;
             }
             drop(sent);
-            lease.set_clean(committed.is_ok());
+            lease.set_in_transaction(committed.is_err());
             // First of all, so that others need not wait for caches.
             drop(lease);
             if committed.is_ok() {
@@ -104,7 +104,7 @@ impl Transaction {
             }
             committed
         };
-        connection.to_end(Care::FOR_GOOD, work).await
+        connection.to_end(Care::Finish, work).await
     }
 
     pub(in crate::sql) async fn rollback(&self) -> Result<()> {
@@ -112,7 +112,7 @@ impl Transaction {
         let connection = lease.connection()?;
         connection.batch("rollback").await?;
         connection.end_transaction();
-        lease.set_clean(true);
+        lease.set_in_transaction(false);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Values on their way to PostgreSQL and back.
 //!
-//! Texts are sent as text, whatever the type of the parameter: so PostgreSQL itself reads dates, UUIDs, JSON and numbers in them.
-//! Columns come in PostgreSQL's binary format, which [`decode`] reads.
+//! What the type of the parameter says plainly is sent as binary, alone or in an array: numbers as numbers, texts as texts. All other texts are
+//! sent as text: so PostgreSQL itself reads dates, UUIDs, JSON and numbers in them. Columns come in PostgreSQL's binary format, which [`decode`] reads.
 
 use std::fmt::Write as _;
 
@@ -50,7 +50,12 @@ impl Bound<'_> {
                 _ => false,
             },
             Value::Real(_) => *ty == Type::FLOAT8,
-            Value::Text(_) | Value::Decimal(_) | Value::Array(_) => false,
+            Value::Text(_) => *ty == Type::TEXT || *ty == Type::VARCHAR,
+            Value::Decimal(_) => false,
+            Value::Array(elements) => match ty.kind() {
+                Kind::Array(of) => elements.iter().all(|element| Bound(element).is_binary(of)),
+                _ => false,
+            },
         }
     }
 }
@@ -74,6 +79,9 @@ impl ToSql for Bound<'_> {
             Value::Real(number) => _ = write!(out, "{number}"),
             Value::Text(text) | Value::Decimal(text) => out.extend_from_slice(text.as_bytes()),
             Value::Blob(bytes) => out.extend_from_slice(bytes),
+            Value::Array(elements) if self.is_binary(ty) => {
+                return elements.iter().map(Bound).collect::<Vec<_>>().to_sql(ty, out);
+            }
             Value::Array(elements) => write_array(elements, out),
         }
         Ok(IsNull::No)
