@@ -565,8 +565,8 @@ pub(crate) fn tallies(data: &Path, toml: &str, arguments: &[&str]) -> Server {
     Server::start_in(folder, arguments)
 }
 
-/// For some time, clients of these servers count up, and others look whether any page shows less than what was answered before they asked,
-/// or this long before.
+/// For some time, or as many seconds as `SKEP_SECONDS` says, clients of these servers count up, and others look whether any page shows less than
+/// what was answered before they asked, or this long before.
 fn count_and_look(servers: &[&Server], time: Duration, lag: Duration) {
     const KEYS: usize = 6;
     let path = |key: usize| format!("/tally/{}/{}", key % 2 == 1, key / 2);
@@ -576,6 +576,7 @@ fn count_and_look(servers: &[&Server], time: Duration, lag: Duration) {
         let answered = answered[key].lock().unwrap();
         answered.iter().filter(|(at, _)| *at <= until).map(|(_, value)| *value).max().unwrap_or(0)
     };
+    let time = std::env::var("SKEP_SECONDS").map_or(time, |seconds| Duration::from_secs(seconds.parse().unwrap()));
     let end = Instant::now() + time;
     let count = |mut random: usize| {
         let mut browser = Browser::default();
@@ -614,6 +615,7 @@ fn count_and_look(servers: &[&Server], time: Duration, lag: Duration) {
     thread::sleep(lag);
     let values: [i64; KEYS] = std::array::from_fn(|key| latest(key, Instant::now()));
     let counted: i64 = values.iter().sum();
+    println!("{counted} writes, {looked} reads of {pages} pages in {time:?}");
     assert!(counted > 20 && looked > 20 && pages < looked, "{counted} writes, {looked} reads of {pages} pages");
     // They agree on one page, which is stored.
     for (key, last) in values.into_iter().enumerate() {

@@ -76,14 +76,15 @@ fn select(random: &mut Random, depth: usize, names: &[&str; 2]) -> String {
     }
     for nth in 0..=random.below(3) {
         let alias = format!("s{depth}{nth}");
-        let source = match random.below(8) {
+        let source = match random.below(9) {
             0 if depth < 3 => format!("({})", select(random, depth + 1, &["a", "c"])),
             1 if depth == 0 => random.of(&["v0", "v1"]).to_owned(),
             2 if with => "w".to_owned(),
-            3 => "(values (1, 'x'), (2, null)) ".to_owned(),
+            3 => "(values (1, 'x'), (2, null))".to_owned(),
+            4 => "unnest(array[1, null, 2], array['x', null])".to_owned(),
             _ => random.of(&TABLES).to_owned(),
         };
-        let item = if source.starts_with("(values") {
+        let item = if source.starts_with("(values") || source.starts_with("unnest") {
             format!("{source} {alias} (a, c)")
         } else {
             format!("{source} {alias}")
@@ -120,7 +121,8 @@ fn select(random: &mut Random, depth: usize, names: &[&str; 2]) -> String {
         (number, format!("{by}.c"))
     } else {
         if random.one_in(3) {
-            from += &format!(" where {} > 0", number(random, &sources, depth));
+            let condition = random.of(&["> 0", "= any(array[1, 2])", "<> all(array[0, null])"]);
+            from += &format!(" where {} {condition}", number(random, &sources, depth));
         }
         (number(random, &sources, depth), word(random, &sources))
     };
@@ -137,7 +139,7 @@ fn number(random: &mut Random, sources: &[&str], depth: usize) -> String {
     if random.one_in(3) {
         return format!("{source}.a");
     }
-    match random.below(if depth < 3 { 12 } else { 9 }) {
+    match random.below(if depth < 3 { 16 } else { 13 }) {
         0 => "1".to_owned(),
         1 => format!("{source}.a + 1"),
         2 => format!("coalesce({source}.a, {}.a)", random.of(sources)),
@@ -147,8 +149,12 @@ fn number(random: &mut Random, sources: &[&str], depth: usize) -> String {
         6 => format!("case {source}.a when 1 then 2 end"),
         7 => "row_number() over ()".to_owned(),
         8 => format!("greatest({source}.a, {}.a)", random.of(sources)),
-        9 => format!("(select count(*)::int from {} where a = {source}.a)", random.of(&TABLES)),
-        10 => format!("(select max(a) from {} where a = {source}.a)", random.of(&TABLES)),
+        9 => format!("(array[{source}.a, 1])[{}]", random.of(&["1", "2", "3"])),
+        10 => format!("cardinality(array[{source}.a, {}.a])", random.of(sources)),
+        11 => format!("cardinality(array_agg({source}.a) over ())"),
+        12 => format!("array_length(string_to_array({source}.c, 'y'), 1)"),
+        13 => format!("(select count(*)::int from {} where a = {source}.a)", random.of(&TABLES)),
+        14 => format!("(select max(a) from {} where a = {source}.a)", random.of(&TABLES)),
         _ => format!("{source}.a"),
     }
 }
@@ -158,7 +164,7 @@ fn word(random: &mut Random, sources: &[&str]) -> String {
     if random.one_in(3) {
         return format!("{source}.c");
     }
-    match random.below(8) {
+    match random.below(11) {
         0 => format!("{source}.c || 'x'"),
         1 => format!("lower({source}.c)"),
         2 => format!("nullif({source}.c, 'x')"),
@@ -166,6 +172,9 @@ fn word(random: &mut Random, sources: &[&str]) -> String {
         4 => format!("({source}.a is null)::text"),
         5 => format!("max({source}.c) over ()"),
         6 => format!("coalesce({source}.c, '')"),
+        7 => format!("array_to_string(array[{source}.c], ',')"),
+        8 => format!("(array_agg({source}.c) over ())[1]"),
+        9 => format!("array(select c from {} where a = {source}.a)::text", random.of(&TABLES)),
         _ => format!("{source}.c"),
     }
 }
