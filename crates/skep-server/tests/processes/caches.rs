@@ -565,7 +565,7 @@ pub(crate) fn tallies(data: &Path, toml: &str, arguments: &[&str]) -> Server {
     Server::start_in(folder, arguments)
 }
 
-/// For some time, or as many seconds as `SKEP_SECONDS` says, clients of these servers count up, and others look whether any page shows less than
+/// For some time, or as many seconds as `INVALIDATION_SECONDS` says, clients of these servers count up, and others look whether any page shows less than
 /// what was answered before they asked, or this long before.
 fn count_and_look(servers: &[&Server], time: Duration, lag: Duration) {
     const KEYS: usize = 6;
@@ -576,7 +576,8 @@ fn count_and_look(servers: &[&Server], time: Duration, lag: Duration) {
         let answered = answered[key].lock().unwrap();
         answered.iter().filter(|(at, _)| *at <= until).map(|(_, value)| *value).max().unwrap_or(0)
     };
-    let time = std::env::var("SKEP_SECONDS").map_or(time, |seconds| Duration::from_secs(seconds.parse().unwrap()));
+    let time =
+        std::env::var("INVALIDATION_SECONDS").map_or(time, |seconds| Duration::from_secs(seconds.parse().unwrap()));
     let end = Instant::now() + time;
     let count = |mut random: usize| {
         let mut browser = Browser::default();

@@ -100,7 +100,8 @@ impl Caches {
     ) -> Self {
         let site = site(setup, program, base_url);
         let program = program.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-', "_");
-        let waits = |(name, plan): (&String, &Tiers)| name != SESSIONS && (plan.needs.blocks || plan.needs.runtime);
+        // What survives a fork is in memory.
+        let waits = |(name, plan): (&String, &Tiers)| name != SESSIONS && !plan.needs.survives_fork;
         Self {
             plans: setup.caches.clone(),
             usual: Tiers::parse([USUAL]).expect("it is a list of tiers"),

@@ -1,9 +1,9 @@
 //! Statements that nobody waits for any more: a client left, or a request took too long.
 //!
-//! What is known of its connection stays true: a write runs on in a task of its own, and an empty statement sent behind a read tells when that
-//! is over. If nothing of it is to stay, PostgreSQL is asked to cancel it once it is the first in its connection. That request names the connection
-//! and no statement, and may take its time on the way: a connection that was named in one is given no new statements, and is closed once those
-//! behind it are answered. Should it hit one of them, that one is run again, of which nothing was done.
+//! Such a statement runs on in a task of its own, so that what is known of its connection stays true. If nothing of it is to stay, PostgreSQL is
+//! asked to cancel it once it is the first in its connection. That request names the connection and no statement, and may take its time on the
+//! way: a connection that was named in one is given no new statements, and is closed once those behind it are answered. Should it hit one of
+//! them, that one is run again, of which nothing was done.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -69,11 +69,6 @@ impl Connection {
         let number = sent.number;
         let work = work(sent);
         ToEnd { work: Some(Box::pin(work)), has_begun: false, care, number, connection: Arc::clone(self) }
-    }
-
-    /// The same for a read that is a part of its request's future, and ends with it.
-    pub(super) fn begin_to_read(self: &Arc<Self>) -> Reading {
-        Reading(Some(self.depart()))
     }
 
     fn depart(self: &Arc<Self>) -> Sent {
@@ -166,31 +161,6 @@ impl Sent {
 impl Drop for Sent {
     fn drop(&mut self) {
         self.connection.land(self.number);
-    }
-}
-
-/// A read is under way, whose future may be dropped.
-pub(super) struct Reading(Option<Sent>);
-
-impl Reading {
-    /// It is answered. True: a request to cancel may have hit it that was meant for another one.
-    pub(super) fn end(mut self) -> bool {
-        self.0.take().is_some_and(|sent| sent.may_be_hit())
-    }
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        let Some(sent) = self.0.take() else { return };
-        // Without a runtime there are no connections any more.
-        let Ok(runtime) = Handle::try_current() else { return };
-        let connection = Arc::clone(&sent.connection);
-        connection.abandon(sent.number);
-        runtime.spawn(async move {
-            // Answers come in the order of the statements: that to an empty one says that the read is over.
-            _ = connection.batch("").await;
-            drop(sent);
-        });
     }
 }
 

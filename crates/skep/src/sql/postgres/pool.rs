@@ -9,7 +9,6 @@
 //! Start reading at [`Pool::ask`].
 
 use std::collections::HashMap;
-use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -103,11 +102,11 @@ impl Pool {
         written: Option<Written>,
     ) -> Result<R> {
         let nature = self.nature(&job);
-        if nature.only_reads() {
-            return self.read(&job, verb).await;
-        }
         // Values may be large, and are not copied for each try.
         let job = Arc::new(job.into_owned());
+        if nature.only_reads() {
+            return self.read(job, verb).await;
+        }
         let care = if nature.effect == Effect::Reads || job.is_of_guest { Care::Cancel } else { Care::Finish };
         let mut tries = 0;
         loop {
@@ -120,17 +119,18 @@ impl Pool {
     }
 
     /// Runs what waits for nobody, on a connection that all share.
-    async fn read<R>(self: &Arc<Self>, job: &Job<'_>, verb: Verb<R>) -> Result<R> {
+    async fn read<R: Send + 'static>(self: &Arc<Self>, job: Arc<Job<'static>>, verb: Verb<R>) -> Result<R> {
         let mut tries = 0;
         loop {
             tries += 1;
             let connection = self.connection().await?;
-            let reading = connection.begin_to_read();
-            // Pinned here, since it is large, and is not moved then.
-            let answer = pin!(connection.run(job, verb));
+            let (used, job) = (Arc::clone(&connection), Arc::clone(&job));
+            let answer = connection.to_end(Care::Cancel, |sent| async move {
+                let Outcome { value, .. } = used.run(&job, verb).await;
+                (value, sent.may_be_hit())
+            });
             let answer = tokio::time::timeout(self.limit().saturating_add(BEHIND_OTHERS), answer).await;
-            let Outcome { value, .. } = answer.map_err(|_| no_connection(self.limit()))?;
-            let may_be_hit = reading.end();
+            let (value, may_be_hit) = answer.map_err(|_| no_connection(self.limit()))?;
             match value {
                 Err(error) if tries < TRIES && error.is_stale() => self.forget(),
                 Err(error) if tries < TRIES && may_be_hit && error.is_timeout() => {}
@@ -298,8 +298,9 @@ impl Pool {
         let Err(error) = self.fill(&mut lease).await else { return Ok(lease) };
         drop(lease);
         let Some(place) = self.writes.take_open()? else { return Err(error) };
-        let lease = self.at(place).await?;
-        if lease.is_empty() { Err(error) } else { Ok(lease) }
+        let mut lease = self.at(place).await?;
+        self.fill(&mut lease).await?;
+        Ok(lease)
     }
 
     async fn at(&self, place: Place) -> Result<Lease> {
@@ -360,7 +361,12 @@ impl Pause {
         pause.filter(|pause| Instant::now() < pause.until).map(|pause| pause.reason.clone())
     }
 
+    /// Several that were tried at once make it no longer.
     pub(super) fn after(last: Option<Self>, reason: String) -> Self {
+        let last = match last {
+            Some(last) if Instant::now() < last.until => return last,
+            last => last,
+        };
         let length = last.map_or(FIRST_PAUSE, |last| (last.length * 2).min(LONGEST_PAUSE));
         Self { until: Instant::now() + length, length, reason }
     }

@@ -13,6 +13,9 @@ use super::columns;
 
 type Boxed = Box<dyn std::error::Error + Sync + Send>;
 
+/// Types of which arrays are sent as binary.
+const BINARY: [Type; 7] = [Type::INT2, Type::INT4, Type::INT8, Type::FLOAT8, Type::TEXT, Type::VARCHAR, Type::BYTEA];
+
 /// A parameter.
 #[derive(Debug)]
 pub(super) struct Bound<'a>(pub(super) &'a Value<'a>);
@@ -53,7 +56,8 @@ impl Bound<'_> {
             Value::Text(_) => *ty == Type::TEXT || *ty == Type::VARCHAR,
             Value::Decimal(_) => false,
             Value::Array(elements) => match ty.kind() {
-                Kind::Array(of) => elements.iter().all(|element| Bound(element).is_binary(of)),
+                // PostgreSQL looks for how the type is read, also if there are no elements; not all types have a binary form.
+                Kind::Array(of) => BINARY.contains(of) && elements.iter().all(|element| Bound(element).is_binary(of)),
                 _ => false,
             },
         }
