@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -145,10 +146,19 @@ pub fn mark(version: &str) -> Vec<u8> {
     format!("\nversion {version:<width$}", width = MARK - 9).into_bytes()
 }
 
+/// By a process of its own: what another thread starts meanwhile would have the file open for writing for a moment, and no such file can be run.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut tee = Command::new("tee").arg(path).stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    let written = tee.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(bytes));
+    let status = tee.wait()?;
+    written?;
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("tee: {status}"))) }
+}
+
 /// Puts these bytes there as an executable, in one step.
 pub fn deploy_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     let new = path.with_extension("new");
-    fs::write(&new, bytes)
+    write(&new, bytes)
         .map_err(|error| Error::new(format!("{} of {} MB: {error}", new.display(), bytes.len() / 1_000_000)))?;
     fs::set_permissions(&new, fs::Permissions::from_mode(0o755))?;
     Ok(fs::rename(new, path)?)
