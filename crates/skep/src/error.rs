@@ -239,15 +239,7 @@ impl Error {
     /// For start-up errors: there is no request, so the status is omitted.
     pub(crate) fn at_start(&self) -> String {
         match self.inner.cause.as_deref() {
-            Some(cause) if self.inner.message.is_none() => {
-                let mut text = cause.to_string();
-                let mut cause = cause.source();
-                while let Some(error) = cause {
-                    text = format!("{text}: {error}");
-                    cause = error.source();
-                }
-                text
-            }
+            Some(cause) if self.inner.message.is_none() => chain(cause),
             _ => self.to_string(),
         }
     }
@@ -300,6 +292,12 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     }
 }
 
+/// The text of an error, followed by those of its causes: alone, many say little.
+pub(crate) fn chain(error: &(dyn StdError + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| (**error).source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 /// Status and message for the client if the same request may succeed later, or another server or the client is at fault.
 fn not_ours(cause: &(dyn StdError + 'static)) -> Option<(StatusCode, &'static str)> {
     let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
@@ -321,12 +319,10 @@ impl fmt::Display for Error {
         if let Some(message) = self.message() {
             write!(f, ": {message}")?;
         }
-        let mut cause = self.inner.cause.as_deref().map(|cause| cause as &dyn StdError);
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
+        match self.cause() {
+            Some(cause) => write!(f, ": {}", chain(cause)),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

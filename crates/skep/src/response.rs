@@ -23,6 +23,9 @@ pub type Result<T = Response, E = Error> = std::result::Result<T, E>;
 /// The media type of every page.
 const HTML: &str = "text/html; charset=utf-8";
 
+/// In bytes, what most JSON has room in. A buffer that grows is copied each time.
+const USUAL_JSON: usize = 1000;
+
 /// A response: status, header fields and a [`Body`].
 ///
 /// ```
@@ -97,7 +100,8 @@ impl Response {
     /// `application/json`. A value that has no JSON form (a map with keys that are no strings) is an error.
     pub fn json(value: &impl serde::Serialize) -> crate::Result {
         let rendering = Rendering::begin();
-        let text = serde_json::to_vec(value)?;
+        let mut text = Vec::with_capacity(USUAL_JSON);
+        serde_json::to_writer(&mut text, value)?;
         drop(rendering);
         Ok(Self::with_content_type("application/json", text))
     }

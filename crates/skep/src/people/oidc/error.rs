@@ -4,7 +4,7 @@ use std::fmt;
 
 use http::StatusCode;
 
-use crate::error::Error;
+use crate::error::{Error, chain};
 
 /// Why [`Provider::begin`](super::Provider::begin) or [`Provider::complete`](super::Provider::complete) failed. With `?` it becomes an
 /// error page with a message for the user; the cause is for the log.
@@ -127,19 +127,8 @@ impl Failed {
 impl From<OidcError> for Failed {
     fn from(OidcError { kind, error }: OidcError) -> Self {
         let (status, message) = (error.status(), error.message().map(ToOwned::to_owned));
-        Self { kind, status, message, cause: chain(error.cause()) }
+        Self { kind, status, message, cause: error.cause().map(|cause| chain(cause)).unwrap_or_default() }
     }
-}
-
-/// An error with all of its causes.
-fn chain(error: Option<&(dyn std::error::Error + Send + Sync + 'static)>) -> String {
-    let mut causes = Vec::new();
-    let mut next = error.map(|error| error as &dyn std::error::Error);
-    while let Some(error) = next {
-        causes.push(error.to_string());
-        next = error.source();
-    }
-    causes.join(": ")
 }
 
 impl fmt::Display for Failed {

@@ -32,6 +32,9 @@ pub(super) const CONNECT: Duration = Duration::from_secs(10);
 /// How a statement begins that reads from a cursor.
 pub(super) const FETCH: &str = "fetch ";
 
+/// By the texts of statements. Few are kept, so that texts which are made to collide cost little.
+pub(super) type ByText<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
 pub(super) struct Connection {
     client: Client,
     cancel: CancelToken,
@@ -39,7 +42,7 @@ pub(super) struct Connection {
     tls: Tls,
     /// How many statements stay prepared.
     kept: usize,
-    statements: Mutex<HashMap<Arc<str>, Prepared>>,
+    statements: Mutex<ByText<Arc<str>, Prepared>>,
     /// A transaction of several statements is open.
     in_transaction: AtomicBool,
     /// It has changed settings, and what is prepared now means what they say. What one statement alone has set ends with it.
@@ -47,10 +50,17 @@ pub(super) struct Connection {
     pub(super) flights: Mutex<Flights>,
 }
 
+/// A statement that is prepared on one connection.
 #[derive(Clone)]
-struct Prepared {
+pub(super) struct Prepared {
     statement: Statement,
     nature: Nature,
+}
+
+pub(super) enum ToRead {
+    Prepared(Prepared),
+    /// A text that is not prepared yet, and whether it is the framework's own.
+    New(Box<str>, bool),
 }
 
 /// What is known of a statement from its text.
@@ -188,10 +198,10 @@ impl Connection {
     pub(super) async fn run<R>(&self, job: &Job<'_>, verb: Verb<R>) -> Outcome<R> {
         let mut has_changed = false;
         let run = async {
-            let prepared = match self.prepared(job) {
+            let prepared = match self.prepared(&job.text) {
                 Some(prepared) => prepared,
                 // In a box, since it is rare and large, and each statement would have room for it.
-                None => Box::pin(self.prepare(job)).await?,
+                None => Box::pin(self.prepare(&job.text, job.is_own)).await?,
             };
             check(&prepared.statement, &job.values)?;
             let answer = self.answer(&prepared.statement, &job.values, (verb.rows, verb.bytes)).await;
@@ -212,6 +222,16 @@ impl Connection {
             self.forget();
         }
         Outcome { value: result.map_err(|error| error.of(&job.text)), has_changed }
+    }
+
+    /// Runs a read, whose error does not say the text yet.
+    pub(super) async fn read(&self, statement: ToRead, values: &[Value<'_>], wants: (usize, usize)) -> Result<Answer> {
+        let Prepared { statement, .. } = match statement {
+            ToRead::Prepared(prepared) => prepared,
+            ToRead::New(text, is_own) => Box::pin(self.prepare(&text, is_own)).await?,
+        };
+        check(&statement, values)?;
+        self.answer(&statement, values, wants).await
     }
 
     /// All rows are read, for the connection's sake; the first ones are kept, with this number of bytes at most.
@@ -257,34 +277,38 @@ impl Connection {
         self.is_altered.store(false, Ordering::Relaxed);
     }
 
-    /// It as it was prepared before.
-    fn prepared(&self, job: &Job<'_>) -> Option<Prepared> {
-        let is_altered = self.is_altered.load(Ordering::Relaxed);
-        self.statements().get(&*job.text).filter(|_| !is_altered).cloned()
+    pub(super) fn to_read(&self, job: &Job<'_>) -> ToRead {
+        self.prepared(&job.text).map_or_else(|| ToRead::New((*job.text).into(), job.is_own), ToRead::Prepared)
     }
 
-    async fn prepare(&self, job: &Job<'_>) -> Result<Prepared> {
+    /// It as it was prepared before.
+    fn prepared(&self, text: &str) -> Option<Prepared> {
         let is_altered = self.is_altered.load(Ordering::Relaxed);
-        let text = Text::of(&job.text, job.is_own).map_err(Error::other)?;
+        self.statements().get(text).filter(|_| !is_altered).cloned()
+    }
+
+    async fn prepare(&self, given: &str, is_own: bool) -> Result<Prepared> {
+        let is_altered = self.is_altered.load(Ordering::Relaxed);
+        let text = Text::of(given, is_own).map_err(Error::other)?;
         let statement = self.client.prepare(&text.sql).await.map_err(failed)?;
         let prepared = Prepared { statement, nature: Nature::from(&text) };
         if text.alters && self.in_transaction.load(Ordering::Relaxed) {
             self.is_altered.store(true, Ordering::Relaxed);
         }
         // To PostgreSQL, `fetch` from another cursor of the same name is the same statement, and its columns are not.
-        if job.text.len() <= LONGEST_KEPT && !job.text.starts_with(FETCH) && !is_altered && !text.alters {
+        if given.len() <= LONGEST_KEPT && !given.starts_with(FETCH) && !is_altered && !text.alters {
             let mut statements = self.statements();
             // A program that puts its texts together may have more than fit: then all are forgotten and prepared again.
             if statements.len() >= self.kept {
                 statements.clear();
             }
-            statements.insert((*job.text).into(), prepared.clone());
+            statements.insert(given.into(), prepared.clone());
         }
         Ok(prepared)
     }
 
     // Nothing that is done under this lock can panic half-way.
-    fn statements(&self) -> MutexGuard<'_, HashMap<Arc<str>, Prepared>> {
+    fn statements(&self) -> MutexGuard<'_, ByText<Arc<str>, Prepared>> {
         self.statements.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,12 +1,12 @@
 //! What PostgreSQL and the way to it say, in words of ours.
 
-use std::error::Error as StdError;
 use std::time::Duration;
 
 use tokio_postgres::Error as Raw;
 use tokio_postgres::error::{DbError, ErrorPosition};
 
 use super::super::error::{Error, Kind};
+use crate::error::chain;
 
 /// The class "connection exception", which is also what we call it if there is no connection at all.
 const UNREACHABLE: &str = "08000";
@@ -77,12 +77,6 @@ fn message(error: &DbError) -> String {
         Some(hint) => format!("{} ({hint})", error.message()),
         None => error.message().to_owned(),
     }
-}
-
-/// An error of the way says little without its causes.
-fn chain(error: &(dyn StdError + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| (**error).source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //!
 //! Start reading at [`Pool::ask`].
 
-use std::collections::HashMap;
+use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,16 +18,17 @@ use skep_sql_lock::text::Effect;
 
 use super::super::connection::LONGEST_KEPT;
 use super::super::dependencies::Writes;
-use super::super::error::{Kind, Result};
+use super::super::error::{Error, Kind, Result};
+use super::super::value::Value;
 use super::Shared;
-use super::connection::{Connection, Job, Nature, Outcome};
+use super::connection::{ByText, Connection, Job, Nature, Outcome};
 use super::failure::{no_connection, unreachable};
 use super::flight::Care;
 use super::lease::{Lease, Place, Places, StreamPlace};
 use super::listen::{Listener, Notifications};
 use super::replica::Written;
 use super::status::Usage;
-use super::verb::Verb;
+use super::verb::{Answer, Verb};
 
 /// How long nothing is tried after a first failure to connect, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -62,7 +63,7 @@ struct State {
     hopeful: Vec<oneshot::Sender<Result<(), String>>>,
     pause: Option<Pause>,
     /// Of the statements that were asked before.
-    natures: HashMap<Box<str>, Nature>,
+    natures: ByText<Box<str>, Nature>,
 }
 
 /// PostgreSQL could not be reached.
@@ -102,16 +103,17 @@ impl Pool {
         written: Option<Written>,
     ) -> Result<R> {
         let nature = self.nature(&job);
-        // Values may be large, and are not copied for each try.
-        let job = Arc::new(job.into_owned());
         if nature.only_reads() {
             return self.read(job, verb).await;
         }
+        // Values may be large, and are not copied for each try.
+        let job = Arc::new(job.into_owned());
         let care = if nature.effect == Effect::Reads || job.is_of_guest { Care::Cancel } else { Care::Finish };
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.write(Arc::clone(&job), care, verb, writes, written.clone()).await {
+            // In a box, or each read would have room for it.
+            match Box::pin(self.write(Arc::clone(&job), care, verb, writes, written.clone())).await {
                 Err(error) if tries < TRIES && error.is_stale() => self.forget(),
                 result => return result,
             }
@@ -119,22 +121,33 @@ impl Pool {
     }
 
     /// Runs what waits for nobody, on a connection that all share.
-    async fn read<R: Send + 'static>(self: &Arc<Self>, job: Arc<Job<'static>>, verb: Verb<R>) -> Result<R> {
+    async fn read<R>(self: &Arc<Self>, mut job: Job<'_>, verb: Verb<R>) -> Result<R> {
+        let answer = self.answer(&mut job, (verb.rows, verb.bytes)).await?;
+        (verb.finish)(answer).map_err(|error| error.of(&job.text))
+    }
+
+    /// What PostgreSQL answers to a read. Only what it is asked goes on without the request, so only that is copied.
+    async fn answer(self: &Arc<Self>, job: &mut Job<'_>, wants: (usize, usize)) -> Result<Answer> {
+        let mut values: Vec<_> = mem::take(&mut job.values).into_iter().map(Value::into_owned).collect();
         let mut tries = 0;
         loop {
             tries += 1;
             let connection = self.connection().await?;
-            let (used, job) = (Arc::clone(&connection), Arc::clone(&job));
-            let answer = connection.to_end(Care::Cancel, |sent| async move {
-                let Outcome { value, .. } = used.run(&job, verb).await;
-                (value, sent.may_be_hit())
+            let (used, statement) = (Arc::clone(&connection), connection.to_read(job));
+            let work = connection.to_end(Care::Cancel, |sent| async move {
+                let answer = used.read(statement, &values, wants).await;
+                let was_hit = answer.as_ref().is_err_and(|error| error.is_timeout() && sent.may_be_hit());
+                (answer, was_hit, values)
             });
-            let answer = tokio::time::timeout(self.limit().saturating_add(BEHIND_OTHERS), answer).await;
-            let (value, may_be_hit) = answer.map_err(|_| no_connection(self.limit()))?;
-            match value {
-                Err(error) if tries < TRIES && error.is_stale() => self.forget(),
-                Err(error) if tries < TRIES && may_be_hit && error.is_timeout() => {}
-                value => return value,
+            let done = tokio::time::timeout(self.limit().saturating_add(BEHIND_OTHERS), work).await;
+            let (answer, was_hit, given_back) = done.map_err(|_| no_connection(self.limit()))?;
+            values = given_back;
+            let is_stale = answer.as_ref().is_err_and(Error::is_stale);
+            if is_stale {
+                self.forget();
+            }
+            if tries == TRIES || !(is_stale || was_hit) {
+                return answer.map_err(|error| error.of(&job.text));
             }
         }
     }
