@@ -2,9 +2,10 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use skep::sql::{Error, Local, Options, query};
+use skep::sql::{Any, Error, FromValue, Local, Options, Unfit, Value, query};
 use skep_cluster::Cluster;
 use tokio::time::{sleep, timeout};
 
@@ -359,6 +360,47 @@ fn who_is_behind_slow_reads_waits_as_long_as_a_statement_may_take() {
         assert!(start.elapsed() < Duration::from_secs(3), "all 40 would take 4 s");
         becomes("reads succeed again", async || db.one::<i64>("select 1").await.is_ok()).await;
     });
+}
+
+/// A value that cannot be read.
+struct Bomb;
+
+impl FromValue for Bomb {
+    type Sql = Any;
+
+    fn from_value(_: Value<'_>) -> Result<Self, Unfit> {
+        panic!("a bomb")
+    }
+}
+
+/// Work that went on after a panic would panic again, in a task that nobody waits for.
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn rows_that_panic_when_they_are_read_leave_their_connection_as_it_was() {
+    static RESUMED: AtomicUsize = AtomicUsize::new(0);
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        RESUMED.fetch_add(usize::from(info.to_string().contains("resumed after panicking")), Ordering::Relaxed);
+        tell(info);
+    }));
+    let cluster = Cluster::start();
+    let database = crate::database(&cluster, Options::new().connections(2).transactions(1));
+    crate::on_runtime(async {
+        let db = database.local();
+        for text in ["select 1", "insert into pair values (1, 'a') returning key"] {
+            let task = tokio::task::spawn_local({
+                let db = db.clone();
+                async move { db.one::<Bomb>(text).await.map(drop) }
+            });
+            assert!(task.await.unwrap_err().is_panic());
+        }
+        becomes("no connection is busy", async || number(&database, "busy") == 0).await;
+        assert_eq!(db.one::<i64>("select 1").await.unwrap(), Some(1));
+        assert_eq!(db.execute("insert into pair values (2, 'b')").await.unwrap().rows, 1);
+        assert_eq!(db.one::<i64>("select count(*) from pair").await.unwrap(), Some(2), "what was written stays");
+        assert_eq!(number(&database, "connections"), 2);
+    });
+    assert_eq!(RESUMED.load(Ordering::Relaxed), 0);
 }
 
 /// A value of the status.

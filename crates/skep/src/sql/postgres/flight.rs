@@ -178,11 +178,10 @@ impl<T: Send + 'static> Future for ToEnd<T> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.has_begun = true;
-        let Some(work) = self.work.as_mut() else { return Poll::Pending };
+        // It is taken out meanwhile: should it panic, nothing of it is left to go on.
+        let Some(mut work) = self.work.take() else { return Poll::Pending };
         let polled = work.as_mut().poll(cx);
-        if polled.is_ready() {
-            self.work = None;
-        }
+        self.work = polled.is_pending().then_some(work);
         polled
     }
 }
