@@ -1,8 +1,9 @@
 //! What a list page's query costs: 20 rows of 6 columns from a table of 1000, by an index, inline on the caller's thread.
 //!
 //! `rusqlite` is the floor: the same statement, cached, into the same struct by position. `inline` is what a handler
-//! pays. `one_row` is a look-up by key both ways. `handed_over` runs the list query on one other thread, which is what
-//! each query would cost without the rule. Nothing is rendered, and everything fits into SQLite's page cache.
+//! pays, and `checked` the same with `sql!`. `one_row` is a look-up by key in the same ways. `handed_over` runs the list
+//! query on one other thread, which is what each query would cost without the rule. Nothing is rendered, and everything
+//! fits into SQLite's page cache.
 //! Run: `cargo bench -p skep --bench sql`.
 
 fn main() {
@@ -19,19 +20,10 @@ mod list {
 
     use divan::Bencher;
     use skep::offload::{Inline, Offload};
-    use skep::sql::{Database, Local, Migration, Migrations, Options, Row, query};
+    use skep::sql;
+    use skep::sql::{Database, Local, Migrations, Options, Row, migrations, query};
 
-    const SCHEMA: Migrations = Migrations::new(&[Migration::new(
-        1,
-        "0001_posts.sql",
-        "create table post (id integer primary key, slug text not null unique, title text not null,
-             summary text not null, published integer not null, comments integer not null);
-         create index post_published on post (published desc);
-         with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000)
-         insert into post select i, 'post-' || i, 'The title of article number ' || i,
-             'What it says in one sentence of a hundred characters or so, as a list of articles shows it: ' || i,
-             1700000000 + i * 3600, i % 17 from n;",
-    )]);
+    const SCHEMA: Migrations = migrations!("benches/sql");
 
     const LIST: &str =
         "select id, slug, title, summary, published, comments from post order by published desc limit ? offset ?";
@@ -85,6 +77,22 @@ mod list {
     }
 
     #[divan::bench(sample_size = 1000)]
+    fn checked(b: Bencher<'_, '_>) {
+        let database = Database::temporary(&SCHEMA, Arc::new(Inline)).unwrap();
+        let local = database.local();
+        b.bench_local(|| {
+            let list = sql!(
+                in "benches/sql";
+                Post,
+                "select id, slug, title, summary, published, comments from post order by published desc limit ? offset ?",
+                20,
+                40
+            );
+            wait(local.all(list)).unwrap()
+        });
+    }
+
+    #[divan::bench(sample_size = 1000)]
     fn one_row_rusqlite(b: Bencher<'_, '_>) {
         let (_database, raw) = raw();
         b.bench_local(|| {
@@ -98,6 +106,21 @@ mod list {
         let database = Database::temporary(&SCHEMA, Arc::new(Inline)).unwrap();
         let local = database.local();
         b.bench_local(|| wait(local.one::<Post>(query(ONE, "post-500"))).unwrap());
+    }
+
+    #[divan::bench(sample_size = 1000)]
+    fn one_row_checked(b: Bencher<'_, '_>) {
+        let database = Database::temporary(&SCHEMA, Arc::new(Inline)).unwrap();
+        let local = database.local();
+        b.bench_local(|| {
+            let one = sql!(
+                in "benches/sql";
+                Post,
+                "select id, slug, title, summary, published, comments from post where slug = ?",
+                "post-500"
+            );
+            wait(local.one(one)).unwrap()
+        });
     }
 
     #[divan::bench(sample_size = 100)]
