@@ -13,6 +13,7 @@ class Posts < Rails::Application
   config.log_level = :error
   config.public_file_server.enabled = true
   config.paths["public"] = [ENV.fetch("POSTS_FILES")]
+  config.cache_classes = true
   config.eager_load = true
   routes.append do
     get "hello", to: "posts#hello"
