@@ -1,6 +1,10 @@
 //! An application with the setting `database`.
 
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use skep::cache::{EntryPolicy, PublicPage, SharedCx};
@@ -10,6 +14,7 @@ use skep::test::{Client, TestResponse};
 use skep::{Secret, Setup};
 use skep_cluster::Cluster;
 
+use crate::faults::Bomb;
 use crate::{MIGRATIONS, shared};
 
 #[derive(Service)]
@@ -60,7 +65,7 @@ impl Handle for Add {
     }
 }
 
-/// Each of these writes without a number of rows that says so, or with an error after the write.
+/// Each of these writes without a number of rows that says so, or with an error or a panic after the write.
 #[derive(Service)]
 #[service(POST "/write/{how}")]
 struct Write {
@@ -73,6 +78,14 @@ impl Handle for Write {
         match self.how {
             0 => _ = db.execute("with a as (insert into pair values (1, 'a')) select 1 where false").await?,
             1 => assert!(db.one::<i64>("update pair set value = 'b' returning value").await.is_err()),
+            2 => {
+                let mut write = pin!(db.one::<Bomb>("update pair set value = 'c' returning value"));
+                let polled = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| write.as_mut().poll(cx))) {
+                    Ok(polled) => polled.map(|_| false),
+                    Err(_) => Poll::Ready(true),
+                });
+                assert!(polled.await, "it panics");
+            }
             _ => _ = db.execute("truncate pair cascade").await?,
         }
         Ok(Response::text("done"))
@@ -115,7 +128,7 @@ fn handlers_forms_and_cached_pages_work_as_on_sqlite() {
 #[ignore = "needs PostgreSQL"]
 fn every_kind_of_write_invalidates_pages() {
     let client = Client::with_setup(app(), setup(shared()));
-    for (how, expected) in [(0, "a"), (1, "b"), (2, "")] {
+    for (how, expected) in [(0, "a"), (1, "b"), (2, "c"), (3, "")] {
         assert_eq!(client.get("/pairs").status(), 200);
         assert_eq!(client.post(&format!("/write/{how}"), &[]).status(), 200);
         assert_eq!(client.get("/pairs").text(), expected, "{how}");

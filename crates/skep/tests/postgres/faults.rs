@@ -363,7 +363,7 @@ fn who_is_behind_slow_reads_waits_as_long_as_a_statement_may_take() {
 }
 
 /// A value that cannot be read.
-struct Bomb;
+pub(crate) struct Bomb;
 
 impl FromValue for Bomb {
     type Sql = Any;

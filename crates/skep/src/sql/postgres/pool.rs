@@ -97,36 +97,34 @@ impl Pool {
     /// Runs a statement beside those of other requests. What it may have changed, `writes` says; how far the log is then, `written`.
     pub(in crate::sql) async fn ask<R: Send + 'static>(
         self: &Arc<Self>,
-        job: Job<'_>,
+        mut job: Job<'_>,
         verb: Verb<R>,
         writes: Writes,
         written: Option<Written>,
     ) -> Result<R> {
         let nature = self.nature(&job);
         if nature.only_reads() {
-            return self.read(job, verb).await;
+            let answer = self.answer(&mut job, (verb.rows, verb.bytes)).await?;
+            return (verb.finish)(answer).map_err(|error| error.of(&job.text));
         }
         // Values may be large, and are not copied for each try.
         let job = Arc::new(job.into_owned());
         let care = if nature.effect == Effect::Reads || job.is_of_guest { Care::Cancel } else { Care::Finish };
+        // What makes rows of the answer is the application's. Should it panic, all is done that a write leads to.
+        let unread = Verb { rows: verb.rows, bytes: verb.bytes, finish: Ok };
         let mut tries = 0;
         loop {
             tries += 1;
             // In a box, or each read would have room for it.
-            match Box::pin(self.write(Arc::clone(&job), care, verb, writes, written.clone())).await {
+            match Box::pin(self.write(Arc::clone(&job), care, unread, writes, written.clone())).await {
                 Err(error) if tries < TRIES && error.is_stale() => self.forget(),
-                result => return result,
+                answer => return (verb.finish)(answer?).map_err(|error| error.of(&job.text)),
             }
         }
     }
 
-    /// Runs what waits for nobody, on a connection that all share.
-    async fn read<R>(self: &Arc<Self>, mut job: Job<'_>, verb: Verb<R>) -> Result<R> {
-        let answer = self.answer(&mut job, (verb.rows, verb.bytes)).await?;
-        (verb.finish)(answer).map_err(|error| error.of(&job.text))
-    }
-
-    /// What PostgreSQL answers to a read. Only what it is asked goes on without the request, so only that is copied.
+    /// What PostgreSQL answers to what waits for nobody, on a connection that all share. Only what it is asked goes on without the request, so only
+    /// that is copied.
     async fn answer(self: &Arc<Self>, job: &mut Job<'_>, wants: (usize, usize)) -> Result<Answer> {
         let mut values: Vec<_> = mem::take(&mut job.values).into_iter().map(Value::into_owned).collect();
         let mut tries = 0;
@@ -153,14 +151,14 @@ impl Pool {
     }
 
     /// Runs what may wait for locks, on a connection of its own.
-    async fn write<R: Send + 'static>(
+    async fn write(
         self: &Arc<Self>,
         job: Arc<Job<'static>>,
         care: Care,
-        verb: Verb<R>,
+        verb: Verb<Answer>,
         writes: Writes,
         written: Option<Written>,
-    ) -> Result<R> {
+    ) -> Result<Answer> {
         let lease = self.lease_for_write().await?;
         let connection = Arc::clone(lease.connection()?);
         let (pool, used) = (Arc::clone(self), Arc::clone(&connection));
