@@ -13,7 +13,7 @@ use skep::form::Messages;
 use skep::header::{HeaderValue, SET_COOKIE};
 use skep::html::Rows;
 use skep::prelude::*;
-use skep::sql::{Migration, Migrations};
+use skep::sql::{Any, FromValue, Migration, Migrations, Unfit, Value};
 use skep::test::{Client, TestResponse};
 use skep::{Method, Setup};
 
@@ -811,4 +811,29 @@ fn a_write_that_nobody_waits_for_invalidates_all_the_same() {
     }
     later.run_all();
     assert_eq!(text(&Client::of_site(&site), "/titles"), "B made 2", "it was dropped, and so undone");
+}
+
+/// What makes rows of the answer is the application's, and comes after the write.
+#[test]
+fn a_write_whose_rows_panic_invalidates_all_the_same() {
+    struct Bomb;
+
+    impl FromValue for Bomb {
+        type Sql = Any;
+
+        fn from_value(_: Value<'_>) -> Result<Self, Unfit> {
+            panic!("a bomb")
+        }
+    }
+
+    let site = Arc::new(checked().open(setup()).unwrap());
+    let client = Client::of_site(&site);
+    assert_eq!(text(&client, "/titles"), "A made 1");
+    let local = site.db().local();
+    let mut writing = pin!(local.one::<Bomb>("update post set title = 'B' returning title"));
+    let Poll::Ready(Err(error)) = writing.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+        panic!("it has no rows")
+    };
+    assert!(error.to_string().contains("a bomb"), "{error}");
+    assert_eq!(text(&client, "/titles"), "B made 2");
 }

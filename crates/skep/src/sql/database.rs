@@ -1,6 +1,7 @@
 //! The database of an application.
 
 use std::fs::DirBuilder;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -397,13 +398,15 @@ impl Shared {
         let mut lease = self.lease_writer().await?;
         let commit = self.commit(writes.tables());
         let job = move || {
+            // What makes rows is the application's. Should it panic, what was written is there nevertheless.
+            let work = |connection: &Connection| catch_unwind(AssertUnwindSafe(|| work(connection)));
             let (result, has_changed) = lease.connection()?.noting_changes(work);
             // First of all, so that others need not wait for caches.
             drop(lease);
             if has_changed {
                 commit.announce();
             }
-            result
+            result.unwrap_or_else(|panic| resume_unwind(panic))
         };
         self.note(offload(&*self.offload, job).await.map_err(Kind::Lost)?)
     }

@@ -8,7 +8,6 @@
 //!
 //! Start reading at [`Pool::ask`].
 
-use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -123,10 +122,9 @@ impl Pool {
         }
     }
 
-    /// What PostgreSQL answers to what waits for nobody, on a connection that all share. Only what it is asked goes on without the request, so only
-    /// that is copied.
+    /// What PostgreSQL answers to a read, on a connection that all share. Only what it is asked goes on without the request, and is copied.
     async fn answer(self: &Arc<Self>, job: &mut Job<'_>, wants: (usize, usize)) -> Result<Answer> {
-        let mut values: Vec<_> = mem::take(&mut job.values).into_iter().map(Value::into_owned).collect();
+        let mut values: Vec<_> = std::mem::take(&mut job.values).into_iter().map(Value::into_owned).collect();
         let mut tries = 0;
         loop {
             tries += 1;
