@@ -28,7 +28,7 @@
 //! | read, store and compute | [`Cache`], [`Builder`], [`BlockingCache`] |
 //! | set expiry, tags and weight of an entry | [`EntryPolicy`], [`Computed`] |
 //! | choose the encoding of values | [`Postcard`], [`Json`], [`Raw`], [`Codec`] |
-//! | choose where entries are stored | [`Memory`], [`Tiered`], [`Mirror`], [`Null`] and, by features, `Shared`, `File`, `Sqlite`, `Memcached`, `Redis`; `Sealed` around them |
+//! | choose where entries are stored | [`Memory`], [`Tiered`], [`Null`] and, by features, `Shared`, `File`, `Sqlite`, `Memcached`, `Redis`; `Sealed` around them |
 //! | choose that in a configuration | [`tiers`] |
 //! | write a driver | [`Store`], [`Driver`], [`driver`], [`suite`](mod@suite) |
 //! | control time in a test | [`Clock`] |
@@ -57,7 +57,6 @@ mod key;
 pub mod memcached;
 #[cfg(feature = "memory")]
 mod memory;
-mod mirror;
 mod mutex;
 mod null;
 mod policy;
@@ -94,7 +93,6 @@ pub use file_id::FileId;
 pub use memcached::Memcached;
 #[cfg(feature = "memory")]
 pub use memory::Memory;
-pub use mirror::Mirror;
 pub use null::Null;
 pub use policy::{Computed, EntryPolicy};
 #[cfg(feature = "redis")]

@@ -6,7 +6,6 @@
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-mod log_import;
 #[cfg(feature = "sql")]
 mod sql;
 mod subcommand;
@@ -26,7 +25,6 @@ const COMMANDS: &[Command] = &[
     Command { name: "serve", about: "serve WebAssembly components", run: skep_isolate::serve },
     #[cfg(feature = "isolate")]
     Command { name: "compile", about: "compile a component ahead of time", run: skep_isolate::compile },
-    Command { name: "log", about: "import a configuration of Log4perl: log import FILE", run: log_import::run },
     #[cfg(feature = "sql")]
     Command { name: "sql", about: "check statements of `sql!` on PostgreSQL: sql check", run: sql::run },
     #[cfg(feature = "top")]

@@ -67,7 +67,6 @@ const CRATES: &[Layers] = &[
                     "file",
                     "memcached",
                     "memory",
-                    "mirror",
                     "null",
                     "policy",
                     "redis",
@@ -231,7 +230,7 @@ const CRATES: &[Layers] = &[
         ],
         upward: &[],
     },
-    Layers { name: "skep-cli", order: &[("commands", &["log_import", "sql", "subcommand", "top"])], upward: &[] },
+    Layers { name: "skep-cli", order: &[("commands", &["sql", "subcommand", "top"])], upward: &[] },
 ];
 
 /// The rule for all crates.

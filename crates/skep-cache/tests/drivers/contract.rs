@@ -140,23 +140,3 @@ mod sealed {
         }
     }
 }
-
-#[cfg(feature = "memory")]
-mod mirror {
-    use skep_cache::driver::{Header, Record, Removal, When, ready};
-    use skep_cache::{Clock, Driver, Memory, Mirror};
-    skep_cache::suite!(Mirror::new(Memory::new(1 << 20), Memory::new(1 << 20)));
-
-    #[test]
-    fn the_second_has_what_the_first_stored_and_nothing_it_refused() {
-        let (mirror, clock) = (Mirror::new(Memory::new(1 << 20), Memory::new(1 << 20)), Clock::manual());
-        let now = clock.now();
-        let record = |value: &[u8]| Record::new(&Header { version: clock.version(), ..Header::default() }, &[], value);
-        assert!(ready(mirror.set(b"a", &record(b"kept"), When::Absent, now)).unwrap());
-        assert!(!ready(mirror.set(b"a", &record(b"refused"), When::Absent, now)).unwrap());
-        let second = |key: &[u8]| ready(mirror.second().get(key, now, |entry| entry.value().to_vec())).unwrap();
-        assert_eq!(second(b"a").as_deref(), Some(&b"kept"[..]));
-        ready(mirror.remove(b"a", Removal { version: clock.version(), until: now }, now)).unwrap();
-        assert_eq!(second(b"a"), None);
-    }
-}
