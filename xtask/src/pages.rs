@@ -48,7 +48,7 @@ pub(crate) fn run() -> Result<ExitCode, String> {
 pub(crate) fn complaints() -> Result<Vec<String>, String> {
     let root = command::root();
     let names = examples(&root)?;
-    site::build(&names)?;
+    site::build(&names, &[])?;
     let mut complaints = Vec::new();
     for name in &names {
         let data = root.join("target/pages").join(format!("{name}.data"));

@@ -126,11 +126,14 @@ impl Drop for Site {
 }
 
 /// Builds these examples.
-pub(crate) fn build<N: AsRef<str>>(names: &[N]) -> Result<(), String> {
+pub(crate) fn build<N: AsRef<str>>(names: &[N], more: &[&str]) -> Result<(), String> {
     let mut cargo = command::program("cargo");
     // Of the whole workspace and with a test among them, as `cargo test` builds it: without what tests depend on, features of dependencies
     // differ, and all of them would be built again.
-    cargo.args(["build", "--workspace", "--test", "desk"]).args(names.iter().flat_map(|name| ["--bin", name.as_ref()]));
+    cargo
+        .args(["build", "--workspace", "--test", "desk"])
+        .args(names.iter().flat_map(|name| ["--bin", name.as_ref()]))
+        .args(more);
     let status = cargo.status().map_err(|error| format!("cargo does not start: {error}"))?;
     if status.success() { Ok(()) } else { Err("the examples do not build".to_owned()) }
 }

@@ -48,6 +48,9 @@ struct Report {
 struct Stage {
     /// For logs and reports.
     folder: PathBuf,
+    /// A page that answers late, over clear text and over TLS.
+    late: Site,
+    secure_late: Site,
     /// The blog, over clear text.
     blog: Site,
     /// The blog, over TLS.
@@ -62,7 +65,7 @@ struct Stage {
 
 /// What is wrong: findings that are not accepted, what is accepted and was not found, and suites that did not run.
 pub(crate) fn complaints() -> Result<Vec<String>, String> {
-    site::build(&["blog", "forms", "helpdesk"])?;
+    site::build(&["blog", "forms", "helpdesk"], &["--example", "odd"])?;
     let stage = Stage::set()?;
     let mut complaints = Vec::new();
     for suite in SUITES {
@@ -117,6 +120,8 @@ impl Stage {
         let mut helpdesk = start("helpdesk", "helpdesk.data", &flags(&calls))?;
         helpdesk.sign_in("/sign-in", "email=ada%40example.org&password=straw+basket")?;
         Ok(Self {
+            late: start("examples/odd", "late.data", &flags(&[]))?,
+            secure_late: start("examples/odd", "secure_late.data", &flags(&tls))?,
             blog: start("blog", "blog.data", &flags(&comments))?,
             secure_blog: start("blog", "secure_blog.data", &flags(&[&comments[..], &tls].concat()))?,
             secure_forms: start("forms", "secure_forms.data", &flags(&tls))?,

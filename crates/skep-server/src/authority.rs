@@ -9,7 +9,7 @@ pub(crate) fn is_valid(authority: &[u8]) -> bool {
     let (host, port) = split(authority);
     let is_host = match host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")) {
         Some(address) => std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok()),
-        None => !host.is_empty() && host.iter().copied().all(is_in_name),
+        None => !host.is_empty() && host.iter().copied().all(is_in_name) && is_encoded(host),
     };
     is_host && port.is_none_or(|port| port.is_empty() || is_port(port))
 }
@@ -31,6 +31,12 @@ fn split(authority: &[u8]) -> (&[u8], Option<&[u8]>) {
 
 fn is_port(port: &[u8]) -> bool {
     port.iter().all(u8::is_ascii_digit) && std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok())
+}
+
+/// True if two hexadecimal digits follow each percent sign (RFC 3986, 2.1).
+fn is_encoded(host: &[u8]) -> bool {
+    let mut escapes = host.split(|byte| *byte == b'%').skip(1);
+    escapes.all(|rest| rest.get(..2).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)))
 }
 
 fn is_in_name(byte: u8) -> bool {

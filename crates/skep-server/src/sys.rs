@@ -12,29 +12,9 @@ pub(crate) mod signals;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
-use std::task::Poll;
 
-use hyper::rt::ReadBufCursor;
 use rustix::net::RecvFlags;
 use tokio::io::ReadBuf;
-
-/// Lets `read` fill the buffer that hyper offers.
-pub(crate) fn poll_read_into(
-    mut cursor: ReadBufCursor<'_>,
-    read: impl FnOnce(&mut ReadBuf<'_>) -> Poll<io::Result<()>>,
-) -> Poll<io::Result<()>> {
-    // SAFETY: `ReadBuf` only ever initialises this memory and never takes back what is initialised.
-    let mut buffer = ReadBuf::uninit(unsafe { cursor.as_mut() });
-    match read(&mut buffer) {
-        Poll::Ready(Ok(())) => {
-            let filled = buffer.filled().len();
-            // SAFETY: this many bytes are initialised.
-            unsafe { cursor.advance(filled) };
-            Poll::Ready(Ok(()))
-        }
-        other => other,
-    }
-}
 
 /// Receives into the free part of a buffer.
 pub(crate) fn receive(socket: impl AsFd, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {

@@ -12,8 +12,8 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::config::Tls;
 
-/// The protocols for ALPN, best first (RFC 7301).
-const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+/// The protocols for ALPN, best first (RFC 7301, 6).
+const PROTOCOLS: [&[u8]; 3] = [b"h2", b"http/1.1", b"http/1.0"];
 
 /// The TLS acceptor, if TLS is configured.
 pub(crate) fn acceptor(tls: &Tls, http2: bool) -> Result<Option<TlsAcceptor>, String> {

@@ -145,6 +145,11 @@ impl Body {
         self.len() == Some(0)
     }
 
+    /// True if its bytes are made while it is sent.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self.kind, Kind::Stream(..))
+    }
+
     /// The file behind this body, for a server that has a faster way to send it; the body if there is none.
     pub fn into_file(self) -> Result<FileSlice, Self> {
         match self.kind {

@@ -56,7 +56,7 @@ impl Cookie {
     /// `Path`: the browser sends the cookie only for this path and what is below it. Default: `/`.
     ///
     /// # Panics
-    /// If the path contains `;` or a control character.
+    /// If the path contains `;` or a control character, or the name begins with `__Host-` and the path is not `/`.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
@@ -65,6 +65,7 @@ impl Cookie {
             "{:?} is not a valid cookie path",
             self.path
         );
+        assert!(self.path == "/" || !has_prefix(&self.name, HOST_PREFIX), "the path of {:?} can only be /", self.name);
         self
     }
 
@@ -100,6 +101,64 @@ pub(crate) fn find<'r>(headers: &'r HeaderMap, name: &str) -> Option<&'r str> {
         let (key, value) = pair.trim().split_once('=')?;
         (key == name).then(|| value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value))
     })
+}
+
+const HOST_PREFIX: &str = "__Host-";
+
+fn has_prefix(name: &str, prefix: &str) -> bool {
+    name.get(..prefix.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(prefix))
+}
+
+/// Whether browsers keep all of these, which are the fields `Set-Cookie` of a response (RFC 6265bis, 4.1.1, 4.1.3 and 5.7). The error says
+/// which one they do not.
+pub(crate) fn check<'f>(fields: impl Iterator<Item = &'f HeaderValue>) -> Result<(), String> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    for field in fields {
+        let mut parts = field.as_bytes().split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+        let mut pair = parts.next().unwrap_or_default().splitn(2, |byte| *byte == b'=').map(<[u8]>::trim_ascii);
+        let name = pair.next().unwrap_or_default();
+        if names.contains(&name) {
+            return Err(format!(
+                "the response has two cookies {:?}: browsers keep one of them",
+                name.escape_ascii().to_string()
+            ));
+        }
+        names.push(name);
+        if let Some(why) = refusal(name, parts) {
+            return Err(format!("browsers do not keep the cookie {:?}: {why}", name.escape_ascii().to_string()));
+        }
+    }
+    Ok(())
+}
+
+/// Why no browser keeps a cookie with this name and these attributes.
+fn refusal<'f>(name: &[u8], attributes: impl Iterator<Item = &'f [u8]>) -> Option<&'static str> {
+    let name = std::str::from_utf8(name).unwrap_or_default();
+    let (mut is_secure, mut has_domain, mut path, mut same_site) = (false, false, &b""[..], &b""[..]);
+    for attribute in attributes {
+        let mut pair = attribute.splitn(2, |byte| *byte == b'=').map(<[u8]>::trim_ascii);
+        let (key, value) = (pair.next().unwrap_or_default(), pair.next().unwrap_or_default());
+        // The last one counts.
+        match () {
+            () if key.eq_ignore_ascii_case(b"secure") => is_secure = true,
+            () if key.eq_ignore_ascii_case(b"domain") => has_domain = !value.is_empty(),
+            () if key.eq_ignore_ascii_case(b"path") => path = value,
+            () if key.eq_ignore_ascii_case(b"samesite") => same_site = value,
+            () => {}
+        }
+    }
+    let is_host = has_prefix(name, HOST_PREFIX);
+    match () {
+        () if is_host && path != b"/" => Some("one with __Host- has Path=/"),
+        () if is_host && has_domain => Some("one with __Host- has no Domain"),
+        () if !is_secure && (is_host || has_prefix(name, "__Secure-")) => {
+            Some("its prefix asks for Secure, and so for TLS")
+        }
+        () if !is_secure && same_site.eq_ignore_ascii_case(b"none") => {
+            Some("SameSite=None asks for Secure, and so for TLS")
+        }
+        () => None,
+    }
 }
 
 fn is_token(byte: u8) -> bool {

@@ -1,5 +1,6 @@
 //! The context of one request, as its handler sees it.
 
+mod cookies;
 mod databases;
 mod fetch;
 mod forms;
@@ -19,14 +20,13 @@ use serde::de::DeserializeOwned;
 
 use crate::body::Body;
 use crate::cache::{Cache, Store};
-use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
 use crate::files::StoredFile;
 use crate::link::Destination;
 use crate::log;
 use crate::offload::offload;
 use crate::quota::Share;
-use crate::request::{Peer, RequestId, header_text, read_whole};
+use crate::request::{Peer, RequestId, expect_plain, header_text, read_whole};
 use crate::resources::ThreadResources;
 use crate::session::{self, Session};
 use crate::settings::Settings;
@@ -189,25 +189,6 @@ impl<'r> Cx<'r> {
     #[must_use]
     pub fn header(&self, name: &HeaderName) -> Option<&'r str> {
         header_text(&self.shared.parts().headers, name)
-    }
-
-    /// The value of a cookie, as it was sent.
-    #[must_use]
-    pub fn cookie(&self, name: &str) -> Option<&'r str> {
-        self.shared.resources().set_private();
-        cookie::find(&self.shared.parts().headers, name)
-    }
-
-    /// Adds a cookie to the response.
-    ///
-    /// ```
-    /// use skep::{Cookie, Cx};
-    /// fn greet(cx: &mut Cx<'_>) { cx.set_cookie(&Cookie::new("seen", "yes")); }
-    /// ```
-    pub fn set_cookie(&mut self, cookie: &Cookie) {
-        self.shared.resources().set_private();
-        let value = cookie.header_value(self.is_secure());
-        self.headers.get_or_insert_default().append(header::SET_COOKIE, value);
     }
 
     /// The session of this user. An example is at [`Session`].
@@ -392,13 +373,16 @@ impl<'r> Cx<'r> {
         file.answer(self.method(), self.request_headers())
     }
 
-    /// Takes the body as a stream, without a limit. A service with form fields or JSON has read it already.
+    /// Takes the body as a stream, without a limit. A service with form fields or JSON has read it already. The bytes are as they came, also
+    /// where `Content-Encoding` names a coding.
     pub fn take_body(&mut self) -> Body {
         std::mem::take(&mut self.body)
     }
 
-    /// Reads the whole body. More bytes than the service (`body = ...`) or the configuration allows are a 413.
+    /// Reads the whole body. More bytes than the service (`body = ...`) or the configuration allows are a 413, and one with a
+    /// `Content-Encoding`, which nothing here undoes, is a 415.
     pub async fn read_body(&mut self) -> Result<Bytes> {
+        expect_plain(self.request_headers())?;
         let (limit, body, most) = (self.body_limit, self.take_body(), self.limits().bodies);
         read_whole(body, limit, self.memory(), most).await
     }

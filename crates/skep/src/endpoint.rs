@@ -318,6 +318,7 @@ async fn show_again<S: Handle>(cx: &mut Cx<'_>, input: &Input<'_>, mut error: Er
     let retold = Error::refused(faults.clone(), cx.messages());
     let Some(submission) = input.form.as_ref() else { return Err(error) };
     cx.undo();
+    cx.drop_cookies();
     submission.set_field_errors(faults);
     let wants_json = error_page::wants_json(cx.request_headers(), S::ROUTE.speaks_json());
     let page = if wants_json { None } else { S::show_page(input, cx)? };

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::error::Error;
 use crate::html::{DOCTYPE, Document, Html, Trusted};
+use crate::list::weighted;
 use crate::percent::{self, EncodeSet};
 use crate::request::RequestId;
 use crate::response::Response;
@@ -156,12 +157,9 @@ pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 /// What a client wants an error to look like (RFC 9110, 12.5.1): what it says it likes better, and otherwise what it
 /// came to hear, which is JSON if what it asked `speaks_json`.
 pub(crate) fn wants_json(headers: &HeaderMap, speaks_json: bool) -> bool {
-    let (mut json, mut html) = (0.0_f32, 0.0_f32);
-    let fields = headers.get_all(ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
-    for range in fields.flat_map(|field| field.split(',')) {
-        let mut parts = range.split(';').map(str::trim);
-        let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let quality = parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0, |q| q.parse().unwrap_or(0.0));
+    let (mut json, mut html) = (0, 0);
+    for (kind, quality) in weighted(headers, &ACCEPT) {
+        let kind = kind.to_ascii_lowercase();
         if kind == "application/json" || kind.ends_with("+json") {
             json = json.max(quality);
         } else if kind == "text/html" || kind == "application/xhtml+xml" {

@@ -35,7 +35,9 @@ use http::header::{ALLOW, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, LOCATION
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 #[doc(hidden)]
-pub(crate) use self::conditional::{is_other_wanted, is_unchanged};
+#[cfg(feature = "compression")]
+pub(crate) use self::conditional::names_tag;
+pub(crate) use self::conditional::{Verdict, conditional, not_modified, verdict_on};
 use self::dir::Dir;
 use self::embedded::Embedded;
 pub use self::embedded::EmbeddedFile;

@@ -42,6 +42,7 @@
 //!
 //! Start reading at [`Form`]; what makes a type a field is [`Control`].
 
+mod charset;
 mod choice;
 mod columns;
 mod complete;
@@ -56,6 +57,7 @@ mod look;
 mod multipart;
 mod number;
 pub(crate) mod once;
+mod parameters;
 mod receive;
 mod refusal;
 mod rows;

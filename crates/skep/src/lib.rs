@@ -83,6 +83,7 @@ pub mod wire;
 mod const_text;
 mod endpoint;
 mod keys;
+mod list;
 mod log_limit;
 mod nonce;
 mod origin;

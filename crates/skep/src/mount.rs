@@ -69,8 +69,8 @@ impl Mounted {
         taken.version = parts.version;
         std::mem::swap(&mut taken.headers, &mut parts.headers);
         std::mem::swap(&mut taken.extensions, &mut parts.extensions);
-        if let Some(accept) = taken.headers.get(ACCEPT) {
-            parts.headers.insert(ACCEPT, accept.clone());
+        for accept in taken.headers.get_all(ACCEPT) {
+            parts.headers.append(ACCEPT, accept.clone());
         }
         Self { parts: taken, body, peer, id }
     }

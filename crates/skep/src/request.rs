@@ -1,14 +1,17 @@
 //! Requests, as a server passes them to the framework.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, COOKIE};
 use http::request::Parts;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::error::{Error, Result};
 use crate::html::{Buffer, Render, Text};
+use crate::list::elements;
 use crate::quota::Share;
 
 /// A request as a server received it: the header block parsed, the body not yet read.
@@ -132,6 +135,35 @@ impl Request {
 /// The value of a header field, if it is there and is visible ASCII.
 pub(crate) fn header_text<'r>(headers: &'r HeaderMap, name: &http::HeaderName) -> Option<&'r str> {
     headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// The value of a header field as a text. Several lines are one list (RFC 9110, 5.3), those of `Cookie` too (RFC 9113, 8.2.3).
+///
+/// # Errors
+/// 400 for what is no visible ASCII.
+pub(crate) fn joined_text<'r>(headers: &'r HeaderMap, name: &HeaderName) -> Result<Option<Cow<'r, str>>> {
+    let mut lines = headers.get_all(name).iter().map(HeaderValue::to_str);
+    let not_text = |_| Error::bad_request(format!("the header field {name} is not visible ASCII"));
+    let Some(first) = lines.next() else { return Ok(None) };
+    let mut joined = Cow::Borrowed(first.map_err(not_text)?);
+    for line in lines {
+        let separator = if name == COOKIE { "; " } else { ", " };
+        *joined.to_mut() += separator;
+        *joined.to_mut() += line.map_err(not_text)?;
+    }
+    Ok(Some(joined))
+}
+
+/// 415 for a body in a coding, which nothing here undoes (RFC 9110, 15.5.16).
+pub(crate) fn expect_plain(headers: &HeaderMap) -> Result<()> {
+    let is_plain = |field: &HeaderValue| {
+        field.to_str().is_ok_and(|list| elements(list).all(|coding| coding.eq_ignore_ascii_case("identity")))
+    };
+    if headers.get_all(CONTENT_ENCODING).iter().all(is_plain) {
+        return Ok(());
+    }
+    let error = Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE).with_message("a body is read without Content-Encoding");
+    Err(error.with_header(ACCEPT_ENCODING, HeaderValue::from_static("identity")))
 }
 
 /// Reads a body up to a limit.

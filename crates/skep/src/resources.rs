@@ -11,7 +11,7 @@ use std::error::Error as StdError;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderValue};
 
 use crate::body::drain::DrainSignal;
 use crate::cache::{Cache, Caches, Pages, Store};
@@ -28,7 +28,7 @@ use crate::mail::{Delivery, Mail, Outbox};
 use crate::nonce::Scope;
 use crate::quota::Quota;
 use crate::rate::Rate;
-use crate::request::{Peer, header_text};
+use crate::request::Peer;
 use crate::response::Response;
 use crate::security_headers;
 use crate::session::{SESSIONS, Sessions};
@@ -325,9 +325,8 @@ impl ThreadResources {
 
     /// The messages of a request: in the language that was chosen, or in one that its client accepts.
     pub(crate) fn messages(&self, headers: &HeaderMap) -> &Messages {
-        let accepted = || header_text(headers, &header::ACCEPT_LANGUAGE);
-        self.chosen_language()
-            .unwrap_or_else(|| validation::choose_language(&self.shared().forms.languages, accepted()))
+        let languages = &self.shared().forms.languages;
+        self.chosen_language().unwrap_or_else(|| validation::choose_language(languages, Some(headers)))
     }
 
     pub(crate) fn has_database(&self) -> bool {

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::account::{Account, Rendering};
 use crate::body::Body;
-use crate::compression::Wish;
+use crate::compression::{Whole, Wish};
 use crate::error::Error;
 use crate::html::{self, Html};
 use crate::link::{self, Destination};
@@ -249,6 +249,22 @@ impl Response {
             block.add_to(self.inner.headers_mut());
         }
         self.inner.headers_mut()
+    }
+
+    /// The header fields to change, without those that are the same in many responses.
+    pub(crate) fn own_headers_mut(&mut self) -> &mut HeaderMap {
+        self.inner.headers_mut()
+    }
+
+    /// Notes what the response would be as a whole: a 200 whose body is left out or sent in part.
+    pub(crate) fn set_whole(&mut self, whole: Whole) {
+        self.inner.extensions_mut().insert(whole);
+    }
+
+    /// That of [`set_whole`](Self::set_whole).
+    #[cfg(feature = "compression")]
+    pub(crate) fn take_whole(&mut self) -> Option<Whole> {
+        self.inner.extensions_mut().remove()
     }
 
     /// Adds fields that the response does not have, as its last step: [`headers`](Self::headers) is without them.

@@ -19,9 +19,10 @@ use crate::cx::Cx;
 use crate::error::Error;
 use crate::form::{FieldInfo, FormField, Messages, Submission};
 use crate::guard::GuardInfo;
+use crate::list::elements;
 use crate::param::{Field, Pairs, Param, quoted};
 use crate::percent;
-use crate::request::header_text;
+use crate::request::joined_text;
 use crate::response::Result;
 
 pub use json::{Answer, AnswersJson, answer_json, answer_nothing};
@@ -266,12 +267,15 @@ impl<'r> Input<'r> {
     }
 }
 
-/// A header field as a parameter.
+/// A header field as a parameter: all of its lines as one list.
 #[doc(hidden)]
 pub fn read_header<F: Field>(headers: &HeaderMap, name: &'static str) -> Result<F> {
     let mut pairs = Pairs::default();
-    if let Some(text) = header_text(headers, &HeaderName::from_static(name)) {
-        pairs.push(name, text);
+    let text = joined_text(headers, &HeaderName::from_static(name))?;
+    match &text {
+        Some(list) if F::REPEATED => elements(list).for_each(|element| pairs.push(name, element)),
+        Some(text) => pairs.push(name, text),
+        None => {}
     }
     F::read(name, &pairs)
 }

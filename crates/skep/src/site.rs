@@ -2,6 +2,7 @@
 //!
 //! Start reading at [`Local::answer`], which handles every request.
 
+mod content;
 mod failures;
 mod headers;
 mod ids;
@@ -39,6 +40,7 @@ use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::error_page::ErrorPage;
+use crate::files;
 use crate::guard::{AccessTable, PrefixGuard};
 use crate::link::{self, BaseUrl, Destination};
 use crate::log::Trace;
@@ -58,7 +60,7 @@ use crate::setup::Setup;
 use crate::sql;
 use crate::status::Part;
 use failures::About;
-use headers::{add_headers, drop_body, keep_private};
+use headers::{add_headers, keep_private};
 use ids::Ids;
 pub use job::Job;
 use parts::{check_path, endpoint, page_of_form, without_path};
@@ -357,14 +359,12 @@ impl Local {
             let situation = Situation { is_private: resources.is_private(), is_foreign: mount.is_some() };
             compression::apply(&mut response, parts, situation, &self.site().setup().compression);
         }
+        response.settle(parts.method == Method::HEAD);
         if is_own {
             self.site().resources.add_security_headers(&mut response, &nonce, *peer);
         }
         if let Some(cors) = cors {
             cors.add_to(response.headers_mut(), origin.as_ref());
-        }
-        if parts.method == Method::HEAD {
-            drop_body(&mut response);
         }
         if let Some(account) = account.0.take() {
             observed::note(&mut response, account, begun);
@@ -428,10 +428,11 @@ impl Local {
                 None => return Err(cx.fail(error)),
             },
         };
+        cx.check_cookies(response.headers())?;
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
         }
-        Ok(response)
+        files::conditional(response, &parts.method, &parts.headers)
     }
 
     /// A page has one canonical path. The path with a slash too many or too few redirects there; anything else is a 404.
@@ -473,10 +474,8 @@ impl Local {
         let about =
             About { parts: Some(parts), speaks_json: speaks_json().unwrap_or(false), user: None, language: None };
         let mut response = nonce.enter(|| self.page(error, id, &about));
+        response.settle(parts.method == Method::HEAD);
         self.site().resources.add_security_headers(&mut response, &nonce, request.peer);
-        if parts.method == Method::HEAD {
-            drop_body(&mut response);
-        }
         response
     }
 }

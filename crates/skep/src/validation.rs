@@ -1,11 +1,12 @@
 //! What is wrong with input: the errors of fields, and their messages.
 
+mod language;
 mod messages;
 
 use std::borrow::Cow;
 
+pub(crate) use language::choose as choose_language;
 pub use messages::Messages;
-pub(crate) use messages::choose as choose_language;
 
 /// Why the value of a field is invalid. Its text comes from [`Messages`], in the user's language.
 ///

@@ -359,6 +359,21 @@ fn variants_beyond_the_limit_of_a_minute_are_made_and_not_kept() {
 }
 
 #[test]
+fn a_page_is_kept_for_all_lines_of_a_header_field() {
+    let client = client();
+    let get = |lines: &[&str]| {
+        let request = client.request(Method::GET, "/agent");
+        lines.iter().fold(request, |request, line| request.header("user-agent", line)).send().text().to_owned()
+    };
+    assert_eq!(get(&["a"]), "Some(\"a\") made 1");
+    assert_eq!(get(&["a", "b"]), "Some(\"a, b\") made 2");
+    assert_eq!(get(&["a", "c"]), "Some(\"a, c\") made 3");
+    assert_eq!(get(&["a"]), "Some(\"a\") made 1");
+    let not_text = client.request(Method::GET, "/agent").header("user-agent", "\u{e4}").send();
+    assert_eq!(not_text.status(), 400);
+}
+
+#[test]
 fn tiers_for_a_name_that_is_no_cache_are_a_problem() {
     let mut setup = setup();
     setup.caches.insert("counts".into(), Tiers::parse(["memory:1MiB"]).unwrap());

@@ -230,6 +230,91 @@ fn a_page_in_the_cache_is_compressed_once_and_sent_so_with_each_hit() {
     assert_eq!(MADE.load(Ordering::Relaxed), made);
 }
 
+/// What a cache updates its copy by, and keys it by, is the same in each of them (RFC 9110, 15.3.7 and 15.4.5).
+#[test]
+fn a_304_and_a_206_have_the_fields_of_the_200() {
+    let app = || {
+        let files = skep::files::Files::dir("tests/site");
+        App::new()
+            .name("bees", "1.0.0")
+            .serve::<(Text, CachedPage, Described)>()
+            .files("/site", files)
+            .openapi("/api.json")
+    };
+    for codings in [vec![Coding::Brotli, Coding::Gzip], Vec::new()] {
+        let mut setup = setup();
+        (setup.compression.codings, setup.compression.min_size) = (codings.clone(), 16);
+        let client = Client::with_setup(app(), setup);
+        for (url, varies) in [
+            ("/page", true),
+            ("/text/tagged", true),
+            ("/described/text", true),
+            ("/described/picture", false),
+            ("/described/encoded", false),
+            ("/described/untouched", false),
+            ("/site/hello.txt", true),
+            ("/site/style.css", true),
+            ("/site/dot.png", false),
+            ("/api.json", true),
+        ] {
+            for accepts in ["br", "identity"] {
+                let whole = get(&client, url, accepts);
+                let tag = whole.header("etag").unwrap_or_else(|| panic!("{url}: {:?}", whole.headers()));
+                let request = |name, value| {
+                    client.request(Method::GET, url).header("accept-encoding", accepts).header(name, value)
+                };
+                let unchanged = request("if-none-match", tag).send();
+                assert_eq!(unchanged.status(), 304, "{url} {accepts}");
+                assert_eq!((unchanged.text(), unchanged.header("content-type")), ("", None), "{url} {accepts}");
+                let partial = request("range", "bytes=0-3").send();
+                let others = [Some(&unchanged), Some(&partial).filter(|partial| partial.status() == 206)];
+                for other in others.into_iter().flatten() {
+                    for name in ["vary", "cache-control", "content-location", "expires"] {
+                        let value = |response: &TestResponse| {
+                            let values = response.headers().get_all(name);
+                            values.iter().map(|value| value.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+                        };
+                        assert_eq!(value(other), value(&whole), "{name} of {url} {accepts}, {}", other.status());
+                    }
+                }
+                assert_eq!(unchanged.header("etag"), Some(tag), "{url} {accepts}");
+                let has_vary = whole.header("vary").is_some_and(|vary| vary.contains("accept-encoding"));
+                assert_eq!(has_vary, varies && !codings.is_empty(), "{url} {accepts}");
+            }
+        }
+    }
+}
+
+/// A text with fields of its own.
+#[derive(Service)]
+#[service(GET "/described/{kind}")]
+struct Described {
+    kind: String,
+}
+
+impl Handle for Described {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let fields = [
+            ("etag", "\"a, b\""),
+            ("content-location", "/elsewhere"),
+            ("expires", "Thu, 01 Jan 2099 00:00:00 GMT"),
+            ("vary", "cookie, accept-language"),
+        ];
+        for (name, value) in fields {
+            cx.set_header(skep::header::HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        let kind = if self.kind == "picture" { "image/png" } else { "text/plain" };
+        let mut response = Response::with_content_type(kind, text());
+        if self.kind == "encoded" {
+            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("deflate"));
+        }
+        for line in ["max-age=9", "No-Transform"].into_iter().filter(|_| self.kind == "untouched") {
+            response.headers_mut().append(CACHE_CONTROL, HeaderValue::from_static(line));
+        }
+        Ok(response)
+    }
+}
+
 #[cfg(feature = "zstd")]
 #[test]
 fn zstd_is_one_of_the_codings_that_a_client_weighs() {

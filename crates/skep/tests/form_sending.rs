@@ -289,6 +289,84 @@ fn a_broken_body_is_the_clients_fault() {
     assert_eq!(request.send().status(), 422);
 }
 
+/// The name of the file and the title, or the status.
+fn received(client: &Client, body: Vec<u8>) -> String {
+    let answer = client.request(Method::POST, "/any").body("multipart/form-data; boundary=x", body).send();
+    if answer.status() == 200 { answer.text().to_owned() } else { answer.status().as_u16().to_string() }
+}
+
+#[derive(Service)]
+#[service(POST "/any")]
+struct AnyUpload {
+    #[form]
+    title: Option<String>,
+    #[form]
+    file: Option<Upload>,
+}
+
+impl Handle for AnyUpload {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        let file = self.file.map(|file| file.file_name().to_owned());
+        Ok(Response::text(format!("{file:?} {:?}", self.title)))
+    }
+}
+
+#[test]
+fn the_name_of_a_file_is_what_its_sender_means() {
+    let client = Client::new(App::new().serve::<(AnyUpload,)>());
+    for (disposition, name) in [
+        (&br#"form-data; name="file"; filename="my \"best\" day.jpg""#[..], Some(r#"my "best" day.jpg"#)),
+        (br#"form-data; filename="my \"best\" day.jpg"; name="file""#, Some(r#"my "best" day.jpg"#)),
+        (br#"form-data; name="file"; filename="my %22best%22 day.jpg""#, Some(r#"my "best" day.jpg"#)),
+        (br#"form-data; name="file"; filename="C:\Users\me\f.txt""#, Some("f.txt")),
+        (br#"form-data; name="file"; filename="C:\\Users\\me\\f.txt""#, Some("f.txt")),
+        (br#"attachment; name=file; filename=plain.txt"#, Some("plain.txt")),
+        (b"form-data;\r\n name=\"file\";\r\n\tfilename=\"folded.txt\"", Some("folded.txt")),
+        (b"form-data; name=\"file\"; filename=\"b\xc3\xbccher.txt\"", Some("b\u{fc}cher.txt")),
+        (b"form-data; name=\"file\"; filename=\"b\xfccher \x80.txt\"", Some("b\u{fc}cher \u{20ac}.txt")),
+        (br#"form-data; name="file"; filename*=UTF-8''%e2%82%ac%20rates.txt"#, Some("\u{20ac} rates.txt")),
+        (br#"form-data; name="file"; filename*=UTF-8''other.txt; filename="this.txt""#, Some("this.txt")),
+        (br#"form-data; name="file"; filename*=UTF-8''%zz"#, None),
+        (br#"form-data; filename="a.txt""#, None),
+        (br#"form-data; name="file; filename="a.txt"#, None),
+    ] {
+        let body = [b"--x\r\nContent-Disposition: ", disposition, b"\r\n\r\nhi\r\n--x--"].concat();
+        let expected = name.map_or("400".to_owned(), |name| format!("{:?} None", Some(name)));
+        assert_eq!(received(&client, body), expected, "{}", disposition.escape_ascii());
+    }
+}
+
+#[test]
+fn a_text_is_read_in_the_encoding_that_its_part_or_its_form_names() {
+    let client = Client::new(App::new().serve::<(AnyUpload,)>());
+    let part = |name: &str, kind: &str, text: &[u8]| {
+        let kind = if kind.is_empty() { String::new() } else { format!("Content-Type: {kind}\r\n") };
+        [format!("--x\r\nContent-Disposition: form-data; name={name}\r\n{kind}\r\n").as_bytes(), text, b"\r\n"].concat()
+    };
+    let title = |kind: &str, text: &[u8]| part("title", kind, text);
+    let of_form = |charset: &str| part("_charset_", "", charset.as_bytes());
+    let german = r#"None Some("\u{fc}ber")"#.replace("\\u{fc}", "\u{fc}");
+    for (parts, expected) in [
+        (title("", b"\xc3\xbcber"), &*german),
+        (title("text/plain; charset=UTF-8", b"\xc3\xbcber"), &german),
+        (title("text/plain; charset=\"iso-8859-1\"", b"\xfcber"), &german),
+        (title("text/plain;CHARSET=windows-1252", b"\xfcber"), &german),
+        (title("text/plain; charset=utf-16le", b"\xfc\0b\0e\0r\0"), &german),
+        (title("", b"\xfcber"), "400"),
+        (title("text/plain; charset=utf-8", b"\xfcber"), "400"),
+        (title("text/plain; charset=utf-16", b"abc"), "400"),
+        (title("text/plain; charset=shift_jis", b"a"), "415"),
+        ([of_form("iso-8859-1"), title("", b"\xfcber")].concat(), &german),
+        ([title("", b"\xfcber"), of_form("ISO-8859-1")].concat(), &german),
+        ([of_form("iso-8859-1"), title("text/plain; charset=utf-8", b"\xc3\xbcber")].concat(), &german),
+        ([of_form("shift_jis"), title("", b"a")].concat(), "415"),
+        ([of_form("shift_jis"), title("text/plain; charset=utf-8", b"\xc3\xbcber")].concat(), &german),
+        (of_form("utf-8"), "None None"),
+    ] {
+        assert_eq!(received(&client, [&parts[..], b"--x--"].concat()), expected, "{}", parts.escape_ascii());
+    }
+}
+
 /// Each takes files of a kind of its own.
 macro_rules! kinds {
     ($($field:ident $kind:ident $accept:literal)*) => {

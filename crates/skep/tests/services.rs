@@ -8,6 +8,8 @@ use skep::{Method, header};
 mod judged;
 #[path = "services/routing.rs"]
 mod routing;
+#[path = "services/rules.rs"]
+mod rules;
 
 #[derive(Service)]
 #[service(GET "/")]

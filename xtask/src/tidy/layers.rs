@@ -91,6 +91,7 @@ const CRATES: &[Layers] = &[
                     "const_text",
                     "cookie",
                     "fetch",
+                    "list",
                     "log",
                     "log_limit",
                     "macros",

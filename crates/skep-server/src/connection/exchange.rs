@@ -222,6 +222,7 @@ pub(crate) struct Exchange {
     is_finished: bool,
     is_upgraded: bool,
     http1: bool,
+    is_head: bool,
     permit: Permit,
     /// Where its time went, for metrics.
     account: Option<Box<Account>>,
@@ -296,6 +297,7 @@ impl Exchange {
             is_finished: false,
             is_upgraded: false,
             http1: parts.version != Version::HTTP_2,
+            is_head: parts.method == Method::HEAD,
             permit: Permit::Wanted,
             account: None,
             waited: Duration::ZERO,
@@ -354,6 +356,10 @@ impl Exchange {
 
     pub(super) fn set_status(&mut self, status: StatusCode) {
         self.status = Some(status);
+    }
+
+    pub(super) fn is_head(&self) -> bool {
+        self.is_head
     }
 
     pub(super) fn connection(&self) -> &Rc<Connection> {

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll, ready};
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, UPGRADE};
+use http::header::{CONNECTION, UPGRADE};
 use http::{HeaderMap, Method, StatusCode};
 use skep::upgrade::{Offer, Task, Upgrade, Upgraded};
 use skep::{Body, HeaderBlock};
@@ -386,7 +386,7 @@ where
         let (response, block) = response.into_written();
         let (parts, body) = response.into_parts();
         let (headers, status) = (&parts.headers, parts.status);
-        let length = self.response_length(status, headers, &body);
+        let length = self.response_length(status, &body);
         let most = self.connection.context.limits.unread_body;
         // What has not come in time is not waited for once more.
         let goes_on =
@@ -451,20 +451,17 @@ where
         None
     }
 
-    fn response_length(&self, status: StatusCode, headers: &HeaderMap, body: &Body) -> ResponseLength {
+    /// The application has seen to the content and its length already.
+    fn response_length(&self, status: StatusCode, body: &Body) -> ResponseLength {
         if status.is_informational() || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
             return ResponseLength::None;
         }
-        let said = || headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
         match body.len() {
             // The body of a response to HEAD is left out; its length is that of the one to GET, where that is known.
             Some(0) if self.request.is_head => ResponseLength::None,
             Some(length) => ResponseLength::Known(length),
-            None => match said() {
-                Some(length) => ResponseLength::Known(length),
-                None if self.request.version_11 => ResponseLength::Chunked,
-                None => ResponseLength::Close,
-            },
+            None if self.request.version_11 => ResponseLength::Chunked,
+            None => ResponseLength::Close,
         }
     }
 
@@ -480,5 +477,7 @@ where
 }
 
 fn asks_to_close(headers: &HeaderMap) -> bool {
-    headers.get(CONNECTION).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"close"))
+    let options =
+        headers.get_all(CONNECTION).into_iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    options.map(<[u8]>::trim_ascii).any(|option| option.eq_ignore_ascii_case(b"close"))
 }

@@ -1,5 +1,8 @@
 //! HTTP/2 over one connection, with hyper.
 
+mod fields;
+mod frames;
+
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -18,6 +21,9 @@ use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use skep::Error;
 use skep::upgrade::{Offer, Upgrade, Upgraded};
+
+use frames::Frames;
+use tokio::io::ReadBuf;
 
 use super::exchange::{self, Answered, Exchange, Received};
 use super::response_body::ResponseBody;
@@ -59,7 +65,7 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
         .enable_connect_protocol()
         .max_pending_accept_reset_streams(limits.http2_resets as usize)
         .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
-        .serve_connection(Io(Rc::clone(connection)), service);
+        .serve_connection(Io::new(connection), service);
     // Sends GOAWAY, and finishes the streams in progress (RFC 9113, 6.8).
     // Before the client's preface hyper would close the connection without GOAWAY: a retiring worker waits for it, a draining one does not.
     let ends = |context: &Context| context.is_draining() || context.is_retiring() && connection.wire().received;
@@ -135,17 +141,63 @@ fn ended(connection: &Connection, result: hyper::Result<()>) -> End {
 }
 
 /// The wire as hyper's I/O.
-struct Io(Rc<Connection>);
+struct Io {
+    connection: Rc<Connection>,
+    frames: Frames,
+    /// What hyper had no room for.
+    rest: Vec<u8>,
+}
+
+impl Io {
+    fn new(connection: &Rc<Connection>) -> Self {
+        let mut io = Self { connection: Rc::clone(connection), frames: Frames::default(), rest: Vec::new() };
+        let sniffed = connection.wire().take_sniffed();
+        io.frames.push(&sniffed, |bytes| io.rest.extend_from_slice(bytes));
+        io
+    }
+}
 
 impl Read for Io {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut TaskContext<'_>, cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        self.0.wire().poll_read(cx, cursor)
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut TaskContext<'_>,
+        mut cursor: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let Self { connection, frames, rest } = &mut *self;
+        // What is held may be all that has come, and no bytes would be the end.
+        while rest.is_empty() {
+            let context = Rc::clone(&connection.context);
+            let mut memory = context.scratch();
+            let room = cursor.remaining().min(memory.len());
+            let mut buffer = ReadBuf::new(&mut memory[..room]);
+            ready!(connection.wire().poll_receive(cx, &mut buffer))?;
+            if buffer.filled().is_empty() {
+                *rest = frames.take_held();
+                break;
+            }
+            let before = cursor.remaining();
+            frames.push(buffer.filled(), |bytes| {
+                let now = if rest.is_empty() { bytes.len().min(cursor.remaining()) } else { 0 };
+                cursor.put_slice(&bytes[..now]);
+                rest.extend_from_slice(&bytes[now..]);
+            });
+            if cursor.remaining() < before {
+                return Poll::Ready(Ok(()));
+            }
+        }
+        let count = rest.len().min(cursor.remaining());
+        cursor.put_slice(&rest[..count]);
+        rest.drain(..count);
+        if rest.is_empty() {
+            *rest = Vec::new();
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
 impl Write for Io {
     fn poll_write(self: Pin<&mut Self>, cx: &mut TaskContext<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.0.wire().poll_write(cx, bytes)
+        self.connection.wire().poll_write(cx, bytes)
     }
 
     /// The output is flushed when hyper has nothing more to do: see `Connection::after_poll`.

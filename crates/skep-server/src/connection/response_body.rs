@@ -19,7 +19,11 @@ pub(crate) struct ResponseBody {
 impl ResponseBody {
     /// The response as hyper takes it.
     pub(super) fn of(answered: Answered) -> http::Response<Self> {
-        let Answered { response, mut exchange, .. } = answered;
+        let Answered { mut response, mut exchange, .. } = answered;
+        if exchange.is_head() {
+            // A response of the server itself has a body, whatever the method.
+            response.settle_again(true);
+        }
         exchange.set_status(response.status());
         response.into_http().map(|body| Self { pieces: Pieces { body, frame: Bytes::new() }, exchange: Some(exchange) })
     }

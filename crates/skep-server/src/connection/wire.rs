@@ -9,13 +9,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
-use hyper::rt::ReadBufCursor;
 use skep::body::FileSlice;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::exchange::Exchange;
 use super::socket::Socket;
-use crate::sys;
 
 /// Responses are gathered up to this many bytes.
 const GATHER: usize = 16 << 10;
@@ -198,17 +196,6 @@ impl Wire {
     pub(crate) fn poll_receive(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
         self.received |= !buffer.filled().is_empty();
-        Poll::Ready(Ok(()))
-    }
-
-    /// The same for hyper, beginning with what was sniffed.
-    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, mut cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        if self.sniffed.is_empty() {
-            return sys::poll_read_into(cursor, |buffer| self.poll_receive(cx, buffer));
-        }
-        let count = self.sniffed.len().min(cursor.remaining());
-        cursor.put_slice(&self.sniffed[..count]);
-        self.sniffed.drain(..count);
         Poll::Ready(Ok(()))
     }
 

@@ -54,7 +54,9 @@ impl Framing {
             }
             EXPECT => {
                 // HTTP/1.0 does not know it (RFC 9110, 10.1.1).
-                self.expects_continue = self.version_11 && value.eq_ignore_ascii_case(b"100-continue");
+                let mut expected = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
+                self.expects_continue |=
+                    self.version_11 && expected.any(|one| one.eq_ignore_ascii_case(b"100-continue"));
                 Ok(())
             }
             _ => Ok(()),

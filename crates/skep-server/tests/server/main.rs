@@ -11,6 +11,7 @@ mod life;
 mod limits;
 mod process;
 mod proxies;
+mod rules;
 mod strict;
 mod support;
 mod tls;

@@ -232,7 +232,7 @@ pub fn pattern(count: u64) -> Vec<u8> {
     bytes
 }
 
-fn file(count: u64) -> std::io::Result<std::fs::File> {
+pub fn file(count: u64) -> std::io::Result<std::fs::File> {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

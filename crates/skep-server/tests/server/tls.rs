@@ -77,6 +77,11 @@ fn both_protocols_are_spoken_with_a_certificate_from_files() {
         let mut all = Vec::new();
         stream.read_to_end(&mut all).await.unwrap();
         assert!(all.ends_with(&pattern(2_000_000)));
+        let mut stream = connect(&server, &files.path("a.crt"), b"http/1.0").await;
+        stream.write_all(b"GET / HTTP/1.0\r\n\r\n").await.unwrap();
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).await.unwrap();
+        assert!(all.starts_with(b"HTTP/1.0 200 ") && all.ends_with(b"Hello, world!"));
         let stream = connect(&server, &files.path("a.crt"), b"h2").await;
         assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
         let mut sender = http2::handshake(stream).await;

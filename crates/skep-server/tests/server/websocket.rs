@@ -186,31 +186,71 @@ fn a_subprotocol_is_the_first_of_ours_that_the_client_offers() {
     }
 }
 
+const ASKS: &str = "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n";
+const VERSION: &str = "Sec-WebSocket-Version: 13\r\n";
+const KEY: &str = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+
 #[test]
 fn a_request_that_does_not_ask_rightly_learns_what_is_missing() {
     let server = server(&[]);
-    let status = |fields: &str| {
+    let answer = |line: &str, fields: &[&str]| {
         let mut client = Raw::connect(&server);
-        client.say(format!("GET /echo HTTP/1.1\r\nHost: x\r\n{fields}\r\n")).answer()
+        client.say(format!("{line}\r\nHost: x\r\n{}\r\n", fields.concat())).answer()
     };
-    let plain = status("");
-    assert_eq!(
-        (plain.status, plain.field("upgrade"), plain.field("connection")),
-        (426, Some("websocket"), Some("upgrade"))
-    );
-    let asks = "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n";
-    assert_eq!(status(&format!("{asks}Sec-WebSocket-Version: 8\r\n")).field("sec-websocket-version"), Some("13"));
-    assert_eq!(status(&format!("{asks}Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: short\r\n")).status, 400);
-    let key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-    assert_eq!(status(&format!("Upgrade: websocket\r\n{key}")).status, 501, "the connection is not asked to change");
-    let right = {
+    let get = "GET /echo HTTP/1.1";
+    for (line, fields, status) in [
+        (get, &[][..], 426),
+        (get, &[VERSION, KEY, "Connection: upgrade\r\n"], 426),
+        (get, &[VERSION, KEY, "Connection: upgrade\r\nUpgrade: h2c\r\n"], 426),
+        (get, &[VERSION, KEY, "Upgrade: websocket\r\n"], 400),
+        (get, &[VERSION, KEY, "Upgrade: websocket\r\nConnection: keep-alive\r\n"], 400),
+        (get, &[ASKS, VERSION, KEY, "Content-Length: 2\r\n\r\nhi"], 400),
+        (get, &[ASKS, VERSION, KEY, "Transfer-Encoding: chunked\r\n\r\n0\r\n"], 400),
+        (get, &[ASKS, VERSION], 400),
+        (get, &[ASKS, VERSION, KEY, KEY], 400),
+        (get, &[ASKS, VERSION, KEY, "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"], 400),
+        (get, &[ASKS, VERSION, "Sec-WebSocket-Key: short\r\n"], 400),
+        (get, &[ASKS, VERSION, "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ\r\n"], 400),
+        (get, &[ASKS, VERSION, "Sec-WebSocket-Key: \u{e4}\r\n"], 400),
+        (get, &[ASKS, KEY], 400),
+        (get, &[ASKS, KEY, VERSION, VERSION], 400),
+        (get, &[ASKS, KEY, "Sec-WebSocket-Version: 8\r\n"], 426),
+        (get, &[ASKS, KEY, "Sec-WebSocket-Version: 14\r\n"], 426),
+        (get, &[ASKS, KEY, "Sec-WebSocket-Version: 13, 8\r\n"], 426),
+        (get, &[ASKS, KEY, "Sec-WebSocket-Version: x\r\n"], 426),
+        ("GET /echo HTTP/1.0", &[ASKS, VERSION, KEY], 400),
+        ("GET /shout HTTP/1.1", &[], 426),
+        ("GET /shout HTTP/1.1", &["Upgrade: shout\r\n"], 400),
+        ("GET /shout HTTP/1.0", &["Connection: upgrade\r\nUpgrade: shout\r\n"], 400),
+        ("GET /shout HTTP/1.1", &["Connection: upgrade\r\nUpgrade: shout\r\nContent-Length: 1\r\n\r\nx"], 400),
+    ] {
+        let answer = answer(line, fields);
+        assert_eq!(answer.status, status, "{line} {fields:?}");
+        let protocol = if line.contains("shout") { "shout" } else { "websocket" };
+        let asks = Some(protocol).filter(|_| status == 426);
+        assert_eq!(answer.field("upgrade"), asks, "{line} {fields:?}");
+        assert!(asks.is_none() || answer.field("connection") == Some("upgrade"), "{}", answer.head);
+        let is_of_version = answer.text().contains("version of WebSockets");
+        assert_eq!(answer.field("sec-websocket-version"), is_of_version.then_some("13"), "{line} {fields:?}");
+    }
+}
+
+#[test]
+fn a_request_that_asks_rightly_is_accepted_however_it_spells_its_lists() {
+    let server = server(&[]);
+    for fields in [
+        ASKS,
+        "Connection: Upgrade\r\nUpgrade: h2c\r\nUpgrade: websocket\r\n",
+        "Connection: Upgrade\r\nUpgrade: h2c, WebSocket\r\n",
+        "Connection: keep-alive\r\nConnection: UPGRADE\r\nUpgrade:websocket\r\n",
+        "Connection: ,upgrade,\r\nUpgrade: ,websocket\r\nContent-Length: 0\r\n",
+    ] {
         let mut client = Raw::connect(&server);
-        client.say(format!("GET /echo HTTP/1.1\r\nHost: x\r\n{asks}{key}\r\n"));
+        client.say(format!("GET /echo HTTP/1.1\r\nHost: x\r\n{fields}{VERSION}{KEY}\r\n"));
         let mut head = [0; 12];
         client.stream.read_exact(&mut head).unwrap();
-        head
-    };
-    assert_eq!(&right, b"HTTP/1.1 101");
+        assert_eq!(&head, b"HTTP/1.1 101", "{fields}");
+    }
 }
 
 #[test]
@@ -273,6 +313,21 @@ fn http_2_has_websockets_beside_other_streams() {
         let mut rest = Vec::new();
         stream.read_to_end(&mut rest).await.unwrap();
         assert_eq!(rest, b"\x88\x02\x03\xe8", "the close frame, and the end of the stream");
+        for (versions, status) in
+            [(&[][..], 400), (&["8"], 426), (&["14"], 426), (&["13", "13"], 400), (&["13, 8"], 426), (&["13"], 200)]
+        {
+            let request = versions.iter().fold(Request::connect("http://x/echo"), |request, version| {
+                request.header("sec-websocket-version", *version)
+            });
+            let mut request = request.body(Empty::new()).unwrap();
+            request.extensions_mut().insert(Protocol::from_static("websocket"));
+            let answer = client.send_request(request).await.unwrap();
+            assert_eq!(answer.status(), status, "{versions:?}");
+            assert_eq!(
+                answer.headers().contains_key("sec-websocket-version"),
+                !versions.contains(&"13") || status == 426
+            );
+        }
         // What makes no byte stream is no success.
         let mut request = Request::connect("http://x/").body(Empty::new()).unwrap();
         request.extensions_mut().insert(Protocol::from_static("websocket"));

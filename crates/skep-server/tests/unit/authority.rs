@@ -4,12 +4,15 @@ use super::*;
 
 #[test]
 fn an_authority_is_a_host_and_perhaps_a_port() {
-    for good in ["example.org", "a:80", "a:", "127.0.0.1:8800", "[::1]", "[::1]:80", "a_b", "xn--bcher-kva.example"] {
+    for good in
+        ["example.org", "a:80", "a:", "127.0.0.1:8800", "[::1]", "[::1]:80", "a_b", "xn--bcher-kva.example", "a%41"]
+    {
         assert!(is_valid(good.as_bytes()), "{good}");
     }
-    for bad in
-        ["", ":80", "a@b", "a:b", "a:99999", "a:80:90", "[::1", "[x]", "[::1]x", "a b", "a/b", "::1", "a#", "\u{e9}"]
-    {
+    for bad in [
+        "", ":80", "a@b", "a:b", "a:99999", "a:80:90", "[::1", "[x]", "[::1]x", "a b", "a/b", "::1", "a#", "\u{e9}",
+        "a%zz", "a%4", "%",
+    ] {
         assert!(!is_valid(bad.as_bytes()), "{bad}");
     }
     assert_eq!([host("a:80"), host("[::1]:80"), host("b")], ["a", "[::1]", "b"]);

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, SET_COOKIE, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, SET_COOKIE, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use twox_hash::XxHash3_128;
 
@@ -16,9 +16,10 @@ use crate::compression::Coding;
 use crate::compression::{self, Situation};
 use crate::cx::Cx;
 use crate::error::Error;
-use crate::files::{is_other_wanted, is_unchanged};
+use crate::files::{Verdict, not_modified, verdict_on};
 #[cfg(feature = "compression")]
 use crate::offload::offload;
+use crate::request::joined_text;
 use crate::response::{Response, Result};
 use crate::service::{BodyKind, Handle, Served};
 use crate::shared_cx::Inputs;
@@ -137,7 +138,9 @@ impl<S: PublicPage> Handle for S {
                 "a page for everybody has no guards: its content is the same for all. App::serve_guarded sets a guard before it"
             );
         };
-        let fields: Vec<_> = Self::HEADERS.iter().map(|name| bytes_of(cx.request_headers(), name)).collect();
+        let field = |name: &&'static str| joined_text(cx.request_headers(), &HeaderName::from_static(name));
+        let fields: Vec<_> = Self::HEADERS.iter().map(field).collect::<Result<_>>()?;
+        let fields: Vec<_> = fields.iter().map(|text| text.as_deref().unwrap_or_default().as_bytes()).collect();
         let name = Name::of_page::<Self>(&self.url(), &fields);
         let make = async |public: &SharedCx<'_>| {
             let mut response = self.page(public).await?;
@@ -168,10 +171,6 @@ const fn is_public<S: Served>() -> bool {
         at += 1;
     }
     true
-}
-
-fn bytes_of<'h>(headers: &'h HeaderMap, name: &'static str) -> &'h [u8] {
-    headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default()
 }
 
 /// An answer as it is kept.
@@ -233,17 +232,10 @@ fn answer(cx: &Cx<'_>, page: Page) -> Result {
         // By something that no `Vary` says.
         own.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
-    let is_read = matches!(*cx.method(), Method::GET | Method::HEAD) && status == StatusCode::OK;
-    let tag = own.get(ETAG).filter(|_| is_read).map(HeaderValue::as_bytes);
-    if tag.is_some_and(|tag| is_other_wanted(cx.request_headers(), tag)) {
-        return Err(Error::new(StatusCode::PRECONDITION_FAILED));
-    }
-    if tag.is_some_and(|tag| is_unchanged(cx.request_headers(), tag)) {
-        // What describes the body is not sent without it (RFC 9110, 15.4.5).
-        for name in [CONTENT_TYPE, CONTENT_LENGTH] {
-            response.headers_mut().remove(name);
-        }
-        return Ok(response.with_status(StatusCode::NOT_MODIFIED));
+    match verdict_on(&response, cx.method(), cx.request_headers()) {
+        Verdict::Proceed => {}
+        Verdict::NotModified => return Ok(not_modified(response, Some(body.len() as u64))),
+        Verdict::Failed => return Err(Error::new(StatusCode::PRECONDITION_FAILED)),
     }
     // A copy: the rest of the entry is not kept for a client that reads slowly.
     let sent = choose(cx, &packed, response.headers_mut()).unwrap_or(&body);

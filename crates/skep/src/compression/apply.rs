@@ -10,9 +10,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use super::encoder::Encoder;
 use super::pieces::Pieces;
-use super::{Coding, Options, Private, Wish};
+use super::{Coding, Options, Private, Whole, Wish};
 use crate::body::Body;
-use crate::files::{Accepted, Encoding};
+use crate::files::{Accepted, Encoding, names_tag};
 use crate::response::Response;
 
 /// A body up to this size is compressed at once, and a larger one in pieces of it, between which others have their turn.
@@ -63,11 +63,11 @@ pub(crate) fn apply(response: &mut Response, request: &Parts, situation: Situati
     if options.codings.is_empty() {
         return;
     }
-    if response.status() == StatusCode::NOT_MODIFIED {
-        return keep_weak_tag(response, &request.headers);
+    let wish = response.take_wish();
+    if matches!(response.status(), StatusCode::NOT_MODIFIED | StatusCode::PARTIAL_CONTENT) {
+        return describe_part(response, &request.headers, wish, options);
     }
     let is_head = request.method == Method::HEAD;
-    let wish = response.take_wish();
     if !may_be_compressed(response, is_head, options) || wish.is_some_and(|Wish(wish)| !wish) {
         return;
     }
@@ -82,6 +82,29 @@ pub(crate) fn apply(response: &mut Response, request: &Parts, situation: Situati
     }
     if compress_body(response, coding, options) {
         describe(response.headers_mut(), coding);
+    }
+}
+
+/// A 304 and a 206 have the `Vary` that the 200 would have, and a 304 its tag. Of what is unknown, caches rather keep too many variants than
+/// the wrong one.
+fn describe_part(response: &mut Response, request: &HeaderMap, wish: Option<Wish>, options: &Options) {
+    let is_partial = response.status() == StatusCode::PARTIAL_CONTENT;
+    let whole = match response.take_whole() {
+        Some(whole) => whole,
+        // A handler says itself what its part is one of, unless it is a range.
+        None if is_partial && !response.headers().contains_key(CONTENT_RANGE) => return,
+        None => Whole::of(response.headers(), None),
+    };
+    let is_worth = match &whole.content_type {
+        Some(content_type) => is_worth(content_type.as_bytes(), whole.size, options),
+        None => !is_partial,
+    };
+    let is_forbidden = has_item(response.headers(), &CACHE_CONTROL, "no-transform");
+    if is_worth && !whole.is_encoded && !is_forbidden && !matches!(wish, Some(Wish(false))) {
+        add_vary(response.headers_mut());
+    }
+    if !is_partial {
+        keep_weak_tag(response, request);
     }
 }
 
@@ -133,11 +156,12 @@ pub(crate) fn choose_packed<'p>(
 
 /// True if a page for the cache, with these fields, is one to compress.
 pub(crate) fn may_be_packed(fields: &[(String, Bytes)], body: &Bytes, options: &Options) -> bool {
-    let value = |name: &HeaderName| fields.iter().find(|(other, _)| other == name.as_str()).map(|(_, value)| &**value);
+    let values =
+        |name: HeaderName| fields.iter().filter(move |(other, _)| *other == name.as_str()).map(|(_, value)| &**value);
     let forbids = |value: &[u8]| value.to_ascii_lowercase().windows(12).any(|part| part == b"no-transform");
-    value(&CONTENT_ENCODING).is_none()
-        && !value(&CACHE_CONTROL).is_some_and(forbids)
-        && is_worth(value(&CONTENT_TYPE).unwrap_or_default(), Some(body.len() as u64), options)
+    values(CONTENT_ENCODING).next().is_none()
+        && !values(CACHE_CONTROL).any(forbids)
+        && is_worth(values(CONTENT_TYPE).next().unwrap_or_default(), Some(body.len() as u64), options)
 }
 
 /// True if a body of this kind and size gains by it.
@@ -216,8 +240,7 @@ fn weakened(tag: &HeaderValue) -> Option<HeaderValue> {
 /// A 304 has the tag that the 200 would have (RFC 9110, 15.4.5): that of a compressed body, if the client has one.
 fn keep_weak_tag(response: &mut Response, request: &HeaderMap) {
     let Some(weak) = response.headers().get(ETAG).and_then(weakened) else { return };
-    let text = weak.to_str().unwrap_or_default();
-    if !text.is_empty() && has_item(request, &IF_NONE_MATCH, text) {
+    if names_tag(request, &IF_NONE_MATCH, weak.as_bytes()) {
         response.headers_mut().insert(ETAG, weak);
     }
 }

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::form::{self, FieldInfo, Receiver, Submission, once};
 use crate::keys::AppKeys;
 use crate::origin;
+use crate::request::expect_plain;
 use crate::resources::Forms;
 use crate::route::Route;
 
@@ -194,6 +195,7 @@ impl<'r> Cx<'r> {
 
     /// Reads a form that may hold files.
     pub(crate) async fn receive(&mut self, route: &'static Route, fields: &'static [FieldInfo]) -> Result<form::Parts> {
+        expect_plain(self.request_headers())?;
         let (site, limits) = (self.shared.resources().shared(), self.limits());
         let kind = self.header(&header::CONTENT_TYPE).unwrap_or_default();
         let body = self.take_body();

@@ -65,7 +65,7 @@ impl Innermost for Guarded<'_, '_> {
 /// cookie of one user.
 pub(crate) fn forbid_shared_caches(response: &mut Response) {
     let is_public = |value: &HeaderValue| value.as_bytes().windows(6).any(|word| word.eq_ignore_ascii_case(b"public"));
-    if response.headers().get(CACHE_CONTROL).is_some_and(is_public) {
+    if response.headers().get_all(CACHE_CONTROL).iter().any(is_public) {
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
 }

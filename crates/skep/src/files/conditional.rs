@@ -1,24 +1,32 @@
 //! Conditional requests (RFC 9110, 13): whether to send, not to send, or to refuse.
 //!
-//! Pure arithmetic over header fields and two validators; nothing here knows of files.
+//! Arithmetic over header fields and two validators: those of a file, a page of the cache, or a handler's response.
 
 use std::time::{Duration, SystemTime};
 
-use http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
-use http::{HeaderMap, HeaderName};
+use http::header::{
+    CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE,
+    LAST_MODIFIED,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+
+use crate::body::Body;
+use crate::compression::Whole;
+use crate::error::Error;
+use crate::response::{Response, Result};
 
 /// What identifies the state of what would be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Validators<'a> {
-    /// The strong entity tag, with its quotes.
-    pub(super) tag: &'a [u8],
+    /// The entity tag, as it is in its field. Without one, no condition names it.
+    pub(super) tag: Option<&'a [u8]>,
     /// The last change in whole seconds, where it is known.
     pub(super) modified: Option<SystemTime>,
 }
 
 /// What the preconditions of a GET or HEAD say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// Answer as if there were none.
     Proceed,
     /// 304: the client has it.
@@ -29,29 +37,64 @@ pub(super) enum Verdict {
 
 /// Evaluates the preconditions of a GET or HEAD in their order of precedence (RFC 9110, 13.2.2).
 pub(super) fn evaluate(headers: &HeaderMap, validators: Validators<'_>) -> Verdict {
-    if headers.contains_key(IF_MATCH) {
-        if !matches(headers, &IF_MATCH, validators.tag, Comparison::Strong) {
+    if let Some(tag) = validators.tag.filter(|_| headers.contains_key(IF_MATCH)) {
+        if !matches(headers, &IF_MATCH, tag, Comparison::Strong) {
             return Verdict::Failed;
         }
     } else if is_modified_since(headers, &IF_UNMODIFIED_SINCE, validators) == Some(true) {
         return Verdict::Failed;
     }
     let unchanged = if headers.contains_key(IF_NONE_MATCH) {
-        matches(headers, &IF_NONE_MATCH, validators.tag, Comparison::Weak)
+        validators.tag.is_some_and(|tag| matches(headers, &IF_NONE_MATCH, tag, Comparison::Weak))
     } else {
         is_modified_since(headers, &IF_MODIFIED_SINCE, validators) == Some(false)
     };
     if unchanged { Verdict::NotModified } else { Verdict::Proceed }
 }
 
-/// True if the client has what has this strong tag: a 304 is enough.
-pub(crate) fn is_unchanged(headers: &HeaderMap, tag: &[u8]) -> bool {
-    headers.contains_key(IF_NONE_MATCH) && matches(headers, &IF_NONE_MATCH, tag, Comparison::Weak)
+/// Evaluates the preconditions of a request against the validators that a response has. Only a 200 to GET or HEAD is in question (RFC 9110,
+/// 13.2.1): another method has done what it does.
+pub(crate) fn verdict_on(response: &Response, method: &Method, headers: &HeaderMap) -> Verdict {
+    if response.status() != StatusCode::OK || !matches!(*method, Method::GET | Method::HEAD) {
+        return Verdict::Proceed;
+    }
+    let own = response.headers();
+    let tag = own.get(ETAG).map(HeaderValue::as_bytes).filter(|tag| parse_tag(tag).is_some());
+    let modified = own.get(LAST_MODIFIED).and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+    if tag.is_none() && modified.is_none() {
+        return Verdict::Proceed;
+    }
+    evaluate(headers, Validators { tag, modified })
 }
 
-/// True if `If-Match` names other versions than the one with this strong tag (RFC 9110, 13.1.1): that is a 412.
-pub(crate) fn is_other_wanted(headers: &HeaderMap, tag: &[u8]) -> bool {
-    headers.contains_key(IF_MATCH) && !matches(headers, &IF_MATCH, tag, Comparison::Strong)
+/// What a handler responded with, or a 304 or 412 in its place.
+pub(crate) fn conditional(response: Response, method: &Method, headers: &HeaderMap) -> Result {
+    match verdict_on(&response, method, headers) {
+        Verdict::Proceed => Ok(response),
+        Verdict::NotModified => {
+            let size = response.body().len();
+            Ok(not_modified(response, size))
+        }
+        Verdict::Failed => Err(Error::new(StatusCode::PRECONDITION_FAILED)),
+    }
+}
+
+/// 304 in place of a 200 with a body of this size: with the same fields, but for those of the body (RFC 9110, 15.4.5).
+pub(crate) fn not_modified(mut response: Response, size: Option<u64>) -> Response {
+    response.set_whole(Whole::of(response.headers(), size));
+    *response.body_mut() = Body::empty();
+    for name in [CONTENT_TYPE, CONTENT_LENGTH] {
+        response.headers_mut().remove(name);
+    }
+    response.with_status(StatusCode::NOT_MODIFIED)
+}
+
+/// True if a list of entity tags has this very one, weak or strong.
+#[cfg(feature = "compression")]
+pub(crate) fn names_tag(headers: &HeaderMap, name: &HeaderName, tag: &[u8]) -> bool {
+    let tag = parse_tag(tag);
+    tag.is_some()
+        && headers.get_all(name).iter().any(|field| Tags { rest: field.as_bytes() }.any(|one| Some(one) == tag))
 }
 
 /// Whether `Range` counts (RFC 9110, 13.1.5): there is no `If-Range`, or it names what is there now.
@@ -61,7 +104,7 @@ pub(super) fn range_counts(headers: &HeaderMap, validators: Validators<'_>, now:
     let value = field.as_bytes();
     if value.starts_with(b"\"") || value.starts_with(b"W/") {
         // Strong comparison: our tag is strong, so equal bytes are all it takes.
-        return value == validators.tag;
+        return validators.tag == Some(value);
     }
     // The date must be the very one, and strong: its second must be over (RFC 9110, 8.8.2.2).
     let date = field.to_str().ok().and_then(|text| httpdate::parse_http_date(text).ok());
@@ -84,13 +127,21 @@ enum Comparison {
     Weak,
 }
 
-/// Whether a list of entity tags, or `*`, names the strong `tag` (RFC 9110, 8.8.3.2).
+/// Whether a list of entity tags, or `*`, names `tag` (RFC 9110, 8.8.3.2).
 fn matches(headers: &HeaderMap, name: &HeaderName, tag: &[u8], comparison: Comparison) -> bool {
+    let Some((is_weak, tag)) = parse_tag(tag) else { return false };
     headers.get_all(name).iter().any(|field| {
         let field = field.as_bytes().trim_ascii();
-        field == b"*"
-            || Tags { rest: field }.any(|(weak, opaque)| opaque == tag && !(weak && comparison == Comparison::Strong))
+        let fits = |weak: bool| comparison == Comparison::Weak || !weak && !is_weak;
+        field == b"*" || Tags { rest: field }.any(|(weak, opaque)| opaque == tag && fits(weak))
     })
+}
+
+/// An entity tag alone: whether it is weak, and its opaque part with the quotes.
+fn parse_tag(tag: &[u8]) -> Option<(bool, &[u8])> {
+    let mut tags = Tags { rest: tag };
+    let one = tags.next()?;
+    tags.rest.is_empty().then_some(one)
 }
 
 /// The entity tags of one field: whether each is weak, and its opaque part with the quotes.

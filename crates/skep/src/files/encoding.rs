@@ -3,6 +3,8 @@
 use http::header::ACCEPT_ENCODING;
 use http::{HeaderMap, HeaderValue};
 
+use crate::list::weighted;
+
 /// An encoding a file may be stored in, best first: where the client does not care, the earlier one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Encoding {
@@ -57,30 +59,17 @@ impl Accepted {
     /// Reads all `Accept-Encoding` fields. An item that is malformed is passed over.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let mut accepted = Self { weights: [None; 4], others: None };
-        for line in headers.get_all(ACCEPT_ENCODING) {
-            for item in line.to_str().unwrap_or_default().split(',') {
-                accepted.note(item);
+        for (name, weight) in weighted(headers, &ACCEPT_ENCODING) {
+            if name == "*" {
+                accepted.others = Some(weight);
+            }
+            for encoding in [Encoding::Brotli, Encoding::Zstd, Encoding::Gzip, Encoding::Identity] {
+                if encoding.has_name(name) {
+                    accepted.weights[encoding as usize] = Some(weight);
+                }
             }
         }
         accepted
-    }
-
-    fn note(&mut self, item: &str) -> Option<()> {
-        let mut parts = item.split(';').map(str::trim);
-        let name = parts.next()?;
-        let weight = match parts.next() {
-            None => 1000,
-            Some(parameter) => weight(parameter)?,
-        };
-        if name == "*" {
-            self.others = Some(weight);
-        }
-        for encoding in [Encoding::Brotli, Encoding::Zstd, Encoding::Gzip, Encoding::Identity] {
-            if encoding.has_name(name) {
-                self.weights[encoding as usize] = Some(weight);
-            }
-        }
-        Some(())
     }
 
     /// The best of those that are there, if one is acceptable. Where no weight is given, identity is acceptable, but
@@ -103,20 +92,5 @@ impl Accepted {
         // `*;q=0.5` says nothing good of identity that it did not have: only `*;q=0` takes it away.
         let others = if encoding == Encoding::Identity { None } else { self.others };
         given.or(others).map_or(unsaid, |weight| weight * 2)
-    }
-}
-
-/// `q=0.5` in thousandths (RFC 9110, 12.4.2).
-fn weight(parameter: &str) -> Option<u16> {
-    let (name, value) = parameter.split_once('=')?;
-    let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
-    if !name.eq_ignore_ascii_case("q") || fraction.len() > 3 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let thousandths: u16 = format!("{fraction:0<3}").parse().ok()?;
-    match (whole, thousandths) {
-        ("0", thousandths) => Some(thousandths),
-        ("1", 0) => Some(1000),
-        _ => None,
     }
 }

@@ -13,6 +13,7 @@ use super::multipart::byteranges;
 use super::range::{Wanted, wanted};
 use super::resource::Variant;
 use crate::body::Body;
+use crate::compression::Whole;
 use crate::{Error, Response, Result};
 
 /// Answers with `variant`, as the preconditions and the `Range` of the request say.
@@ -51,6 +52,7 @@ fn not_modified(variant: &Variant) -> Response {
             response.headers_mut().insert(name, value.clone());
         }
     }
+    response.set_whole(Whole::of(&variant.fields, Some(variant.len)));
     response
 }
 
@@ -68,6 +70,7 @@ fn partial(variant: &Variant, parts: &[Range<u64>]) -> Response {
     };
     response.headers_mut().insert(CONTENT_LENGTH, body.len().unwrap_or_default().into());
     *response.body_mut() = body;
+    response.set_whole(Whole::of(&variant.fields, Some(len)));
     response
 }
 

@@ -98,7 +98,7 @@ impl From<Description<'_>> for Variant {
 
 impl Variant {
     pub(super) fn validators(&self) -> Validators<'_> {
-        Validators { tag: self.tag.as_bytes(), modified: self.modified }
+        Validators { tag: Some(self.tag.as_bytes()), modified: self.modified }
     }
 }
 

@@ -3,6 +3,8 @@
 //! [`Parser`] is fed bytes and gives parts; it keeps no more of them than a delimiter or a part's head is long. Where the parts go,
 //! and how much of each is kept, the reader beside it decides.
 
+use super::parameters::{extended, head_text, parameter, unquoted, unquoted_name};
+
 /// The most bytes of a part's head. Browsers send a few hundred.
 const MOST_HEAD: usize = 8 << 10;
 
@@ -15,6 +17,10 @@ pub(super) struct Parser {
     /// A line break, two hyphens and the boundary.
     delimiter: Vec<u8>,
     buffer: Vec<u8>,
+    /// What is before this is used.
+    at: usize,
+    /// What is before this, from `at` on, begins nothing that is searched for: each byte is looked at once, in whatever pieces it comes.
+    searched: usize,
     state: State,
 }
 
@@ -48,6 +54,13 @@ pub(super) struct Head {
     pub(super) content_type: String,
 }
 
+impl Head {
+    /// The encoding of its text, if it names one (RFC 7578, 4.5).
+    pub(super) fn charset(&self) -> Option<String> {
+        parameter(&self.content_type, "charset").map(unquoted)
+    }
+}
+
 /// Why the bytes are no such form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Broken(pub(super) &'static str);
@@ -56,20 +69,23 @@ impl Parser {
     pub(super) fn new(boundary: &str) -> Self {
         // The first delimiter may stand at the very start, without the line break before it.
         let delimiter = format!("\r\n--{boundary}").into_bytes();
-        Self { delimiter, buffer: b"\r\n".to_vec(), state: State::Preamble }
+        Self { delimiter, buffer: b"\r\n".to_vec(), at: 0, searched: 0, state: State::Preamble }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
+        let used = std::mem::take(&mut self.at);
+        self.buffer.drain(..used);
+        self.searched = self.searched.saturating_sub(used);
         self.buffer.extend_from_slice(bytes);
     }
 
     pub(super) fn next(&mut self) -> Result<Event, Broken> {
         loop {
             match self.state {
-                State::Preamble => match find(&self.buffer, &self.delimiter) {
+                State::Preamble => match self.find_delimiter() {
                     Some(at) => self.enter(State::Delimiter, at + self.delimiter.len()),
                     None => {
-                        self.buffer.drain(..self.settled());
+                        self.at = self.searched;
                         return Ok(Event::NeedsMore);
                     }
                 },
@@ -85,55 +101,82 @@ impl Parser {
         }
     }
 
-    fn enter(&mut self, state: State, consumed: usize) {
-        self.buffer.drain(..consumed);
+    /// What is not used yet.
+    fn rest(&self) -> &[u8] {
+        &self.buffer[self.at..]
+    }
+
+    fn enter(&mut self, state: State, position: usize) {
+        (self.at, self.searched) = (position, position);
         self.state = state;
     }
 
-    /// How many bytes can be no part of a delimiter.
-    fn settled(&self) -> usize {
-        self.buffer.len().saturating_sub(self.delimiter.len() - 1)
+    /// The position of what is wanted, and how far was searched if it is not there.
+    fn find(&self, wanted: &[u8]) -> Result<usize, usize> {
+        let from = self.searched.max(self.at);
+        let found = find(&self.buffer[from..], wanted).map(|at| from + at);
+        found.ok_or_else(|| from.max((self.buffer.len() + 1).saturating_sub(wanted.len())))
+    }
+
+    /// The position of the next delimiter. All before `searched` can be no part of one.
+    fn find_delimiter(&mut self) -> Option<usize> {
+        match self.find(&self.delimiter) {
+            Ok(at) => Some(at),
+            Err(searched) => {
+                self.searched = searched;
+                None
+            }
+        }
     }
 
     fn behind_delimiter(&mut self) -> Result<Option<Event>, Broken> {
-        if self.buffer.starts_with(b"--") {
-            self.enter(State::End, 2);
+        let rest = self.rest();
+        if rest.starts_with(b"--") {
+            self.enter(State::End, self.at + 2);
             return Ok(Some(Event::End));
         }
-        match find(&self.buffer, b"\r\n") {
-            Some(at) if at <= MOST_PADDING && self.buffer[..at].iter().all(|byte| matches!(byte, b' ' | b'\t')) => {
-                self.enter(State::Head, at + 2);
+        // With the CR of the line's end.
+        let line = &rest[..rest.len().min(MOST_PADDING + 2)];
+        match find(line, b"\r\n") {
+            Some(at) if line[..at].iter().all(|byte| matches!(byte, b' ' | b'\t')) => {
+                self.enter(State::Head, self.at + at + 2);
                 Ok(None)
             }
-            // With the CR of the line's end.
-            None if self.buffer.len() <= MOST_PADDING + 1 => Ok(None),
+            None if rest.len() <= MOST_PADDING + 1 => Ok(None),
             _ => Err(Broken("a delimiter is followed by neither a line break nor two hyphens")),
         }
     }
 
     fn head(&mut self) -> Result<Event, Broken> {
-        let Some(end) = find(&self.buffer, b"\r\n\r\n") else {
-            // With a part of the empty line behind it.
-            return if self.buffer.len() > MOST_HEAD + 3 { Err(TOO_LONG) } else { Ok(Event::NeedsMore) };
+        let end = match self.find(b"\r\n\r\n") {
+            Ok(end) => end,
+            Err(searched) => {
+                self.searched = searched;
+                // With a part of the empty line behind it.
+                return if self.rest().len() > MOST_HEAD + 3 { Err(TOO_LONG) } else { Ok(Event::NeedsMore) };
+            }
         };
-        if end > MOST_HEAD {
+        if end - self.at > MOST_HEAD {
             return Err(TOO_LONG);
         }
-        let head = Head::parse(&self.buffer[..end])?;
+        let head = Head::parse(&self.buffer[self.at..end])?;
         self.enter(State::Content, end + 4);
         Ok(Event::Part(head))
     }
 
     fn content(&mut self) -> Event {
-        match find(&self.buffer, &self.delimiter) {
-            Some(0) => {
-                self.enter(State::Delimiter, self.delimiter.len());
-                Event::PartEnd
+        let end = match self.find_delimiter() {
+            Some(at) if at == self.at => {
+                self.enter(State::Delimiter, at + self.delimiter.len());
+                return Event::PartEnd;
             }
-            Some(at) => Event::Content(self.buffer.drain(..at).collect()),
-            None if self.settled() > 0 => Event::Content(self.buffer.drain(..self.settled()).collect()),
-            None => Event::NeedsMore,
-        }
+            Some(at) => at,
+            None if self.searched > self.at => self.searched,
+            None => return Event::NeedsMore,
+        };
+        let content = self.buffer[self.at..end].to_vec();
+        self.enter(State::Content, end);
+        Event::Content(content)
     }
 }
 
@@ -154,50 +197,34 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 
 impl Head {
     fn parse(bytes: &[u8]) -> Result<Self, Broken> {
-        let text = std::str::from_utf8(bytes).map_err(|_| Broken("the head of a part is not UTF-8"))?;
-        let mut head = None;
+        // A line that begins with a space goes on with the one before (RFC 5322, 2.2.3).
+        let text = head_text(bytes).replace("\r\n ", " ").replace("\r\n\t", " ");
+        let mut disposition = None;
         let mut content_type = "";
         for line in text.split("\r\n") {
             let (name, value) = line.split_once(':').ok_or(Broken("a line in the head of a part has no colon"))?;
             if name.trim().eq_ignore_ascii_case("content-disposition") {
-                let name_of = |wanted| parameter(value, wanted).map(unescaped);
-                head = Some((name_of("name"), name_of("filename")));
+                disposition = Some(value);
             } else if name.trim().eq_ignore_ascii_case("content-type") {
                 content_type = value.trim();
             }
         }
-        match head {
-            Some((Some(name), file_name)) => Ok(Self { name, file_name, content_type: content_type.to_owned() }),
-            _ => Err(Broken("a part does not say which field it is for")),
-        }
-    }
-}
-
-/// What would end a name comes as percent signs from browsers (HTML, 4.10.22.8).
-fn unescaped(name: &str) -> String {
-    name.replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n")
-}
-
-/// A parameter behind a header field's value; in quotes it keeps its spaces.
-fn parameter<'v>(value: &'v str, wanted: &str) -> Option<&'v str> {
-    let mut rest = value.split_once(';')?.1;
-    loop {
-        let (name, behind) = rest.split_once('=')?;
-        let behind = behind.trim_start();
-        let (text, next) = match behind.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"')?,
-            None => behind.split_once(';').map_or((behind.trim_end(), ""), |(text, next)| (text.trim_end(), next)),
+        let name = disposition.and_then(|value| Some((value, parameter(value, "name")?)));
+        let (disposition, name) = name.ok_or(Broken("a part does not say which field it is for"))?;
+        // The second one is not for forms (RFC 7578, 4.2), and counts where it stands alone.
+        let file_name = match parameter(disposition, "filename") {
+            Some(name) => Some(unquoted_name(name)),
+            None => parameter(disposition, "filename*").map(|name| extended(name).ok_or(NOT_EXTENDED)).transpose()?,
         };
-        if name.trim_matches([' ', '\t', ';']).eq_ignore_ascii_case(wanted) {
-            return Some(text);
-        }
-        rest = next;
+        Ok(Self { name: unquoted_name(name), file_name, content_type: content_type.to_owned() })
     }
 }
+
+const NOT_EXTENDED: Broken = Broken("filename* is not as RFC 8187 has it");
 
 /// The boundary that `Content-Type` names (RFC 2046, 5.1.1: 1 to 70 characters).
 pub(super) fn boundary(content_type: &str) -> Option<String> {
-    parameter(content_type, "boundary").filter(|boundary| (1..=70).contains(&boundary.len())).map(ToOwned::to_owned)
+    parameter(content_type, "boundary").map(unquoted).filter(|boundary| (1..=70).contains(&boundary.len()))
 }
 
 #[cfg(test)]

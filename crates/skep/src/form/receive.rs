@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use super::charset::Charset;
 use super::info::FieldInfo;
 use super::multipart::{Broken, Event, Head, Parser, boundary};
 use super::upload::{Content, Received, Temporary};
@@ -50,9 +51,18 @@ pub(crate) struct Parts {
     pub(crate) files: Vec<(String, Received)>,
 }
 
+/// A text whose encoding is known at the end of the form: a field of this name says what it is where the part does not (RFC 7578, 4.6).
+struct Encoded {
+    name: String,
+    bytes: Vec<u8>,
+    charset: Option<String>,
+}
+
+const CHARSET: &str = "_charset_";
+
 /// The current part.
 enum Part {
-    Text(String, Vec<u8>),
+    Text(Encoded),
     File(String, Incoming),
 }
 
@@ -78,6 +88,7 @@ impl Receiver<'_> {
         }
         let (mut parser, mut parts) = (Parser::new(&boundary), Parts::default());
         let (mut open, mut count, mut texts, mut total) = (None, 0, 0, 0);
+        let mut encoded = Vec::new();
         loop {
             match parser.next().map_err(|Broken(why)| Error::bad_request(format!("the form is broken: {why}")))? {
                 Event::NeedsMore => {
@@ -95,19 +106,26 @@ impl Receiver<'_> {
                     open = Some(self.begin(head, count)?);
                 }
                 Event::Content(bytes) => match &mut open {
-                    Some(Part::Text(_, text)) => {
+                    Some(Part::Text(text)) => {
                         texts += bytes.len() as u64;
                         if texts > self.limits.body {
                             return Err(Error::too_large(self.limits.body));
                         }
                         self.hold(bytes.len())?;
-                        text.extend_from_slice(&bytes);
+                        text.bytes.extend_from_slice(&bytes);
                     }
                     Some(Part::File(_, incoming)) => incoming.push(&bytes, &mut self).await?,
                     None => {}
                 },
-                Event::PartEnd => parts.end(open.take(), &mut self).await?,
-                Event::End => return Ok(parts),
+                Event::PartEnd => match open.take() {
+                    Some(Part::Text(text)) => encoded.push(text),
+                    Some(Part::File(name, incoming)) => parts.files.push((name, incoming.end(&mut self).await?)),
+                    None => {}
+                },
+                Event::End => {
+                    self.decode(encoded, &mut parts.pairs)?;
+                    return Ok(parts);
+                }
             }
         }
     }
@@ -117,18 +135,38 @@ impl Receiver<'_> {
         if self.memory.take(bytes as u64, self.limits.bodies) { Ok(()) } else { Err(body_error(no_memory().into(), 0)) }
     }
 
+    /// 415 for an encoding that is not known, 400 for what is no text in it.
+    fn decode(&mut self, texts: Vec<Encoded>, pairs: &mut Pairs<'static>) -> Result<()> {
+        let of_form = texts.iter().find(|text| text.name == CHARSET).map(|text| text.bytes.escape_ascii().to_string());
+        for Encoded { name, bytes, charset } in texts {
+            let label = charset.as_deref().or(of_form.as_deref()).filter(|_| name != CHARSET).unwrap_or("utf-8");
+            let about = |text: &str| format!("{}: {text}", crate::param::quoted(&name));
+            let charset = Charset::of(label).ok_or_else(|| {
+                let message = about(&format!("the encoding {} is not known here", crate::param::quoted(label)));
+                Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE).with_message(message)
+            })?;
+            let sent = bytes.len();
+            let not_text = || Error::bad_request(about(&format!("the value is not {}", charset.name())));
+            let text = charset.decode(bytes).ok_or_else(not_text)?;
+            self.hold(text.len().saturating_sub(sent))?;
+            pairs.push_owned(name, text);
+        }
+        Ok(())
+    }
+
     fn begin(&self, head: Head, count: usize) -> Result<Part> {
         let most = self.limits.form_fields;
         if count > most {
             let message = format!("there are more than the {most} fields allowed here");
             return Err(Error::new(StatusCode::PAYLOAD_TOO_LARGE).with_message(message));
         }
+        let charset = head.charset();
         let Head { name, file_name, content_type } = head;
         let Some(field) = super::rows::file_field(self.fields, &name) else {
             if file_name.is_some() {
                 return Err(Error::bad_request(format!("{} takes no file", crate::param::quoted(&name))));
             }
-            return Ok(Part::Text(name, Vec::new()));
+            return Ok(Part::Text(Encoded { name, bytes: Vec::new(), charset }));
         };
         let own = field.shape.and_then(|shape| shape().max_bytes).unwrap_or(u64::MAX);
         let file = Received {
@@ -142,22 +180,6 @@ impl Receiver<'_> {
         };
         let limit = own.min(self.limits.upload_file);
         Ok(Part::File(name, Incoming { file, limit, pending: Vec::new(), disk: None }))
-    }
-}
-
-impl Parts {
-    async fn end(&mut self, part: Option<Part>, receiver: &mut Receiver<'_>) -> Result<()> {
-        match part {
-            Some(Part::Text(name, bytes)) => {
-                let text = String::from_utf8(bytes).map_err(|_| {
-                    Error::bad_request(format!("{}: the value is not UTF-8", crate::param::quoted(&name)))
-                })?;
-                self.pairs.push_owned(name, text);
-            }
-            Some(Part::File(name, incoming)) => self.files.push((name, incoming.end(receiver).await?)),
-            None => {}
-        }
-        Ok(())
     }
 }
 

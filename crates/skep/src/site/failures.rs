@@ -1,7 +1,7 @@
 //! What failed: its page, and its line in the log.
 
 use http::StatusCode;
-use http::header::{ACCEPT_LANGUAGE, SET_COOKIE};
+use http::header::SET_COOKIE;
 use http::request::Parts;
 
 use super::Local;
@@ -12,7 +12,7 @@ use crate::error_page::{self, Failure};
 use crate::log_limit::LogLimit;
 use crate::nonce;
 use crate::panic;
-use crate::request::{Peer, RequestId, header_text};
+use crate::request::{Peer, RequestId};
 use crate::resources::ThreadResources;
 use crate::response::Response;
 use crate::validation;
@@ -88,8 +88,8 @@ impl Local {
 
     pub(super) fn page(&self, error: &Error, id: RequestId, about: &About<'_>) -> Response {
         let site = self.site();
-        let accepted = about.parts.and_then(|parts| header_text(&parts.headers, &ACCEPT_LANGUAGE));
-        let accepted = || validation::choose_language(&site.resources.forms.languages, accepted).language;
+        let headers = about.parts.map(|parts| &parts.headers);
+        let accepted = || validation::choose_language(&site.resources.forms.languages, headers).language;
         let language = about.language.unwrap_or_else(accepted);
         let failure = Failure::new(error, id, site.in_development()).for_reader(language, about.user);
         let in_json = about.parts.is_some_and(|parts| error_page::wants_json(&parts.headers, about.speaks_json));

@@ -1,7 +1,7 @@
-//! Header fields of a response that is made: those that the handler set, and those of a response to HEAD.
+//! Header fields of a response that is made: those that the handler set, and its cookies.
 
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, SET_COOKIE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::header::{CACHE_CONTROL, SET_COOKIE};
+use http::{HeaderMap, HeaderValue};
 
 use crate::cx::PRIVATE;
 use crate::endpoint::forbid_shared_caches;
@@ -38,15 +38,5 @@ pub(super) fn add_cookies(response: &mut Response, cookies: Vec<HeaderValue>) {
     headers.entry(CACHE_CONTROL).or_insert(PRIVATE);
     for cookie in cookies {
         headers.append(SET_COOKIE, cookie);
-    }
-}
-
-/// HEAD: the header section of the response to GET, without a body (RFC 9110, 9.3.2).
-pub(super) fn drop_body(response: &mut Response) {
-    let body = std::mem::take(response.body_mut());
-    // The length of a body that would have been compressed is not known. The length of a 304 would be that of what the client has stored (RFC 9110, 8.6), which is not known here.
-    let is_compressed = body.is_empty() && response.headers().contains_key(CONTENT_ENCODING);
-    if let Some(len) = body.len().filter(|_| response.status() != StatusCode::NOT_MODIFIED && !is_compressed) {
-        response.headers_mut().entry(CONTENT_LENGTH).or_insert(len.into());
     }
 }

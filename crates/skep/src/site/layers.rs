@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 
 use super::Local;
 use super::failures::About;
@@ -80,6 +80,7 @@ impl Local {
 
     /// What a layer fails with, or panics with, is an error page.
     async fn through(&self, layers: Stack, mut request: Request) -> Response {
+        let is_head = request.parts.method == Method::HEAD;
         let (id, peer) = (request.id.unwrap_or_else(|| self.inner.ids.next()), request.peer);
         let (aside, is_accounted) = (Aside::default(), request.is_accounted);
         request.parts.extensions.insert(aside.clone());
@@ -110,6 +111,7 @@ impl Local {
         if let Some(upgrade) = upgrade.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS) {
             *response.body_mut() = upgrade;
         }
+        response.settle_again(is_head);
         add_cookies(&mut response, cookies.take());
         if is_accounted {
             let mut account = account.or_else(|| abandoned(id)).unwrap_or_else(|| Box::new(Account::new(id.into())));

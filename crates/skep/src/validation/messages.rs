@@ -118,30 +118,3 @@ fn bytes(count: u64) -> String {
 }
 
 opaque_debug!(Messages, language: language);
-
-/// The best of `languages` for an `Accept-Language` (RFC 9110, 12.5.4; the lookup of RFC 4647, 3.4): the first where nothing fits.
-pub(crate) fn choose<'m>(languages: &'m [Messages], accept: Option<&str>) -> &'m Messages {
-    let first = languages.first().unwrap_or(&Messages::ENGLISH);
-    let mut best: Option<(f32, &Messages)> = None;
-    for range in accept.unwrap_or_default().split(',') {
-        let mut parts = range.split(';').map(str::trim);
-        let wanted = parts.next().unwrap_or_default();
-        let quality = parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0, |q| q.parse().unwrap_or(0.0));
-        let fitting = if wanted == "*" { Some(first) } else { look_up(languages, wanted) };
-        // Of two that are liked the same, the first named wins.
-        if let Some(found) = fitting.filter(|_| quality > best.map_or(0.0, |(quality, _)| quality)) {
-            best = Some((quality, found));
-        }
-    }
-    best.map_or(first, |(_, messages)| messages)
-}
-
-/// `de-AT` is served by `de-AT`, else by `de`, else by any `de-...`.
-fn look_up<'m>(languages: &'m [Messages], wanted: &str) -> Option<&'m Messages> {
-    let exact = languages.iter().find(|one| one.language.eq_ignore_ascii_case(wanted));
-    let primary = |tag: &'m str| tag.split('-').next().unwrap_or_default();
-    let wanted_primary = wanted.split('-').next().filter(|tag| !tag.is_empty())?;
-    exact
-        .or_else(|| languages.iter().find(|one| one.language.eq_ignore_ascii_case(wanted_primary)))
-        .or_else(|| languages.iter().find(|one| primary(one.language).eq_ignore_ascii_case(wanted_primary)))
-}

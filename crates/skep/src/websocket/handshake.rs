@@ -5,19 +5,21 @@ use std::pin::pin;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{
-    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, UPGRADE,
+    CONNECTION, CONTENT_LENGTH, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION,
+    TRANSFER_ENCODING, UPGRADE,
 };
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use sha1::{Digest, Sha1};
 
 use super::{CloseCode, WebSocket};
 use crate::body::Body;
 use crate::cx::Cx;
 use crate::error::{Error, Result};
+use crate::list::elements;
 use crate::origin;
 use crate::panic::CatchPanic;
-use crate::request::{RequestId, header_text};
+use crate::request::RequestId;
 use crate::response::Response;
 use crate::upgrade::{Offer, Upgrade, Upgraded};
 
@@ -51,7 +53,7 @@ impl Cx<'_> {
     /// ```
     ///
     /// # Errors
-    /// 426 for a request that asks for none, 400 for one that does so wrongly, 403 for one of another site (unless
+    /// 426 for a request that asks for none or for another version, 400 for one that does so wrongly, 403 for one of another site (unless
     /// [`App::trust_origin`](crate::App::trust_origin) has it), and 501 where the server cannot: in a component, whose host passes
     /// requests and responses only.
     pub fn websocket<F>(&self, run: F) -> crate::Result
@@ -138,7 +140,7 @@ impl Cx<'_> {
     /// ```
     ///
     /// # Errors
-    /// 426 for a request that does not ask for it, and 501 where the server cannot: in a component, whose host passes requests and responses
+    /// 426 for a request that does not ask for it, 400 for one that does so wrongly, and 501 where the server cannot: in a component, whose host passes requests and responses
     /// only.
     pub fn upgrade<F>(&self, protocol: &'static str, run: F) -> crate::Result
     where
@@ -149,8 +151,8 @@ impl Cx<'_> {
             return Err(required(protocol));
         }
         if parts.extensions.get::<Offer>().is_none() {
-            let cause =
-                "the server offers no upgrade: it is the host of this component, or a test, or this is HTTP/1.0";
+            may_upgrade(parts)?;
+            let cause = "the server offers no upgrade: it is the host of this component, or a test";
             let error = Error::new(StatusCode::NOT_IMPLEMENTED).with_message("this server makes no byte streams");
             return Err(error.with_cause(cause));
         }
@@ -161,8 +163,24 @@ impl Cx<'_> {
 }
 
 fn asks_for(parts: &Parts, protocol: &str) -> bool {
-    let wanted = header_text(&parts.headers, &UPGRADE).unwrap_or_default();
-    parts.method == Method::GET && wanted.split(',').any(|one| one.trim().eq_ignore_ascii_case(protocol))
+    parts.method == Method::GET && has_element(parts, &UPGRADE, protocol)
+}
+
+fn has_element(parts: &Parts, name: &HeaderName, wanted: &str) -> bool {
+    let lines = parts.headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(elements).any(|one| one.eq_ignore_ascii_case(wanted))
+}
+
+/// 400 for a request of HTTP/1 after which the connection cannot be another protocol's (RFC 9110, 7.8; RFC 6455, 4.2.1).
+fn may_upgrade(parts: &Parts) -> Result<()> {
+    let length = parts.headers.get(CONTENT_LENGTH).is_none_or(|length| length == "0");
+    let missing = match () {
+        () if parts.version < Version::HTTP_11 => "an upgrade needs HTTP/1.1",
+        () if !has_element(parts, &CONNECTION, "upgrade") => "an upgrade needs the field Connection: Upgrade",
+        () if !length || parts.headers.contains_key(TRANSFER_ENCODING) => "a request for an upgrade has no body",
+        () => return Ok(()),
+    };
+    Err(Error::bad_request(missing))
 }
 
 /// RFC 9110, 15.5.22.
@@ -178,19 +196,35 @@ fn accept(parts: &Parts) -> Result<Option<HeaderValue>> {
     if !asks_for(parts, "websocket") {
         return Err(required("websocket"));
     }
-    if header_text(&parts.headers, &SEC_WEBSOCKET_VERSION) != Some("13") {
-        let error = Error::bad_request("the version of WebSockets here is 13");
+    let is_http2 = parts.extensions.get::<Offer>() == Some(&Offer::Http2);
+    if !is_http2 {
+        may_upgrade(parts)?;
+    }
+    let version = only(parts, &SEC_WEBSOCKET_VERSION)?;
+    if version != "13" {
+        let error = if version.is_empty() { Error::bad_request("") } else { required("websocket") };
+        let error = error.with_message("the version of WebSockets here is 13");
         return Err(error.with_header(SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13")));
     }
-    if parts.extensions.get::<Offer>() == Some(&Offer::Http2) {
+    if is_http2 {
         return Ok(None);
     }
-    let key = header_text(&parts.headers, &SEC_WEBSOCKET_KEY).unwrap_or_default();
+    let key = only(parts, &SEC_WEBSOCKET_KEY)?;
     if STANDARD.decode(key).map_or(0, |key| key.len()) != 16 {
         return Err(Error::bad_request("Sec-WebSocket-Key is not 16 bytes in base64"));
     }
     let digest = Sha1::new().chain_update(key).chain_update(GUID).finalize();
     Ok(Some(HeaderValue::try_from(STANDARD.encode(digest))?))
+}
+
+/// The value of a field that is there once (RFC 6455, 11.3); empty if it is not there.
+fn only<'r>(parts: &'r Parts, name: &HeaderName) -> Result<&'r str> {
+    let mut fields = parts.headers.get_all(name).iter();
+    let value = fields.next().map_or(Ok(""), HeaderValue::to_str);
+    match (value, fields.next()) {
+        (Ok(value), None) => Ok(value),
+        _ => Err(Error::bad_request(format!("{name} is there more than once, or no text"))),
+    }
 }
 
 /// The first of these protocols that the client offers (RFC 6455, 4.2.2).
@@ -231,7 +265,8 @@ mod tests {
 
     #[test]
     fn the_answer_to_a_key_is_that_of_the_standard() {
-        let request = http::Request::get("/").header(UPGRADE, "WebSocket").header(SEC_WEBSOCKET_VERSION, "13");
+        let request = http::Request::get("/").header(UPGRADE, "WebSocket").header(CONNECTION, "keep-alive, Upgrade");
+        let request = request.header(SEC_WEBSOCKET_VERSION, "13");
         let request = request.header(SEC_WEBSOCKET_KEY, "dGhlIHNhbXBsZSBub25jZQ==").body(()).unwrap();
         let answer = accept(&request.into_parts().0).unwrap();
         assert_eq!(answer.unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");

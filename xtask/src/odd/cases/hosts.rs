@@ -12,9 +12,9 @@ pub(super) fn cases() -> Vec<Case> {
     ));
     because(
         &mut cases,
-        ["Host: a:b\r\n", "Host: a:99999\r\n", "Host: [::1\r\n", "Host: [a]\r\n"].map(with_fields),
+        ["Host: a:b\r\n", "Host: a:99999\r\n", "Host: [::1\r\n", "Host: [a]\r\n", "Host: a%zz\r\n"].map(with_fields),
         "A server must respond with 400 to a Host field with an invalid value (RFC 9112, 3.2). A port is a number, and one that TCP has; in brackets \
-         stands an IPv6 address (RFC 3986, 3.2.2 and 3.2.3).",
+         stands an IPv6 address (RFC 3986, 3.2.2 and 3.2.3), and behind a percent sign stand two hexadecimal digits (2.1).",
     );
     cases
 }
@@ -23,7 +23,7 @@ fn with_fields(fields: &str) -> String {
     format!("GET / HTTP/1.1\r\n{fields}\r\n")
 }
 
-const FIELDS: [&str; 36] = [
+const FIELDS: [&str; 37] = [
     "",
     "Host:\r\n",
     "Host: \r\n",
@@ -47,6 +47,7 @@ const FIELDS: [&str; 36] = [
     "Host: [a]\r\n",
     "Host: a_b\r\n",
     "Host: %61\r\n",
+    "Host: a%zz\r\n",
     "Host: a\\b\r\n",
     "Host: a\"b\r\n",
     "Host: \u{e4}\r\n",

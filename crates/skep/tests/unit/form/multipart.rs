@@ -49,3 +49,23 @@ fn limits_hold_the_same_in_any_pieces() {
         assert!(last(&form(0, MOST_HEAD + 1), step).is_err(), "{step}");
     }
 }
+
+#[test]
+fn no_byte_is_searched_twice_in_whatever_pieces_it_comes() {
+    let head = format!("--x\r\nContent-Disposition: form-data; name=a{}", "\r".repeat(MOST_HEAD / 2));
+    let mut parser = Parser::new("x");
+    for byte in head.as_bytes().chunks(1) {
+        parser.push(byte);
+        assert_eq!(parser.next(), Ok(Event::NeedsMore));
+        assert!(parser.state == State::Delimiter || parser.buffer.len() - parser.searched <= 4, "{parser:?}");
+    }
+    // Of many parts that come at once, the buffer is not moved for each.
+    let part = "--x\r\nContent-Disposition: form-data; name=a\r\n\r\nb\r\n";
+    let mut parser = Parser::new("x");
+    parser.push(part.repeat(1000).as_bytes());
+    parser.push(b"--x--");
+    let length = parser.buffer.len();
+    let events = std::iter::from_fn(|| parser.next().ok().filter(|event| *event != Event::End));
+    assert_eq!(events.filter(|event| matches!(event, Event::Content(bytes) if bytes == b"b")).count(), 1000);
+    assert_eq!(parser.buffer.len(), length);
+}
