@@ -1,5 +1,6 @@
 //! HTTP/2 over one connection, with hyper.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -20,7 +21,9 @@ use skep::Error;
 use skep::upgrade::{Offer, Upgrade, Upgraded};
 
 use super::exchange::{self, Answered, Exchange, Received};
+use super::frames::Traffic;
 use super::response_body::ResponseBody;
+use super::turn::{self, Share, Turn};
 use super::upgraded::Http2Stream;
 use super::{Connection, Context, End, Phase, StreamState, TimedOut};
 
@@ -51,6 +54,8 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
             })
         }
     });
+    let traffic = Traffic::new(limits.http2_control_frames, connection.context.now());
+    let traffic = Rc::new(RefCell::new(traffic));
     let http = Builder::new(OnThisThread(Rc::clone(connection)))
         .timer(TokioTimer)
         .keep_alive_interval(PING)
@@ -59,12 +64,13 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
         .enable_connect_protocol()
         .max_pending_accept_reset_streams(limits.http2_resets as usize)
         .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
-        .serve_connection(Io(Rc::clone(connection)), service);
+        .serve_connection(Io { connection: Rc::clone(connection), traffic: Rc::clone(&traffic) }, service);
     // Sends GOAWAY, and finishes the streams in progress (RFC 9113, 6.8).
     // Before the client's preface hyper would close the connection without GOAWAY: a retiring worker waits for it, a draining one does not.
     let ends = |context: &Context| context.is_draining() || context.is_retiring() && connection.wire().received;
     let (mut http, mut draining) = (pin!(http), false);
-    poll_fn(|cx| {
+    let end = poll_fn(|cx| {
+        let _turn = Turn::begin(connection);
         connection.store_waker(cx.waker());
         let timed_out = connection.timed_out.take();
         if let Some(timed_out) = timed_out.filter(|timed_out| draining || *timed_out != TimedOut::Idle) {
@@ -83,7 +89,13 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
         }
         connection.after_poll(cx)
     })
-    .await
+    .await;
+    if let End::TimedOut(TimedOut::Resets | TimedOut::ControlFrames) = end
+        && let Some(frame) = traffic.borrow().go_away()
+    {
+        connection.wire().push(&frame);
+    }
+    end
 }
 
 /// Makes an extended CONNECT (RFC 8441, 4) look like the request of HTTP/1 for the same, with GET and `Upgrade`.
@@ -123,11 +135,22 @@ fn connected(answered: Answered, upgrade: OnUpgrade, context: &Rc<Context>) -> h
 async fn run(begin: Upgrade, upgrade: OnUpgrade, mut exchange: Exchange, context: Rc<Context>) {
     exchange.set_status(StatusCode::OK);
     if let Ok(stream) = upgrade.await {
-        begin.begin(Upgraded::new(Http2Stream::new(stream, &context))).await;
+        let (connection, service) = (Rc::clone(exchange.connection()), begin.service());
+        let mut task = begin.begin(Upgraded::new(Http2Stream::new(stream, &context)));
+        poll_fn(|cx| {
+            connection.upgraded.set(service);
+            let polled = Share::poll(&connection, cx, task.as_mut());
+            connection.upgraded.set(0);
+            polled
+        })
+        .await;
     }
 }
 
 fn ended(connection: &Connection, result: hyper::Result<()>) -> End {
+    if let Some(timed_out) = connection.timed_out.take().filter(|timed_out| *timed_out == TimedOut::ControlFrames) {
+        return End::TimedOut(timed_out);
+    }
     if let Err(error) = result {
         tracing::debug!(%error, peer = connection.peer_text, "connection ended");
     }
@@ -135,17 +158,33 @@ fn ended(connection: &Connection, result: hyper::Result<()>) -> End {
 }
 
 /// The wire as hyper's I/O.
-struct Io(Rc<Connection>);
+struct Io {
+    connection: Rc<Connection>,
+    traffic: Rc<RefCell<Traffic>>,
+}
 
 impl Read for Io {
     fn poll_read(self: Pin<&mut Self>, cx: &mut TaskContext<'_>, cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        self.0.wire().poll_read(cx, cursor)
+        ready!(turn::poll_proceed(cx));
+        let now = self.connection.context.now();
+        self.connection.wire().poll_read(cx, cursor, |bytes| {
+            if self.traffic.borrow_mut().receive(bytes, now) {
+                return Ok(());
+            }
+            // Without waiting until all that has arrived is answered.
+            self.connection.end_with(TimedOut::ControlFrames);
+            Err(io::ErrorKind::ConnectionAborted.into())
+        })
     }
 }
 
 impl Write for Io {
     fn poll_write(self: Pin<&mut Self>, cx: &mut TaskContext<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.0.wire().poll_write(cx, bytes)
+        let count = ready!(self.connection.wire().poll_write(cx, bytes))?;
+        if !self.traffic.borrow_mut().send(&bytes[..count], self.connection.context.now()) {
+            self.connection.end_with(TimedOut::ControlFrames);
+        }
+        Poll::Ready(Ok(count))
     }
 
     /// The output is flushed when hyper has nothing more to do: see `Connection::after_poll`.
@@ -176,7 +215,7 @@ async fn with_deadline(connection: Rc<Connection>, stream: impl Future<Output = 
     let mut waiting: Option<(Instant, Pin<Box<tokio::time::Sleep>>)> = None;
     poll_fn(|cx| {
         connection.stream.set(None);
-        if stream.as_mut().poll(cx).is_ready() {
+        if Share::poll(&connection, cx, stream.as_mut()).is_ready() {
             return Poll::Ready(());
         }
         match connection.stream.take() {

@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::exchange::Exchange;
 use super::socket::Socket;
+use super::turn;
 use crate::sys;
 
 /// Responses are gathered up to this many bytes.
@@ -201,12 +202,21 @@ impl Wire {
         Poll::Ready(Ok(()))
     }
 
-    /// The same for hyper, beginning with what was sniffed.
-    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, mut cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
+    /// The same for hyper, beginning with what was sniffed. `see` is shown the bytes.
+    pub(crate) fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut cursor: ReadBufCursor<'_>,
+        see: impl FnOnce(&[u8]) -> io::Result<()>,
+    ) -> Poll<io::Result<()>> {
         if self.sniffed.is_empty() {
-            return sys::poll_read_into(cursor, |buffer| self.poll_receive(cx, buffer));
+            return sys::poll_read_into(cursor, |buffer| {
+                ready!(self.poll_receive(cx, buffer))?;
+                Poll::Ready(see(buffer.filled()))
+            });
         }
         let count = self.sniffed.len().min(cursor.remaining());
+        see(&self.sniffed[..count])?;
         cursor.put_slice(&self.sniffed[..count]);
         self.sniffed.drain(..count);
         Poll::Ready(Ok(()))
@@ -267,7 +277,7 @@ impl Wire {
             waiting.body.advance(count - of_head);
             if matches!(&waiting.body, DirectBody::File(rest) if rest.len > 0) {
                 // A client that takes a file as fast as it is sent would keep this thread from all others.
-                cx.waker().wake_by_ref();
+                turn::defer(cx);
                 return Poll::Pending;
             }
         }

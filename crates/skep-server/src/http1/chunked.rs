@@ -95,7 +95,10 @@ impl Chunked {
             && let Some(size @ 1..) = char::from(*digit).to_digit(16)
             && let Some(chunk) = rest.get(..size as usize)
         {
-            data.extend_from_slice(chunk);
+            match chunk {
+                [byte] => data.push(*byte),
+                _ => data.extend_from_slice(chunk),
+            }
             at += 5 + chunk.len();
         }
         at

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use skep::prelude::*;
 
 use super::support::app;
-use super::{framing, limits};
+use super::{fairness, framing, limits};
 
 const PART: &str = "SERVER_TEST_ARGUMENTS";
 
@@ -41,6 +41,7 @@ fn child_process() {
     let app = || {
         let app = app()
             .allow_unmounted::<framing::Services>("they are an application of their own")
+            .allow_unmounted::<fairness::Services>("so are these")
             .allow_unmounted::<(limits::SessionAndHang,)>("one test serves it");
         if std::env::var_os(FORGET).is_some() { app } else { app.allow_unmounted::<(Forgotten,)>("for a test") }
     };
