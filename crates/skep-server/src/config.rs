@@ -227,6 +227,7 @@ pub(crate) struct Limits {
     pub(crate) header_bytes: usize,
     pub(crate) header_fields: usize,
     pub(crate) header_time: Duration,
+    pub(crate) http2_control_frames: u32,
     pub(crate) http2_resets: u32,
     pub(crate) http2_streams: u32,
     pub(crate) keep_alive: Duration,

@@ -17,6 +17,7 @@ mod request_body;
 mod response_body;
 mod socket;
 mod streamed;
+mod turn;
 mod unsent;
 mod upgraded;
 mod wire;
@@ -34,6 +35,7 @@ pub(crate) use context::{ConnectionGuard, Context, RequestBudget, Rules};
 use exchange::Entry;
 use skep::Peer;
 pub(crate) use socket::{Plain, Socket};
+use turn::Share;
 use unsent::Unsent;
 pub(crate) use unsent::UnsentLimit;
 use wire::{Protocol, Wire};
@@ -65,6 +67,10 @@ pub(crate) struct Connection {
     current: RefCell<Option<Rc<Entry>>>,
     /// What the HTTP/2 stream that was polled last waits for.
     stream: Cell<Option<StreamState>>,
+    /// The service whose byte stream it is, or of HTTP/2 the one that is being polled.
+    upgraded: Cell<u16>,
+    /// What HTTP/2 streams use of the thread.
+    share: Share,
     /// Responses that the client has not taken yet.
     unsent: Unsent,
     /// The host of the last request, if it was one of ours.
@@ -95,6 +101,8 @@ enum TimedOut {
     Gone,
     /// Not a time: the client cancels too many requests.
     Resets,
+    /// Nor is this: it sends too many HTTP/2 frames that carry nothing.
+    ControlFrames,
 }
 
 /// What the response of an HTTP/2 stream waits for.
@@ -164,6 +172,8 @@ impl Connection {
             running: Cell::new(0),
             current: RefCell::default(),
             stream: Cell::new(None),
+            upgraded: Cell::new(0),
+            share: Share::default(),
             unsent: Unsent::new(&context.unsent),
             last_host: RefCell::default(),
             resets_left: Cell::new((f64::from(context.limits.http2_resets), context.now())),
@@ -285,6 +295,7 @@ impl Connection {
             TimedOut::Head => self.context.count_event(Counter::HeaderTime),
             TimedOut::Write => self.context.count_event(Counter::WriteIdle),
             TimedOut::Resets => self.context.count_event(Counter::Http2Resets),
+            TimedOut::ControlFrames => self.context.count_event(Counter::Http2ControlFrames),
             TimedOut::Idle | TimedOut::Gone => {}
         }
     }
@@ -309,10 +320,16 @@ impl Connection {
         let left = refilled.min(most) - 1.0;
         self.resets_left.set((left, now));
         if left < 0.0 && !self.context.is_draining() {
-            self.count_timeout(TimedOut::Resets);
-            self.timed_out.set(Some(TimedOut::Resets));
-            self.wake();
+            self.end_with(TimedOut::Resets);
         }
+    }
+
+    /// Ends the connection of a client that does too much.
+    fn end_with(&self, why: TimedOut) {
+        if self.timed_out.replace(Some(why)) != Some(why) {
+            self.count_timeout(why);
+        }
+        self.wake();
     }
 
     fn is_over(&self, since: Tick, limit: Duration) -> bool {

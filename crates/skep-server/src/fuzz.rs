@@ -110,6 +110,11 @@ pub fn chunks(pieces: &[&[u8]]) -> Result<Option<(Vec<u8>, usize)>, u16> {
     for piece in pieces {
         let mut rest = *piece;
         loop {
+            // As connections do; bytes in several pieces are read without, so that both are compared.
+            if pieces.len() == 1 {
+                let taken = chunked.take_small(rest, &mut data);
+                (rest, length) = (&rest[taken..], length + taken);
+            }
             let (taken, decoded) = chunked.decode(rest).map_err(|rejection| rejection.status.as_u16())?;
             (rest, length) = (&rest[taken..], length + taken);
             match decoded {

@@ -73,6 +73,11 @@ impl SlotRef {
     pub(crate) fn slot(&self) -> &Slot {
         &self.scoreboard.slots()[self.index]
     }
+
+    /// Says for the supervisor, which asks when this thread hangs, what it serves.
+    pub(crate) fn tell(&self, text: &str) {
+        self.scoreboard.tell(self.index, text);
+    }
 }
 
 impl WorkerHandoff {

@@ -5,6 +5,11 @@ use std::hash::{BuildHasher, RandomState};
 /// The part of `hang_timeout` after which a worker counts as hung; the rest is left for starting its successor.
 pub(crate) const HUNG_AFTER: f64 = 0.75;
 
+/// What a thread served while it hung, for the log, if it could say so.
+pub(crate) fn while_serving(serving: Option<String>) -> String {
+    serving.map_or_else(String::new, |serving| format!(" while it serves {serving}"))
+}
+
 /// `requests_per_worker`, plus or minus a tenth, so that workers are not all replaced at once. 0 means never.
 pub(crate) fn jittered(requests: u64) -> u64 {
     if requests < 2 {

@@ -39,7 +39,7 @@ pub(crate) use raise::level_for;
 pub use raise::{Raiser, Whose, raised_level, set_raising};
 #[doc(hidden)]
 pub use request::{Recorder, RequestLog, Trace, install_recorder, with_request};
-pub(crate) use request::{set_user, share};
+pub(crate) use request::{set_service, set_user, share};
 #[doc(hidden)]
 pub use site::{CategoryLine, install_line_writer};
 pub use skep_macros::Log;

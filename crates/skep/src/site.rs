@@ -43,7 +43,7 @@ use crate::error_page::ErrorPage;
 use crate::files;
 use crate::guard::{AccessTable, PrefixGuard};
 use crate::link::{self, BaseUrl, Destination};
-use crate::log::Trace;
+use crate::log::{self, Trace};
 use crate::mount;
 use crate::nonce;
 use crate::origin;
@@ -331,6 +331,7 @@ impl Local {
             }
             Some((number, mount)) => {
                 account.enter(|| account::set_service(number));
+                log::set_service(number);
                 // Boxed: it is no request to a service, whose future has no room for it.
                 Box::pin(self.answer_from_mount(mount, parts, (mem::take(body), *peer, id), &resources)).await
             }
@@ -410,6 +411,7 @@ impl Local {
             }
         };
         account::set_service(endpoint.number());
+        log::set_service(endpoint.number());
         speaks_json.set(endpoint.speaks_json());
         let is_known = endpoint.is_open_to_others() || site.cors.admits(parts);
         let needs_token = !is_known && origin::check(parts, &site.resources.trusted_origins)?;

@@ -11,10 +11,19 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use crate::log::{self, RequestLog};
+
 /// A connection in both directions, as a server brings it.
 pub trait ByteStream {
     /// Receives bytes; none at the end.
     fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>>;
+
+    /// Ready if another message may be handled in this turn of the event loop: a client that sends many at once leaves its thread to others
+    /// now and then.
+    fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let _ = cx;
+        Poll::Ready(())
+    }
 
     /// Sends some of the bytes, or keeps them until the next flush.
     fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
@@ -91,17 +100,28 @@ pub enum Offer {
 pub type Task = Pin<Box<dyn Future<Output = ()>>>;
 
 /// What is to be done with the byte stream: the body of a response with status 101.
-pub struct Upgrade(Box<dyn FnOnce(Upgraded) -> Task + Send>);
+pub struct Upgrade {
+    run: Box<dyn FnOnce(Upgraded) -> Task + Send>,
+    service: u16,
+}
 
 impl Upgrade {
     pub(crate) fn new<F: Future<Output = ()> + 'static>(begin: impl FnOnce(Upgraded) -> F + Send + 'static) -> Self {
-        Self(Box::new(move |stream| Box::pin(begin(stream))))
+        let service = log::with_request(|request| request.map_or(0, RequestLog::service));
+        Self { run: Box::new(move |stream| Box::pin(begin(stream))), service }
+    }
+
+    /// Whose it is: a position in [`Site::service_routes`](crate::Site::service_routes).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn service(&self) -> u16 {
+        self.service
     }
 
     /// Begins. For a server, which has sent the response.
     #[must_use]
     pub fn begin(self, stream: Upgraded) -> Task {
-        (self.0)(stream)
+        (self.run)(stream)
     }
 }
 

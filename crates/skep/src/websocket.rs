@@ -286,6 +286,9 @@ impl WebSocket {
                 }
                 State::Open | State::Closing => {}
             }
+            if self.incoming.has_input() {
+                ready!(self.stream.stream().poll_turn(cx));
+            }
             match self.incoming.next()? {
                 Some(Event::Message(message)) if self.state == State::Open => return Poll::Ready(Ok(Some(message))),
                 Some(Event::Ping(payload)) => push_frame(&mut self.out, Opcode::Pong, &payload),

@@ -43,7 +43,7 @@ fn floods_of_frames_and_slow_clients_cost_memory_within_bounds_and_nobody_a_requ
     let half = |names: &'static [&'static str]| std::thread::spawn(move || drill(&[names, &["--quick"]].concat()));
     let halves = [
         half(&["rapid-reset", "continuation", "settings", "slow-clients"]),
-        half(&["pings", "empty-data", "tiny-windows"]),
+        half(&["pings", "empty-data", "tiny-windows", "pipelined"]),
     ];
     for half in halves {
         let (code, text) = half.join().unwrap();

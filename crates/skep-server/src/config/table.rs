@@ -299,6 +299,8 @@ settings! {
         "Maximum number of header fields of a request (431).";
     limits.header_time: Kind::Duration(10..=HOUR), "10s",
         "Timeout for a request's header section (408). A new connection without a request is closed after this time.";
+    limits.http2_control_frames: Kind::Number(10..=1_000_000), "1000",
+        "Number of HTTP/2 frames that carry neither a request nor a body, such as pings and settings, and of requests beyond limits.http2_streams. Refilled by a tenth each second, and by four with each frame of a response; more close the connection.";
     limits.http2_resets: Kind::Number(1..=10_000), "100",
         "Number of HTTP/2 streams that a client may cancel before they are answered, refilled by a tenth each second; more close its connection.";
     limits.http2_streams: Kind::Number(1..=10_000), "100",

@@ -22,6 +22,9 @@ use crate::metrics::figures::Counter;
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 1 << 20;
 
+/// How long a client that floods the server has to read that it is sent away.
+const LAST_WORD: Duration = Duration::from_millis(100);
+
 /// Closes a connection: sends an error page where one is due, and what is still to be sent.
 pub(super) async fn close(connection: &Connection, end: End) {
     let error = match end {
@@ -32,11 +35,15 @@ pub(super) async fn close(connection: &Connection, end: End) {
         End::TimedOut(TimedOut::Gone) => {
             return tracing::debug!(peer = connection.peer_text, "the client left before its response");
         }
-        End::TimedOut(TimedOut::Resets) => {
-            return tracing::debug!(
-                peer = connection.peer_text,
-                "the client cancels too many requests (limits.http2_resets)"
-            );
+        End::TimedOut(why @ (TimedOut::Resets | TimedOut::ControlFrames)) => {
+            let text = match why {
+                TimedOut::Resets => "cancels too many requests (limits.http2_resets)",
+                _ => "sends too many frames that carry nothing (limits.http2_control_frames)",
+            };
+            tracing::debug!(peer = connection.peer_text, "the client {text}");
+            // GOAWAY tells it why, if it listens.
+            let _ = tokio::time::timeout(LAST_WORD, finish(&connection.wire, &[], true)).await;
+            return;
         }
         End::Done | End::TimedOut(TimedOut::Idle) => None,
         End::TimedOut(TimedOut::Head) if !connection.wire().received => None,

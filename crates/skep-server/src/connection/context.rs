@@ -1,12 +1,13 @@
 //! What the connections of one thread share.
 
 use std::cell::{Cell, RefCell, RefMut};
+use std::io::Write;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
-use skep::Local;
+use skep::{Local, Peer};
 use tokio::sync::Notify;
 
 pub(crate) use super::budget::RequestBudget;
@@ -138,6 +139,9 @@ impl Context {
         budget: RequestBudget,
         unsent: UnsentLimit,
     ) -> Rc<Self> {
+        if slot_ref.is_some() {
+            sys::signals::before_backtrace(super::turn::tell_serving);
+        }
         Rc::new(Self {
             local,
             limits: *limits,
@@ -284,6 +288,23 @@ impl Context {
         let running = table.slots.iter().flatten().filter_map(|connection| connection.current.borrow().clone());
         let oldest = running.min_by_key(|entry| entry.start).filter(|entry| entry.start.elapsed() >= LONG);
         metrics.show_activity(oldest.as_ref().map(|entry| (entry.method.as_str(), entry.uri.path(), entry.start)));
+    }
+
+    /// Says for the supervisor what this thread serves: a service of this number, for this peer. In a signal handler, so nothing is locked or
+    /// allocated here.
+    pub(super) fn tell_serving(&self, service: u16, peer: Peer) {
+        let (Some(slot_ref), mut text) = (&self.slot_ref, [0; 240]) else { return };
+        let route = self.local.site().service_routes().get(usize::from(service)).filter(|route| !route.is_empty());
+        let room = &mut &mut text[..];
+        // A route that is too long is cut.
+        let _ = match (route, peer.address) {
+            (Some(route), Some(address)) => write!(room, "{route} for {address}"),
+            (Some(route), None) => write!(room, "{route} for a client of a unix socket"),
+            (None, Some(address)) => write!(room, "a connection of {address}"),
+            (None, None) => write!(room, "a connection of a unix socket"),
+        };
+        let written = text.split(|byte| *byte == 0).next().unwrap_or_default();
+        slot_ref.tell(str::from_utf8(written).unwrap_or("a connection"));
     }
 
     /// Tells the log why this process is not ready, at most once a minute.

@@ -21,6 +21,7 @@ use tokio::io::ReadBuf;
 use super::exchange::{self, Answered, Exchange, Received, ResponseFuture};
 use super::incoming::{BodyReceiver, Encoding, Incoming, Taken};
 use super::streamed::Streamed;
+use super::turn::{self, Turn};
 use super::upgraded::Http1Stream;
 use super::wire::{DirectBody, Reading};
 use super::{Connection, End, TimedOut};
@@ -36,6 +37,7 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
     let begin = |parts, body| exchange::exchange(connection, parts, body);
     let mut http = Http1::new(connection, begin);
     poll_fn(|cx| {
+        let _turn = Turn::begin(connection);
         connection.store_waker(cx.waker());
         let timed_out = connection.timed_out.take();
         if let Some(timed_out) = timed_out.filter(|timed_out| *timed_out != TimedOut::Idle) {
@@ -178,6 +180,11 @@ where
                 Ok(count) => &memory[..count],
                 Err(error) => return Poll::Ready(Some(End::Io(error))),
             };
+            // A request that came later than the others of this turn.
+            if turn::poll_proceed(cx).is_pending() {
+                self.input.extend_from_slice(received);
+                return Poll::Pending;
+            }
             let found = self.take_head(received);
             match &found {
                 Ok(Some((_, length))) => self.input.extend_from_slice(&received[*length..]),
@@ -186,6 +193,7 @@ where
             }
             found
         } else {
+            ready!(turn::poll_proceed(cx));
             let input = std::mem::take(&mut self.input);
             let found = self.take_head(&input[self.at..]);
             self.input = input;
@@ -233,6 +241,7 @@ where
                 }
                 continue;
             }
+            ready!(turn::poll_proceed(cx));
             let Ok((count, decoded)) = rest.encoding.decode(&self.input[self.at..]) else { return Poll::Ready(false) };
             let is_over = decoded == Decoded::End || matches!(rest.encoding, Encoding::Length(0));
             let Some(left) = rest.left.checked_sub(count as u64) else { return Poll::Ready(false) };
@@ -282,6 +291,9 @@ where
             keeps_alive: framing.keeps_alive(),
         };
         let received = self.receive_body(body, framing.expects_continue);
+        if !self.input.is_empty() {
+            turn::start_clock();
+        }
         let reading = if self.body.is_some() { Reading::Body } else { Reading::Nothing };
         self.connection.wire().set_reading(reading);
         self.state = State::Handler((self.begin)(parts, received));
@@ -442,6 +454,7 @@ where
         // What the client sends last is read before the connection is closed.
         self.connection.wire().set_reading(Reading::Body);
         let stream = Upgraded::new(Http1Stream::new(Rc::clone(self.connection), input));
+        self.connection.upgraded.set(upgrade.service());
         let task = upgrade.begin(stream);
         self.state = State::Upgraded(Box::pin(async move {
             // The request lasts as long.

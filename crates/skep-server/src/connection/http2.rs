@@ -2,7 +2,9 @@
 
 mod fields;
 mod frames;
+mod traffic;
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -24,9 +26,11 @@ use skep::upgrade::{Offer, Upgrade, Upgraded};
 
 use frames::Frames;
 use tokio::io::ReadBuf;
+use traffic::Traffic;
 
 use super::exchange::{self, Answered, Exchange, Received};
 use super::response_body::ResponseBody;
+use super::turn::{self, Share, Turn};
 use super::upgraded::Http2Stream;
 use super::{Connection, Context, End, Phase, StreamState, TimedOut};
 
@@ -57,6 +61,8 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
             })
         }
     });
+    let traffic = Traffic::new(limits.http2_control_frames, connection.context.now());
+    let traffic = Rc::new(RefCell::new(traffic));
     let http = Builder::new(OnThisThread(Rc::clone(connection)))
         .timer(TokioTimer)
         .keep_alive_interval(PING)
@@ -65,12 +71,13 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
         .enable_connect_protocol()
         .max_pending_accept_reset_streams(limits.http2_resets as usize)
         .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
-        .serve_connection(Io::new(connection), service);
+        .serve_connection(Io::new(connection, Rc::clone(&traffic)), service);
     // Sends GOAWAY, and finishes the streams in progress (RFC 9113, 6.8).
     // Before the client's preface hyper would close the connection without GOAWAY: a retiring worker waits for it, a draining one does not.
     let ends = |context: &Context| context.is_draining() || context.is_retiring() && connection.wire().received;
     let (mut http, mut draining) = (pin!(http), false);
-    poll_fn(|cx| {
+    let end = poll_fn(|cx| {
+        let _turn = Turn::begin(connection);
         connection.store_waker(cx.waker());
         let timed_out = connection.timed_out.take();
         if let Some(timed_out) = timed_out.filter(|timed_out| draining || *timed_out != TimedOut::Idle) {
@@ -89,7 +96,13 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
         }
         connection.after_poll(cx)
     })
-    .await
+    .await;
+    if let End::TimedOut(TimedOut::Resets | TimedOut::ControlFrames) = end
+        && let Some(frame) = traffic.borrow().go_away()
+    {
+        connection.wire().push(&frame);
+    }
+    end
 }
 
 /// Makes an extended CONNECT (RFC 8441, 4) look like the request of HTTP/1 for the same, with GET and `Upgrade`.
@@ -129,11 +142,22 @@ fn connected(answered: Answered, upgrade: OnUpgrade, context: &Rc<Context>) -> h
 async fn run(begin: Upgrade, upgrade: OnUpgrade, mut exchange: Exchange, context: Rc<Context>) {
     exchange.set_status(StatusCode::OK);
     if let Ok(stream) = upgrade.await {
-        begin.begin(Upgraded::new(Http2Stream::new(stream, &context))).await;
+        let (connection, service) = (Rc::clone(exchange.connection()), begin.service());
+        let mut task = begin.begin(Upgraded::new(Http2Stream::new(stream, &context)));
+        poll_fn(|cx| {
+            connection.upgraded.set(service);
+            let polled = Share::poll(&connection, cx, task.as_mut());
+            connection.upgraded.set(0);
+            polled
+        })
+        .await;
     }
 }
 
 fn ended(connection: &Connection, result: hyper::Result<()>) -> End {
+    if let Some(timed_out) = connection.timed_out.take().filter(|timed_out| *timed_out == TimedOut::ControlFrames) {
+        return End::TimedOut(timed_out);
+    }
     if let Err(error) = result {
         tracing::debug!(%error, peer = connection.peer_text, "connection ended");
     }
@@ -146,14 +170,27 @@ struct Io {
     frames: Frames,
     /// What hyper had no room for.
     rest: Vec<u8>,
+    traffic: Rc<RefCell<Traffic>>,
 }
 
 impl Io {
-    fn new(connection: &Rc<Connection>) -> Self {
-        let mut io = Self { connection: Rc::clone(connection), frames: Frames::default(), rest: Vec::new() };
-        let sniffed = connection.wire().take_sniffed();
+    fn new(connection: &Rc<Connection>, traffic: Rc<RefCell<Traffic>>) -> Self {
+        let (frames, sniffed) = (Frames::default(), connection.wire().take_sniffed());
+        let mut io = Self { connection: Rc::clone(connection), frames, rest: Vec::new(), traffic };
+        // The beginning of the preface.
+        io.traffic.borrow_mut().receive(&sniffed, connection.context.now());
         io.frames.push(&sniffed, |bytes| io.rest.extend_from_slice(bytes));
         io
+    }
+
+    /// Counts the frames in these bytes.
+    fn count(&self, received: &[u8]) -> io::Result<()> {
+        if self.traffic.borrow_mut().receive(received, self.connection.context.now()) {
+            return Ok(());
+        }
+        // Without waiting until all that has arrived is answered.
+        self.connection.end_with(TimedOut::ControlFrames);
+        Err(io::ErrorKind::ConnectionAborted.into())
     }
 }
 
@@ -163,14 +200,16 @@ impl Read for Io {
         cx: &mut TaskContext<'_>,
         mut cursor: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        let Self { connection, frames, rest } = &mut *self;
+        ready!(turn::poll_proceed(cx));
         // What is held may be all that has come, and no bytes would be the end.
-        while rest.is_empty() {
-            let context = Rc::clone(&connection.context);
+        while self.rest.is_empty() {
+            let context = Rc::clone(&self.connection.context);
             let mut memory = context.scratch();
             let room = cursor.remaining().min(memory.len());
             let mut buffer = ReadBuf::new(&mut memory[..room]);
-            ready!(connection.wire().poll_receive(cx, &mut buffer))?;
+            ready!(self.connection.wire().poll_receive(cx, &mut buffer))?;
+            self.count(buffer.filled())?;
+            let Self { frames, rest, .. } = &mut *self;
             if buffer.filled().is_empty() {
                 *rest = frames.take_held();
                 break;
@@ -185,6 +224,7 @@ impl Read for Io {
                 return Poll::Ready(Ok(()));
             }
         }
+        let rest = &mut self.rest;
         let count = rest.len().min(cursor.remaining());
         cursor.put_slice(&rest[..count]);
         rest.drain(..count);
@@ -197,7 +237,11 @@ impl Read for Io {
 
 impl Write for Io {
     fn poll_write(self: Pin<&mut Self>, cx: &mut TaskContext<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.connection.wire().poll_write(cx, bytes)
+        let count = ready!(self.connection.wire().poll_write(cx, bytes))?;
+        if !self.traffic.borrow_mut().send(&bytes[..count], self.connection.context.now()) {
+            self.connection.end_with(TimedOut::ControlFrames);
+        }
+        Poll::Ready(Ok(count))
     }
 
     /// The output is flushed when hyper has nothing more to do: see `Connection::after_poll`.
@@ -228,7 +272,7 @@ async fn with_deadline(connection: Rc<Connection>, stream: impl Future<Output = 
     let mut waiting: Option<(Instant, Pin<Box<tokio::time::Sleep>>)> = None;
     poll_fn(|cx| {
         connection.stream.set(None);
-        if stream.as_mut().poll(cx).is_ready() {
+        if Share::poll(&connection, cx, stream.as_mut()).is_ready() {
             return Poll::Ready(());
         }
         match connection.stream.take() {

@@ -82,6 +82,16 @@ impl Incoming {
     }
 }
 
+/// Appends data of which at most `more` bytes follow. One chunk is not given more memory than it needs.
+fn append(piece: &mut Vec<u8>, data: &[u8], more: usize) {
+    if piece.is_empty() {
+        piece.reserve_exact(data.len());
+    } else if piece.len() + data.len() > piece.capacity() {
+        piece.reserve_exact(data.len() + more);
+    }
+    piece.extend_from_slice(data);
+}
+
 impl Encoding {
     /// What these bytes begin with, and how many of them that is.
     pub(super) fn decode<'b>(&mut self, bytes: &'b [u8]) -> Validated<(usize, Decoded<'b>)> {
@@ -128,29 +138,44 @@ impl BodyReceiver {
         std::mem::take(&mut self.continue_is_due)
     }
 
-    /// Takes a piece from these bytes, and says how many it has used.
+    /// Takes all data from these bytes as one piece, and says how many it has used. A client may send each byte in a chunk of its own.
     pub(super) fn take(&mut self, bytes: &[u8], cx: &Context<'_>) -> (usize, Taken) {
-        match self.encoding.decode(bytes) {
-            Ok((count, Decoded::Data(data))) => {
-                let is_last = matches!(self.encoding, Encoding::Length(0));
-                self.push(data, is_last, cx);
-                (count, if is_last { Taken::All } else { Taken::Piece })
+        let (mut used, mut piece) = (0, Vec::new());
+        let end = loop {
+            if let Encoding::Chunked(chunked) = &mut self.encoding {
+                used += chunked.take_small(&bytes[used..], &mut piece);
             }
-            Ok((count, Decoded::More)) => (count, Taken::Nothing),
-            Ok((count, Decoded::End)) => {
-                self.push(&[], true, cx);
-                (count, Taken::All)
+            match self.encoding.decode(&bytes[used..]) {
+                Ok((count, Decoded::Data(data))) => {
+                    used += count;
+                    append(&mut piece, data, bytes.len() - used);
+                    if matches!(self.encoding, Encoding::Length(0)) {
+                        break Some(Ok(()));
+                    }
+                }
+                Ok((count, Decoded::More)) => {
+                    used += count;
+                    break None;
+                }
+                Ok((count, Decoded::End)) => {
+                    used += count;
+                    break Some(Ok(()));
+                }
+                Err(rejection) => {
+                    self.is_broken = true;
+                    used = bytes.len();
+                    break Some(Err(BodyFailure::new(rejection.status, rejection.message).into()));
+                }
             }
-            Err(rejection) => {
-                self.fail(BodyFailure::new(rejection.status, rejection.message).into(), cx);
-                (bytes.len(), Taken::Piece)
-            }
-        }
-    }
-
-    fn push(&self, piece: &[u8], is_last: bool, cx: &Context<'_>) {
-        let piece = (!piece.is_empty()).then(|| Bytes::copy_from_slice(piece));
-        self.change(|shared| (shared.piece, shared.end) = (piece, is_last.then_some(Ok(()))), cx);
+        };
+        let taken = match &end {
+            Some(Ok(())) => Taken::All,
+            None if piece.is_empty() => return (used, Taken::Nothing),
+            None | Some(Err(_)) => Taken::Piece,
+        };
+        let piece = (!piece.is_empty()).then(|| Bytes::from(piece.into_boxed_slice()));
+        self.change(|shared| (shared.piece, shared.end) = (piece, end), cx);
+        (used, taken)
     }
 
     /// Tells the application why the rest does not come.

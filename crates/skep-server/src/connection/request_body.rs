@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use http_body::{Frame, SizeHint};
 use skep::body::{BodyError, BodyFailure};
 use tokio::time::{Instant, Sleep};
 
+use super::turn;
 use crate::config::Limits;
 
 /// How long the server waits for a body.
@@ -35,6 +36,8 @@ pub(crate) struct RequestBody<B> {
     /// Created when the client is first waited for.
     timer: Option<Pin<Box<Sleep>>>,
     ended: Arc<AtomicBool>,
+    /// A piece was given, so the next one may be too much for this turn.
+    has_given: bool,
 }
 
 impl BodyLimits {
@@ -50,7 +53,8 @@ impl<B> RequestBody<B> {
     /// `ended` is set when the last byte has been read.
     pub(crate) fn new(body: B, limits: &Limits, ended: Arc<AtomicBool>) -> Self {
         let limits = BodyLimits { idle: limits.body_idle, rate: limits.body_rate, time: limits.body_time };
-        Self { body, limits, received: 0, waited: Duration::ZERO, waiting_since: None, timer: None, ended }
+        let (received, waited, waiting_since, timer, has_given) = Default::default();
+        Self { body, limits, received, waited, waiting_since, timer, ended, has_given }
     }
 
     fn poll_patience(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -72,8 +76,13 @@ where
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if self.has_given {
+            ready!(turn::poll_proceed(cx));
+            self.has_given = false;
+        }
         match Pin::new(&mut self.body).poll_frame(cx) {
             Poll::Ready(frame) => {
+                self.has_given = true;
                 if let Some(since) = self.waiting_since.take() {
                     self.waited += since.elapsed();
                 }

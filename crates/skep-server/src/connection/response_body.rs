@@ -8,6 +8,7 @@ use http_body::{Body as _, Frame, SizeHint};
 use skep::body::{Body, BodyError};
 
 use super::exchange::{Answered, Exchange};
+use super::turn;
 
 /// The body of a response. The [`Exchange`] ends with it, or with its connection.
 pub(crate) struct ResponseBody {
@@ -82,6 +83,7 @@ impl http_body::Body for ResponseBody {
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        ready!(turn::poll_time(cx));
         let frame = self.pieces.poll_frame(cx);
         let Some(exchange) = &mut self.exchange else { return frame };
         exchange.connection().set_stream_state(frame.is_pending());

@@ -8,7 +8,7 @@ use http_body::Body as _;
 use skep::Body;
 
 use super::exchange::Exchange;
-use super::{Connection, End};
+use super::{Connection, End, turn};
 use crate::http1::ResponseLength;
 
 /// A body, and what is left of its length.
@@ -27,6 +27,7 @@ impl Streamed {
             {
                 return Poll::Ready(Some(End::Io(error)));
             }
+            ready!(turn::poll_time(cx));
             let piece = match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
                 // Trailers are not sent.
                 Some(Ok(frame)) => frame.into_data().unwrap_or_default(),

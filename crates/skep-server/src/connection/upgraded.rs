@@ -12,7 +12,7 @@ use skep::upgrade::ByteStream;
 use tokio::io::ReadBuf;
 use tokio::time::{Instant, Sleep};
 
-use super::{Connection, Context};
+use super::{Connection, Context, turn};
 
 /// What a byte stream waits for beside bytes.
 struct Watch {
@@ -63,6 +63,7 @@ impl Http1Stream {
 
 impl ByteStream for Http1Stream {
     fn poll_read(&mut self, cx: &mut TaskContext<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        ready!(turn::poll_proceed(cx));
         if self.input.is_empty() {
             let mut buffer = ReadBuf::new(buffer);
             ready!(self.connection.wire().poll_receive(cx, &mut buffer))?;
@@ -76,6 +77,10 @@ impl ByteStream for Http1Stream {
             self.input = Vec::new();
         }
         Poll::Ready(Ok(count))
+    }
+
+    fn poll_turn(&mut self, cx: &mut TaskContext<'_>) -> Poll<()> {
+        turn::poll_proceed(cx)
     }
 
     fn poll_write(&mut self, cx: &mut TaskContext<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
@@ -117,10 +122,15 @@ impl Http2Stream {
 
 impl ByteStream for Http2Stream {
     fn poll_read(&mut self, cx: &mut TaskContext<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        ready!(turn::poll_proceed(cx));
         let mut buffer = HyperBuf::new(buffer);
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer.unfilled()))?;
         self.watch.heard = Instant::now();
         Poll::Ready(Ok(buffer.filled().len()))
+    }
+
+    fn poll_turn(&mut self, cx: &mut TaskContext<'_>) -> Poll<()> {
+        turn::poll_proceed(cx)
     }
 
     fn poll_write(&mut self, cx: &mut TaskContext<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {

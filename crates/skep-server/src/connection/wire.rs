@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::exchange::Exchange;
 use super::socket::Socket;
+use super::turn;
 
 /// Responses are gathered up to this many bytes.
 const GATHER: usize = 16 << 10;
@@ -254,7 +255,7 @@ impl Wire {
             waiting.body.advance(count - of_head);
             if matches!(&waiting.body, DirectBody::File(rest) if rest.len > 0) {
                 // A client that takes a file as fast as it is sent would keep this thread from all others.
-                cx.waker().wake_by_ref();
+                turn::defer(cx);
                 return Poll::Pending;
             }
         }

@@ -110,6 +110,7 @@ counters! {
     Http2Resets "limits.http2_resets";
     BodySize "limits.body";
     RateLimit "rate limit";
+    Http2ControlFrames "limits.http2_control_frames";
 }
 
 impl Counter {

@@ -14,7 +14,7 @@ use crate::backoff::Backoff;
 use crate::channel::{Command, Lines};
 use crate::log::Logs;
 use crate::procfs;
-use crate::recycling::{HUNG_AFTER, jittered};
+use crate::recycling::{HUNG_AFTER, jittered, while_serving};
 use crate::resources::worker_count;
 use crate::sys::{self, scoreboard};
 use crate::worker_state::{LINGER, WorkerState};
@@ -395,8 +395,12 @@ impl<'h> Parent<'h> {
         if let Some(timeout) = config.hang_timeout.map(|timeout| timeout.mul_f64(HUNG_AFTER)) {
             let silence = scoreboard::now().saturating_sub(slot.heartbeat.load(Ordering::Relaxed));
             if slot.is_claimed() && u128::from(silence) > timeout.as_millis() {
-                procfs::request_backtrace(pid, pid.cast_unsigned());
-                return Some((format!("it hangs ({})", procfs::kernel_stack(pid, pid.cast_unsigned())), true));
+                let scoreboard = &self.common.handoff.scoreboard;
+                let ask = || procfs::request_backtrace(pid, pid.cast_unsigned());
+                let Role::Serve(index) = child.role else { return None };
+                let serving = while_serving(scoreboard.ask(index, ask));
+                let stack = procfs::kernel_stack(pid, pid.cast_unsigned());
+                return Some((format!("it hangs{serving} ({stack})"), true));
             }
         }
         if let Some(age) = config.max_age.filter(|age| child.started.elapsed() > *age) {

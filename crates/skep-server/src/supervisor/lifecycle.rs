@@ -15,7 +15,7 @@ use crate::executable::Executable;
 use crate::listener;
 use crate::log::{LevelChange, Raise};
 use crate::procfs;
-use crate::recycling::{HUNG_AFTER, jittered};
+use crate::recycling::{HUNG_AFTER, jittered, while_serving};
 use crate::resources::worker_count;
 use crate::sys;
 use crate::worker_state::{LINGER, WorkerState};
@@ -369,10 +369,10 @@ fn why_replace(worker: &WorkerHandle, config: &Config, request_quota: u64) -> Op
     if config.mpm == Model::Prefork {
         return None;
     }
-    if let Some(thread) = config.hang_timeout.and_then(|timeout| worker.hung_thread(timeout.mul_f64(HUNG_AFTER))) {
-        let process = worker.pid.as_raw_nonzero().get();
-        procfs::request_backtrace(process, thread);
-        return Some(format!("thread {thread} hangs ({})", procfs::kernel_stack(process, thread)));
+    let hung = config.hang_timeout.and_then(|timeout| worker.hung_thread(timeout.mul_f64(HUNG_AFTER)));
+    if let Some((thread, serving)) = hung {
+        let stack = procfs::kernel_stack(worker.pid.as_raw_nonzero().get(), thread);
+        return Some(format!("thread {thread} hangs{} ({stack})", while_serving(serving)));
     }
     if worker.requests() >= request_quota {
         return Some(format!("it has handled {} requests", worker.requests()));

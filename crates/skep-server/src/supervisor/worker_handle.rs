@@ -154,11 +154,15 @@ impl WorkerHandle {
         procfs::memory(self.pid.as_raw_nonzero().get())
     }
 
-    /// The first thread whose heartbeat is older than `timeout`.
-    pub(crate) fn hung_thread(&self, timeout: Duration) -> Option<u32> {
+    /// The first thread whose heartbeat is older than `timeout`. It is asked for its backtrace, and what it serves, if it can say so.
+    pub(crate) fn hung_thread(&self, timeout: Duration) -> Option<(u32, Option<String>)> {
         let timeout = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-        let is_hung = |slot: &&Slot| scoreboard::now().saturating_sub(slot.heartbeat.load(Ordering::Relaxed)) > timeout;
-        self.claimed_slots().find(is_hung).map(|slot| slot.thread.load(Ordering::Relaxed))
+        let is_hung = |slot: &Slot| scoreboard::now().saturating_sub(slot.heartbeat.load(Ordering::Relaxed)) > timeout;
+        let mut slots = self.scoreboard.slots().iter().enumerate();
+        let (index, slot) = slots.find(|(_, slot)| slot.is_claimed() && is_hung(slot))?;
+        let thread = slot.thread.load(Ordering::Relaxed);
+        let process = self.pid.as_raw_nonzero().get();
+        Some((thread, self.scoreboard.ask(index, || procfs::request_backtrace(process, thread))))
     }
 
     /// Tells the worker to stop accepting.

@@ -9,6 +9,8 @@ use std::time::Duration;
 use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, ProtFlags};
 
+use super::shared_words::{load_bytes, store_bytes};
+
 /// One thread that serves. All zeros: the slot is free.
 ///
 /// It has a cache line of its own and one writer, so counting a request costs no more than adding to a local variable.
@@ -33,11 +35,19 @@ pub(crate) struct Slot {
     pub(crate) running: AtomicU32,
 }
 
-/// Memory that processes share by inheriting its file.
+/// Words of the text behind the slots for each: its length, and the text.
+const TEXT: usize = 32;
+
+/// How long a thread that hangs has to say what it serves. It does so in a signal handler, first of all.
+const ANSWER: Duration = Duration::from_millis(500);
+
+/// Memory that processes share by inheriting its file: the slots, and behind them a text for each.
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
     memory: NonNull<Slot>,
     slots: usize,
+    /// False if another version has created it, which knows no texts.
+    has_texts: bool,
     file: OwnedFd,
 }
 
@@ -50,14 +60,16 @@ impl Scoreboard {
     /// A scoreboard with free slots.
     pub(crate) fn new(slots: usize) -> io::Result<Self> {
         let file = rustix::fs::memfd_create("skep-scoreboard", MemfdFlags::CLOEXEC)?;
-        rustix::fs::ftruncate(&file, Self::bytes(slots) as u64)?;
+        rustix::fs::ftruncate(&file, Self::bytes(slots, true) as u64)?;
         Self::open(file, slots)
     }
 
     /// A scoreboard that another process has created with as many slots.
     pub(crate) fn open(file: OwnedFd, slots: usize) -> io::Result<Self> {
-        let length = Self::bytes(slots);
-        if rustix::fs::fstat(&file)?.st_size.cast_unsigned() < length as u64 {
+        let size = rustix::fs::fstat(&file)?.st_size.cast_unsigned();
+        let has_texts = size >= Self::bytes(slots, true) as u64;
+        let length = Self::bytes(slots, has_texts);
+        if size < length as u64 {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the scoreboard is too short"));
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
@@ -65,11 +77,12 @@ impl Scoreboard {
         let memory =
             unsafe { rustix::mm::mmap(ptr::null_mut(), length, protection, MapFlags::SHARED, file.as_fd(), 0)? };
         let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { memory, slots, file })
+        Ok(Self { memory, slots, has_texts, file })
     }
 
-    fn bytes(slots: usize) -> usize {
-        slots.max(1) * size_of::<Slot>()
+    fn bytes(slots: usize, has_texts: bool) -> usize {
+        let text = if has_texts { TEXT * size_of::<AtomicU64>() } else { 0 };
+        slots.max(1) * (size_of::<Slot>() + text)
     }
 
     pub(crate) fn file(&self) -> &OwnedFd {
@@ -81,12 +94,52 @@ impl Scoreboard {
         // lives as long as `self`.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.slots) }
     }
+
+    /// The text of a slot, if there is room for any.
+    fn text(&self, slot: usize) -> Option<&[AtomicU64]> {
+        if !self.has_texts || slot >= self.slots {
+            return None;
+        }
+        // SAFETY: texts are mapped behind the slots, whose length is a multiple of the alignment; the rest is as in `slots`.
+        unsafe {
+            let texts = self.memory.as_ptr().add(self.slots.max(1)).cast::<AtomicU64>();
+            Some(std::slice::from_raw_parts(texts.add(slot * TEXT), TEXT))
+        }
+    }
+
+    /// Says for who asked what the thread with this slot serves. It may be called in a signal handler.
+    pub(crate) fn tell(&self, slot: usize, text: &str) {
+        if let Some([length, words @ ..]) = self.text(slot) {
+            let text = &text[..text.floor_char_boundary(size_of_val(words))];
+            store_bytes(words, text.as_bytes());
+            length.store(text.len() as u64, Ordering::Release);
+        }
+    }
+
+    /// Asks a thread what it serves, by a signal that `ask` sends. `None` if it does not answer.
+    pub(crate) fn ask(&self, slot: usize, ask: impl FnOnce()) -> Option<String> {
+        let place = self.text(slot);
+        if let Some([length, ..]) = place {
+            length.store(0, Ordering::Release);
+        }
+        ask();
+        let [length, words @ ..] = place? else { return None };
+        let asked = std::time::Instant::now();
+        while length.load(Ordering::Acquire) == 0 {
+            if asked.elapsed() > ANSWER {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let bytes = load_bytes(words, usize::try_from(length.load(Ordering::Acquire)).ok()?)?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
 }
 
 impl Drop for Scoreboard {
     fn drop(&mut self) {
         // SAFETY: mapped by `open` with this length; nobody can hold a slice of it any more.
-        let _ = unsafe { rustix::mm::munmap(self.memory.as_ptr().cast(), Self::bytes(self.slots)) };
+        let _ = unsafe { rustix::mm::munmap(self.memory.as_ptr().cast(), Self::bytes(self.slots, self.has_texts)) };
     }
 }
 

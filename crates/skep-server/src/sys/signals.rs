@@ -3,12 +3,16 @@
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::pipe::PipeFlags;
 
 /// The pipe that the handler writes to; it is not closed while a handler may run.
 static PIPE: AtomicI32 = AtomicI32::new(-1);
+
+/// What is done before a backtrace is written.
+static BEFORE_BACKTRACE: OnceLock<fn()> = OnceLock::new();
 
 /// Writes a byte to the returned pipe for each of these signals. A second call, in a forked process, creates another pipe.
 pub(crate) fn catch(signals: &[c_int]) -> io::Result<OwnedFd> {
@@ -32,6 +36,11 @@ pub(crate) fn ignore(signal: c_int) -> io::Result<()> {
 /// Restores the default action of a signal.
 pub(crate) fn reset(signal: c_int) -> io::Result<()> {
     set(signal, libc::SIG_DFL)
+}
+
+/// Does this in the thread before it writes a backtrace: what a signal handler may do.
+pub(crate) fn before_backtrace(first: fn()) {
+    let _ = BEFORE_BACKTRACE.set(first);
 }
 
 /// Makes a thread that receives this signal write its backtrace to standard error.
@@ -72,6 +81,9 @@ extern "C" fn note(signal: c_int) {
 /// Does more than a handler may: it takes locks and allocates. It runs in a process that hangs and is about to be killed; at
 /// worst it hangs, too.
 extern "C" fn print_backtrace(_: c_int) {
+    if let Some(first) = BEFORE_BACKTRACE.get() {
+        first();
+    }
     let backtrace = std::backtrace::Backtrace::force_capture();
     let name = std::thread::current().name().unwrap_or("?").to_owned();
     let text = format!("backtrace of thread {name} of process {}:\n{backtrace}\n", std::process::id());

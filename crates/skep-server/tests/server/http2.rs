@@ -277,6 +277,61 @@ fn the_checks_of_http_1_hold_here_too() {
     });
 }
 
+/// As nginx does, whatever the flood is made of: pings and settings would be answered for ever.
+#[test]
+fn a_client_that_floods_the_server_with_frames_is_sent_away() {
+    let server = server(&[("limits.http2_control_frames", "200")]);
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        [&[0, 0, u8::try_from(payload.len()).unwrap(), kind, flags, 0, 0, 0, stream], payload].concat()
+    };
+    let (zeros, begin) = ([0; 8], b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+    for (what, frame) in [
+        ("pings", frame(6, 0, 0, &zeros)),
+        ("acknowledged pings", frame(6, 1, 0, &zeros)),
+        ("settings", frame(4, 0, 0, &[0, 4, 0, 1, 0, 0])),
+        ("empty settings", frame(4, 0, 0, b"")),
+        ("priorities", frame(2, 0, 1, &[0, 0, 0, 0, 10])),
+        ("room on the connection", frame(8, 0, 0, &[0, 0, 0, 1])),
+        ("frames of no known kind", frame(0xbe, 0, 0, b"")),
+    ] {
+        let mut client = Raw::connect(&server);
+        client.say(begin).say(frame.repeat(500));
+        // GOAWAY with ENHANCE_YOUR_CALM.
+        let goaway = std::iter::repeat_with(|| read_frame(&mut client)).find(|(kind, _)| *kind == 7).unwrap();
+        assert_eq!(goaway.1[4..8], [0, 0, 0, 11], "{what}");
+    }
+    // Requests beyond those that may run, each of which is refused.
+    let mut client = Raw::connect(&server);
+    client.say(begin);
+    let path = b"/slow/9999";
+    let request = |number: u32| {
+        let stream = (2 * number + 1).to_be_bytes();
+        [&[0, 0, 17, 1, 5][..], &stream, &[0x82, 0x86, 0x41, 1, b'x', 0x04, 10], path].concat()
+    };
+    let mut stream = client.stream.try_clone().unwrap();
+    std::thread::spawn(move || (0..2000).try_for_each(|number| stream.write_all(&request(number))));
+    let goaway = std::iter::repeat_with(|| read_frame(&mut client)).find(|(kind, _)| *kind == 7).unwrap();
+    assert_eq!(goaway.1[4..8], [0, 0, 0, 11]);
+}
+
+/// What a browser and a gRPC client send beside requests.
+#[test]
+fn a_client_that_is_served_may_ping_and_make_room() {
+    let server = server(&[("limits.http2_control_frames", "50")]);
+    let mut client = Raw::connect(&server);
+    client.say(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+    for number in 0..300_u32 {
+        let stream = (2 * number + 1).to_be_bytes();
+        let request = [&[0, 0, 6, 1, 5][..], &stream, &[0x82, 0x86, 0x84, 0x41, 1, b'x']].concat();
+        let priority = [&[0, 0, 5, 2, 0][..], &stream, &[0, 0, 0, 0, 10]].concat();
+        let room = [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 13];
+        let ping = [&[0, 0, 8, 6, 0, 0, 0, 0, 0][..], &[0; 8]].concat();
+        client.say([request, priority, ping, room.to_vec(), room.to_vec()].concat());
+        let last = std::iter::repeat_with(|| read_frame(&mut client)).find(|(kind, _)| matches!(kind, 0 | 7));
+        assert_eq!(last.unwrap(), (0, b"Hello, world!".to_vec()), "{number}");
+    }
+}
+
 fn read_frame(client: &mut Raw) -> (u8, Vec<u8>) {
     let mut head = [0; 9];
     std::io::Read::read_exact(&mut client.stream, &mut head).expect("a frame before the end");

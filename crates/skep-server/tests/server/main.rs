@@ -3,6 +3,7 @@
 mod answers;
 #[cfg(feature = "compression")]
 mod compression;
+mod fairness;
 mod files;
 mod framing;
 mod half_closed;

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use skep::prelude::*;
 
 use super::support::app;
-use super::{framing, limits, rules};
+use super::{fairness, framing, limits, rules};
 
 const PART: &str = "SERVER_TEST_ARGUMENTS";
 
@@ -42,6 +42,7 @@ fn child_process() {
         let app = app()
             .allow_unmounted::<framing::Services>("they are an application of their own")
             .allow_unmounted::<rules::Services>("they are another one")
+            .allow_unmounted::<fairness::Services>("so are these")
             .allow_unmounted::<(limits::SessionAndHang,)>("one test serves it");
         if std::env::var_os(FORGET).is_some() { app } else { app.allow_unmounted::<(Forgotten,)>("for a test") }
     };

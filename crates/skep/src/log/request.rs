@@ -20,6 +20,8 @@ thread_local! {
 #[derive(Clone, Debug, Default)]
 pub struct RequestLog {
     id: u64,
+    /// Its service: a position in [`Site::service_routes`](crate::Site::service_routes). 0: none, or not known yet.
+    service: u16,
     trace: Option<Trace>,
     /// The server makes a span of the request, whose id is that of the request.
     has_span: bool,
@@ -91,6 +93,17 @@ pub(crate) fn share() -> Option<RequestLog> {
     with_request(|request| Some(request?.clone()))
 }
 
+/// Notes which service the current request is for.
+pub(crate) fn set_service(service: u16) {
+    let _ = CURRENT.try_with(|current| {
+        if let Ok(mut current) = current.try_borrow_mut()
+            && let Some(request) = &mut *current
+        {
+            request.service = service;
+        }
+    });
+}
+
 /// Names the user of the current request.
 pub(crate) fn set_user(user: &str) {
     let _ = CURRENT.try_with(|current| {
@@ -111,7 +124,7 @@ impl RequestLog {
         let trace = Trace::of(headers);
         let recording = RECORDER.get().map(|_| Arc::new(Recording { start: Instant::now(), lines: Mutex::default() }));
         let raised = raised.map(|level| Arc::new(Raised::new(level)));
-        Self { id, trace, has_span: false, user: None, raised, span: None, recording }
+        Self { id, service: 0, trace, has_span: false, user: None, raised, span: None, recording }
     }
 
     /// The trace for which the server makes a span of the request, if it does.
@@ -152,6 +165,12 @@ impl RequestLog {
             Some(span) => span.in_scope(step),
             None => step(),
         }
+    }
+
+    /// The service of the request: a position in [`Site::service_routes`](crate::Site::service_routes).
+    #[must_use]
+    pub fn service(&self) -> u16 {
+        self.service
     }
 
     /// The id of the request.

@@ -49,11 +49,19 @@ impl Header {
         let (length, rest) = match second & 0x7f {
             126 => {
                 let Some((length, rest)) = rest.split_first_chunk() else { return Ok(None) };
-                (u64::from(u16::from_be_bytes(*length)), rest)
+                let length = u64::from(u16::from_be_bytes(*length));
+                if length < 126 {
+                    return Err(violation(NOT_MINIMAL));
+                }
+                (length, rest)
             }
             127 => {
                 let Some((length, rest)) = rest.split_first_chunk() else { return Ok(None) };
-                (u64::from_be_bytes(*length), rest)
+                let length = u64::from_be_bytes(*length);
+                if length <= 0xffff || length >> 63 != 0 {
+                    return Err(violation(NOT_MINIMAL));
+                }
+                (length, rest)
             }
             short => (u64::from(short), rest),
         };
@@ -65,6 +73,8 @@ impl Header {
         Ok(Some((Self { is_last, opcode, length, mask: *mask }, bytes.len() - rest.len())))
     }
 }
+
+const NOT_MINIMAL: &str = "the length of a frame is not in its shortest form, or has its highest bit set";
 
 fn violation(why: &'static str) -> Error {
     Error::violation(CloseCode::PROTOCOL, why)

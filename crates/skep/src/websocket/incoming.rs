@@ -49,6 +49,11 @@ impl Incoming {
         self.input.extend_from_slice(bytes);
     }
 
+    /// True if bytes have arrived that are no event yet.
+    pub(super) fn has_input(&self) -> bool {
+        !self.input.is_empty()
+    }
+
     /// The next event, if its bytes have arrived.
     pub(super) fn next(&mut self) -> Result<Option<Event>, Error> {
         let mut used = 0;

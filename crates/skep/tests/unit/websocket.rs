@@ -105,6 +105,32 @@ fn a_length_that_is_too_large_is_refused_before_its_payload_arrives() {
     assert_eq!(same_in_all_pieces(&bytes), Err(1009));
 }
 
+/// RFC 6455, 5.2: the least number of bytes must be used, and the highest bit of eight is 0.
+#[test]
+fn a_length_that_is_not_in_its_shortest_form_breaks_the_protocol() {
+    let header = |opcode: u8, code: u8, length: &[u8]| [&[0x80 | opcode, 0x80 | code], length, &[0; 4]].concat();
+    let two = |length: u16| length.to_be_bytes();
+    let eight = |length: u64| length.to_be_bytes();
+    for opcode in [1, 2, 8, 9, 10] {
+        for length in [0, 1, 5, 124, 125] {
+            let bytes = [header(opcode, 126, &two(length)), vec![0; length.into()]].concat();
+            assert_eq!(same_in_all_pieces(&bytes), Err(1002), "{opcode} {length}");
+        }
+        for length in [0, 5, 125, 126, 65_535, 1 << 63, (1 << 63) + 5, u64::MAX] {
+            let bytes = [header(opcode, 127, &eight(length)), vec![0; 5]].concat();
+            assert_eq!(same_in_all_pieces(&bytes), Err(1002), "{opcode} {length}");
+        }
+    }
+    for good in [
+        frame(true, 2, &[1; 125]),
+        frame(true, 2, &[1; 126]),
+        frame(true, 2, &[1; 65_535]),
+        frame(true, 2, &[1; 65_536]),
+    ] {
+        assert!(same_in_all_pieces(&good).is_ok());
+    }
+}
+
 #[test]
 fn a_header_is_as_long_as_its_length_needs() {
     for (length, header) in [(0, 6), (125, 6), (126, 8), (65_535, 8), (65_536, 14)] {

@@ -1,16 +1,17 @@
 //! What hostile clients attack: forms, files, sessions, cached pages, responses that nobody reads. Nothing here is wrong; each takes what an
 //! application usually takes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use skep::cache::{EntryPolicy, PublicPage, SharedCx};
 use skep::form::{FileKind, Group, MultilineText, Text, Upload};
 use skep::html::Document;
 use skep::prelude::*;
 use skep::session::Key;
+use skep::websocket::WebSocket;
 
 /// All of them but those of [`Once`].
-pub(super) type Attacked = (Large, Shop, Order, Attach, Write, Begin, SignIn, Who, Article);
+pub(super) type Attacked = (Large, Shop, Order, Attach, Write, Begin, SignIn, Who, Article, Busy, Messages);
 
 /// A form that is accepted once. `prefork` without a database does not start with it.
 pub(super) type Once = (Checkout, Pay);
@@ -162,6 +163,38 @@ impl PublicPage for Article {
 
     async fn page(&self, _cx: &SharedCx<'_>) -> Result {
         Ok(Response::text(format!("{:>4096}", self.number)))
+    }
+}
+
+/// A page that takes the processor for so long.
+#[derive(Service)]
+#[service(GET "/busy/{millis}")]
+pub(super) struct Busy {
+    millis: u64,
+}
+
+impl Handle for Busy {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(self.millis) {}
+        Ok(Response::text("done"))
+    }
+}
+
+/// Takes messages, and counts them.
+#[derive(Service)]
+#[service(GET "/messages")]
+pub(super) struct Messages;
+
+impl Handle for Messages {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.websocket(async |socket: &mut WebSocket| {
+            let mut count = 0_u64;
+            while socket.receive().await?.is_some() {
+                count += 1;
+            }
+            Ok(socket.send(count.to_string()).await?)
+        })
     }
 }
 

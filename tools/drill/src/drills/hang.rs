@@ -30,6 +30,8 @@ fn hang(stage: &Stage<'_>, report: &mut Report, model: Model) -> Result<()> {
         victim = replaced(&server.errors());
         victim.is_some()
     })?;
+    let named = server.errors().contains("hangs while it serves GET /hang for 127.0.0.1:");
+    report.expect("what it served", "in the log", if named { "in the log" } else { "missing" }, named);
     let running = Load { connections: 16, ..stage.load(&server) }.start();
     running.go_on_for(100)?;
     in_time(report, "replaced, and all are served", PATIENCE, start.elapsed());

@@ -4,6 +4,7 @@
 //! Start reading at [`run`]; what each of them does is in the modules below.
 
 mod connections;
+mod greedy;
 mod requests;
 mod streams;
 mod trial;
@@ -49,6 +50,8 @@ pub(crate) struct Hostile {
     cpu: Cpu,
     /// The p99 of a normal client.
     soon: Duration,
+    /// What the normal client asks for, if that is not a page.
+    asked: Option<&'static str>,
 }
 
 /// What somebody else does. An error says how it went wrong.
@@ -78,6 +81,7 @@ const NOBODY: Hostile = Hostile {
     keeps: 0,
     cpu: Cpu::Share(0),
     soon: SOON,
+    asked: None,
 };
 
 pub(super) const SMALL_PARTS: Hostile = Hostile {
@@ -137,10 +141,12 @@ pub(super) const CONTINUATION: Hostile = Hostile { turn: streams::continuation, 
 
 pub(super) const EMPTY_DATA: Hostile = Hostile { turn: streams::empty_data, ..LIMITED };
 
-pub(super) const SETTINGS: Hostile =
-    Hostile { turn: streams::settings, unit: "acknowledgements", cpu: Cpu::Each(20), ..FLOOD };
+/// A thousand frames, of which each costs 20 us at the most, until the connection is closed.
+const ANSWERED: Hostile = Hostile { cpu: Cpu::Each(20_000), ..LIMITED };
 
-pub(super) const PINGS: Hostile = Hostile { turn: streams::pings, unit: "answers", cpu: Cpu::Each(20), ..FLOOD };
+pub(super) const SETTINGS: Hostile = Hostile { turn: streams::settings, ..ANSWERED };
+
+pub(super) const PINGS: Hostile = Hostile { turn: streams::pings, ..ANSWERED };
 
 pub(super) const TINY_WINDOWS: Hostile = Hostile {
     turn: streams::tiny_windows,
@@ -244,9 +250,25 @@ pub(super) const LOG: Hostile = Hostile {
     ..NOBODY
 };
 
+pub(super) const PIPELINED: Hostile = Hostile {
+    settings: &["hang_timeout=3s"],
+    clients: greedy::CLIENTS,
+    turn: greedy::pipelined,
+    pause: Duration::from_millis(1),
+    unit: "requests, messages and chunks",
+    memory: 16,
+    // Two threads are busy all the time: that is no fault. Others have their turns nevertheless.
+    cpu: Cpu::Share(220),
+    soon: Duration::from_millis(100),
+    asked: Some("/-/live"),
+    ..NOBODY
+};
+
 /// One hostile client.
 #[derive(Debug)]
 pub(crate) struct Client {
+    /// Which of those that do the same it is, from 0 on.
+    number: u8,
     from: Ipv4Addr,
     to: SocketAddrV4,
     /// How many times the load of a quick drill.
@@ -255,6 +277,8 @@ pub(crate) struct Client {
     files: u64,
     /// The number of this turn, from 0 on.
     turn: u64,
+    /// Bytes that it has sent on its connection, where it goes on from turn to turn.
+    sent: usize,
     /// What it keeps from one turn to the next.
     streams: Vec<TcpStream>,
     silent: Vec<TcpStream>,

@@ -63,3 +63,58 @@ fn a_rest_is_dropped_if_it_is_short_and_surely_comes() {
     assert_eq!(read(&mut body), Poll::Ready(Some(Ok(Bytes::from_static(b"abc")))));
     assert!(matches!(read(&mut body), Poll::Ready(Some(Err(_)))), "who reads on learns that there is no more");
 }
+
+/// Each chunk a piece of its own would cost a poll of the whole application.
+#[test]
+fn all_chunks_that_were_received_are_one_piece() {
+    let cx = Context::from_waker(Waker::noop());
+    let chunked = || Incoming::new(Encoding::Chunked(Chunked::default()), false);
+    let small = "1\r\na\r\n".repeat(1000);
+    for (bytes, data, taken) in [
+        (small.clone(), "a".repeat(1000), Taken::Piece),
+        (format!("{small}0\r\n\r\nGET"), "a".repeat(1000), Taken::All),
+        (format!("{small}0\r\nA: b\r\n\r\n"), "a".repeat(1000), Taken::All),
+        (
+            format!("3;x=y\r\nabc\r\n10\r\n{0}\r\nF\r\n{1}\r\n2\r\nx", "d".repeat(16), "e".repeat(15)),
+            format!("abc{}{}x", "d".repeat(16), "e".repeat(15)),
+            Taken::Piece,
+        ),
+    ] {
+        let (mut body, mut receiver) = chunked();
+        assert!(read(&mut body).is_pending());
+        let used = bytes.len() - if bytes.ends_with("GET") { 3 } else { 0 };
+        assert_eq!(receiver.take(bytes.as_bytes(), &cx), (used, taken), "{bytes:.60}");
+        assert_eq!(read(&mut body), Poll::Ready(Some(Ok(Bytes::from(data)))), "{bytes:.60}");
+        assert_eq!(body.is_end_stream(), taken == Taken::All);
+    }
+    // What is good before a mistake is given, and then the mistake.
+    let (mut body, mut receiver) = chunked();
+    assert!(read(&mut body).is_pending());
+    assert_eq!(receiver.take(b"1\r\na\r\n1\r\nbX", &cx), (11, Taken::Piece));
+    assert_eq!(read(&mut body), Poll::Ready(Some(Ok(Bytes::from_static(b"ab")))));
+    assert_eq!(read(&mut body), Poll::Ready(Some(Err("the body is not made of chunks".to_owned()))));
+}
+
+#[test]
+fn small_chunks_are_taken_as_byte_by_byte() {
+    let body =
+        ["1\r\na\r\n", "f\r\n123456789012345\r\n", "01\r\nb\r\n", "2;a\r\ncd\r\n", "A\r\n1234567890\r\n"].concat();
+    for end in 0..body.len() {
+        let bytes = &body.as_bytes()[..end];
+        let (mut slow, mut expected) = (Chunked::default(), Vec::new());
+        for byte in bytes {
+            if let Ok((1, Decoded::Data(data))) = slow.decode(&[*byte]) {
+                expected.extend_from_slice(data);
+            }
+        }
+        let (mut fast, mut data, mut at) = (Chunked::default(), Vec::new(), 0);
+        loop {
+            at += fast.take_small(&bytes[at..], &mut data);
+            let (count, decoded) = fast.decode(&bytes[at..]).unwrap();
+            at += count;
+            let Decoded::Data(more) = decoded else { break };
+            data.extend_from_slice(more);
+        }
+        assert_eq!((data, at), (expected, end));
+    }
+}

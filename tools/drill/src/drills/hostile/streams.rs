@@ -94,42 +94,38 @@ pub(super) fn empty_data(client: &mut Client) -> io::Result<()> {
 
 /// A connection with 100 requests, whose client changes their windows again and again; each change has to be acknowledged (CVE-2019-9515).
 pub(super) fn settings(client: &mut Client) -> io::Result<()> {
-    let http2 = kept(client, OPEN, "/slow/9999")?;
-    flood(client, http2, 1, |http2| (0..FRAMES).for_each(|_| http2.settings(OPEN)))
+    new_connection(client, |http2| beside_requests(http2, |http2| http2.settings(OPEN)))
 }
 
 /// A connection with ever more pings, each of which has to be answered (CVE-2019-9512).
 pub(super) fn pings(client: &mut Client) -> io::Result<()> {
-    let http2 = kept(client, OPEN, "/slow/9999")?;
-    flood(client, http2, 1, |http2| (0..FRAMES).for_each(|_| http2.ping()))
+    new_connection(client, |http2| beside_requests(http2, Http2::ping))
+}
+
+/// 100 requests, and twice as many of these frames as a connection may send.
+fn beside_requests(http2: &mut Http2, frame: impl Fn(&mut Http2)) {
+    for _ in 0..STREAMS {
+        http2.request(Method::Get, "/slow/9999");
+    }
+    (0..2 * FRAMES).for_each(|_| frame(http2));
 }
 
 /// A connection with 100 responses of 100 KB, which the server may send byte by byte (CVE-2019-9511).
 pub(super) fn tiny_windows(client: &mut Client) -> io::Result<()> {
-    let http2 = kept(client, 1, "/large")?;
-    flood(client, http2, 10, |http2| {
+    let mut http2 = match client.http2.pop() {
+        Some(http2) => http2,
+        None => {
+            let mut http2 = Http2::open(client.connect()?, 1)?;
+            for _ in 0..STREAMS {
+                http2.request(Method::Get, "/large");
+            }
+            http2
+        }
+    };
+    let before = http2.answers;
+    for _ in 0..10 {
         http2.widen(0, STREAMS);
         (0..STREAMS).for_each(|number| http2.widen(2 * number + 1, 1));
-    })
-}
-
-/// The connection of the last turn, or else a new one with 100 requests.
-fn kept(client: &mut Client, window: u32, path: &str) -> io::Result<Http2> {
-    if let Some(http2) = client.http2.pop() {
-        return Ok(http2);
-    }
-    let mut http2 = Http2::open(client.connect()?, window)?;
-    for _ in 0..STREAMS {
-        http2.request(Method::Get, path);
-    }
-    Ok(http2)
-}
-
-/// Sends these frames at once, again and again, counts what the server has to send in turn, and keeps the connection.
-fn flood(client: &mut Client, mut http2: Http2, times: u32, frames: impl Fn(&mut Http2)) -> io::Result<()> {
-    let before = http2.answers;
-    for _ in 0..times {
-        frames(&mut http2);
         exchange(&mut http2)?;
     }
     client.count((http2.answers - before).into());

@@ -47,13 +47,14 @@ pub(super) fn alone(
     let settings = hostile.settings.iter().flat_map(|setting| ["--set", *setting]);
     let arguments: Vec<&str> = hostile.model.arguments.iter().copied().chain(settings).collect();
     let mut trial = Trial::new(stage, start(stage, version, &arguments)?)?;
+    trial.asked = hostile.asked;
     let parties = trial.run(&[(name, hostile)], Duration::from_secs(2 * stage.scale))?;
     let [party] = &parties[..] else { return Err(Error::new("nobody came")) };
     party.report(report, true);
     let more = trial.peak.saturating_sub(trial.before);
     report.expect("MiB more than before", at_most(hostile.memory), mib(more), more <= hostile.memory << 10);
     trial.report_cpu(report, party);
-    trial.report_others(report, &parties);
+    trial.report_others(report, &parties, hostile.soon);
     // A fifth, and what an allocator of two threads has besides.
     trial.report_memory(report, trial.before / 5 + ((8 + hostile.keeps) << 10))
 }
@@ -79,7 +80,7 @@ pub(crate) fn together(
         party.report(report, time >= DEFENDED);
     }
     report.note("MiB before, and at the most", format_args!("{}, {}", mib(trial.before), mib(trial.peak)));
-    trial.report_others(report, &parties);
+    trial.report_others(report, &parties, SOON);
     trial.report_memory(report, trial.before / 5)
 }
 
@@ -102,6 +103,8 @@ struct Trial<'s> {
     stage: &'s Stage<'s>,
     server: Server,
     address: SocketAddrV4,
+    /// What normal clients ask for, if that is not the page of the stage.
+    asked: Option<&'static str>,
     /// What it held with normal clients only, in KiB.
     before: u64,
     /// The CPU time that normal clients cost in [`CALM`].
@@ -138,6 +141,7 @@ impl<'s> Trial<'s> {
             stage,
             server,
             address,
+            asked: None,
             before: 0,
             calm: Duration::ZERO,
             peak: 0,
@@ -158,7 +162,9 @@ impl<'s> Trial<'s> {
 
     /// What others ask for meanwhile.
     fn normal_load(&self) -> Load {
-        Load { connections: 4, requests: 20, pause: Duration::from_millis(5), ..self.stage.load(&self.server) }
+        let load = self.stage.load(&self.server);
+        let path = self.asked.map_or_else(|| load.path.clone(), str::to_owned);
+        Load { connections: 4, requests: 20, pause: Duration::from_millis(5), path, ..load }
     }
 
     fn held(&self) -> u64 {
@@ -203,13 +209,14 @@ impl<'s> Trial<'s> {
     }
 
     /// Normal clients lost nothing and did not wait, and the log can be read.
-    fn report_others(&self, report: &mut Report, parties: &[Party]) {
+    fn report_others(&self, report: &mut Report, parties: &[Party], soon: Duration) {
         report.nothing_lost(&self.normal);
-        let soon = parties.iter().map(|party| party.hostile.soon).max().unwrap_or(SOON);
         in_time(report, "p99 of a normal client", soon, self.normal.percentile(99));
         for party in parties.iter().filter(|party| party.hostile.neighbour.is_some()) {
             party.neighbour.report(report, party.name);
         }
+        let hung = self.server.errors().lines().filter(|line| line.contains(" hangs")).count();
+        report.expect("workers replaced because they hang", 0, hung, hung == 0);
         let lines = self.lines / self.time.as_secs().max(1);
         report.expect("log lines a second", at_most(LINES), lines, lines <= LINES);
     }
@@ -256,15 +263,17 @@ impl Crowd {
         let mut from = u32::from(Ipv4Addr::LOCALHOST);
         for &(name, hostile) in hostile {
             let party = Party { name, hostile, tally: Arc::default(), neighbour: Arc::default() };
-            for _ in 0..hostile.clients {
+            for number in 0..hostile.clients {
                 from += 1;
                 let from = Ipv4Addr::from(from);
                 let client = Client {
+                    number,
                     from,
                     to,
                     scale,
                     files: may_open().saturating_sub(SPARE),
                     turn: 0,
+                    sent: 0,
                     streams: Vec::new(),
                     silent: Vec::new(),
                     http2: Vec::new(),
