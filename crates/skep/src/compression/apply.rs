@@ -68,9 +68,37 @@ pub(crate) fn apply(response: &mut Response, request: &Parts, situation: Situati
     }
     let is_head = request.method == Method::HEAD;
     let wish = response.take_wish();
+    let hint = response.hint();
+    let wish = wish.or_else(|| hint?.wish.map(Wish));
     if !may_be_compressed(response, is_head, options) || wish.is_some_and(|Wish(wish)| !wish) {
         return;
     }
+    let Some(hint) = hint else { return compress(response, request, (wish, situation), options) };
+    let situation = Situation { is_private: hint.is_private, is_foreign: false };
+    let behind = split_off(response.headers_mut(), hint.before);
+    compress(response, request, (wish, situation), options);
+    let headers = response.headers_mut();
+    let is_compressed = headers.contains_key(CONTENT_ENCODING);
+    for (name, value) in behind.iter().filter(|(name, _)| **name != CONTENT_LENGTH || !is_compressed) {
+        headers.append(name, value.clone());
+    }
+}
+
+/// Takes out the fields behind the first ones of so many names.
+fn split_off(headers: &mut HeaderMap, names: usize) -> HeaderMap {
+    let keys: Vec<HeaderName> = headers.keys().skip(names).cloned().collect();
+    let all = std::mem::take(headers);
+    let mut behind = HeaderMap::with_capacity(keys.len());
+    for (name, value) in &all {
+        let side = if keys.contains(name) { &mut behind } else { &mut *headers };
+        side.append(name, value.clone());
+    }
+    behind
+}
+
+/// Compresses a response for which that is worth it.
+fn compress(response: &mut Response, request: &Parts, (wish, situation): (Option<Wish>, Situation), options: &Options) {
+    let is_head = request.method == Method::HEAD;
     add_vary(response.headers_mut());
     if wish.is_none() && !is_safe(request, response.headers(), situation, options.private) {
         return;
