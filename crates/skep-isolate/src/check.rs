@@ -43,7 +43,11 @@ pub(crate) fn check(host: &Host, component: &Component, options: &Options) -> Re
     }
     let strange = missing(host, component);
     if !strange.is_empty() {
-        return Err(Error::Invalid(format!("imports what this server does not provide: {}", strange.join(", "))));
+        return Err(Error::Invalid(format!(
+            "imports what this server does not provide: {}; compose it with a component that exports this \
+             (`wac plug`), or build it without",
+            strange.join(", ")
+        )));
     }
     let pages = component.resources_required().and_then(|needs| needs.max_initial_memory_size).unwrap_or(0);
     let (memory, limit) = (pages.saturating_mul(WASM_PAGE), options.memory);

@@ -4,6 +4,7 @@
 //! memory, tables and stacks are reserved once, and what a request has written is reset to the component's image when its instance is
 //! dropped. Start reading at [`Host::new`].
 
+mod idle;
 mod linker;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -17,6 +18,7 @@ use crate::features;
 use crate::function_cache::FunctionCache;
 use crate::state::State;
 use crate::sys::FaultShortcut;
+use idle::IdleSlots;
 
 pub(crate) use linker::has;
 
@@ -35,6 +37,7 @@ struct Side {
     kind: Kind,
     engine: Engine,
     linker: Linker<State>,
+    idle: Mutex<IdleSlots>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +80,12 @@ const TABLES: u32 = 4;
 
 /// Bytes of a memory that are reset by copying. Other pages are dropped and come back with a fault each: 1.6 us a page instead of 0.25.
 const KEPT_MEMORY: usize = 2 << 20;
+
+/// Slots of a memory that are kept warm. Those beyond, which a burst has left, give back what they keep: [`idle`].
+const WARM: u32 = 16;
+
+/// The address space of one memory: all that 32 bits can address. The setting `memory` limits each instance.
+const ADDRESSES: usize = 4 << 30;
 
 /// Entries of one table: an interpreter compiled to a component has some ten thousand functions in it.
 const TABLE_ENTRIES: usize = 100_000;
@@ -148,6 +157,18 @@ impl Host {
         Some(Self { side, ..self.clone() })
     }
 
+    /// Gives memory back that no instance has used for a while. To be called once in a second.
+    pub(crate) fn tidy(&self) {
+        let baseline = self.others.baseline.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        #[cfg(feature = "wasi03")]
+        let wasi03 = self.others.wasi03.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        #[cfg(not(feature = "wasi03"))]
+        let wasi03 = None;
+        for side in [Some(Arc::clone(&self.side)), baseline, wasi03].into_iter().flatten() {
+            side.idle.lock().unwrap_or_else(PoisonError::into_inner).tidy(&side.engine);
+        }
+    }
+
     /// True if this is the engine of the baseline compiler.
     pub(crate) fn is_baseline(&self) -> bool {
         self.side.kind == Kind::Baseline
@@ -185,7 +206,7 @@ impl Side {
             linker::fill_wasi03(&mut linker).map_err(cannot)?;
         }
         clock.drive(&engine);
-        Ok(Arc::new(Self { kind, engine, linker }))
+        Ok(Arc::new(Self { kind, engine, linker, idle: Mutex::default() }))
     }
 }
 
@@ -232,13 +253,12 @@ fn pool(size: Size) -> PoolingAllocationConfig {
         .max_tables_per_component(TABLES)
         .total_stacks(size.instances)
         .table_elements(TABLE_ENTRIES)
-        // All that 32 bits can address. The setting `memory` limits each instance.
-        .max_memory_size(4 << 30)
+        .max_memory_size(ADDRESSES)
         .max_core_instance_size(4 << 20)
         .max_component_instance_size(4 << 20)
         .linear_memory_keep_resident(KEPT_MEMORY)
         .table_keep_resident(64 << 10)
-        .max_unused_warm_slots(16)
+        .max_unused_warm_slots(WARM)
         // Finds written pages with one system call, on Linux 6.7 and later.
         .pagemap_scan(Enabled::Auto);
     pool

@@ -14,7 +14,7 @@ use {
 use crate::program::Program;
 use crate::recycle::ResetPlan;
 use crate::reuse::Reuse;
-use crate::state::State;
+use crate::state::{Refused, State};
 use crate::sys::{Discarded, Memory};
 use crate::trap::Late;
 
@@ -71,8 +71,8 @@ impl Instance {
         self.store.data().reuse
     }
 
-    /// True if it asked for more memory than its limit.
-    pub(crate) fn was_refused_memory(&self) -> bool {
+    /// The limit beyond which it asked for memory, if it did.
+    pub(crate) fn was_refused_memory(&self) -> Option<Refused> {
         self.store.data().was_refused_memory()
     }
 
@@ -219,7 +219,7 @@ impl Instance {
         if self.resets >= RESETS {
             return Err(Discarded("it has been reset often enough"));
         }
-        if state.was_refused_memory() {
+        if state.was_refused_memory().is_some() {
             return Err(Discarded("it was refused memory"));
         }
         // The host's side of open handles is dropped with the state. The guest's side remains, though no guest knows its numbers.

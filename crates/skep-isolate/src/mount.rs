@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
+use http::request::Parts;
 use skep::Error;
 use skep::mount::{Mount, Mounted, ResponseFuture};
 
@@ -42,6 +43,11 @@ impl Mount for Mounting {
                 now(Err(error.with_cause(format!("{name} has no version that works{why}"))))
             }
         }
+    }
+
+    /// Applications of Skep have limits for each service, which they keep themselves.
+    fn body_limit(&self, request: &Parts) -> Option<u64> {
+        self.0.find(request)?.current()?.exports.direct.is_some().then_some(u64::MAX)
     }
 
     fn name(&self) -> String {

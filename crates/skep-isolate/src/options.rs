@@ -13,7 +13,7 @@ use crate::data::{AppData, DataOptions};
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::reuse::{ModuleCache, Reuse};
-use crate::state::{Dir, Grants};
+use crate::state::{Dir, Grants, TotalMemory};
 
 pub(crate) use table::{SETTINGS, Setting, row};
 
@@ -33,6 +33,8 @@ pub(crate) struct Options {
     pub(crate) module_cache: ModuleCache,
     pub(crate) reuse: Reuse,
     pub(crate) memory: usize,
+    /// That of all instances of the server together.
+    pub(crate) total_memory: TotalMemory,
     pub(crate) time: Duration,
     pub(crate) fuel: Option<u64>,
     /// The time of its page for a request that failed.
@@ -69,6 +71,7 @@ impl Options {
             clock: Arc::clone(clock),
             name: self.name.clone(),
             memory: self.memory,
+            total_memory: self.total_memory.clone(),
             reuse: self.reuse,
             env,
             dirs,

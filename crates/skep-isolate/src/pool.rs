@@ -24,6 +24,12 @@ pub(crate) struct Pool {
     is_closed: AtomicBool,
     /// Resets in a row that failed.
     failed_resets: AtomicU64,
+    /// An instance that had served before returned without a response.
+    silent_again: AtomicBool,
+    /// So did a new one.
+    silent_at_once: AtomicBool,
+    /// The requests of instances do not count.
+    is_trial: AtomicBool,
 }
 
 /// An instance between two requests.
@@ -60,7 +66,8 @@ impl Pool {
 
     /// An instance for a request.
     pub(crate) fn take(&self, program: &Program, counts: &PoolCounts) -> Instance {
-        let cached = if self.cached_count.load(Ordering::Relaxed) > 0 { self.pop_cached() } else { None };
+        let has_cached = self.cached_count.load(Ordering::Relaxed) > 0 && !self.serves_once();
+        let cached = if has_cached { self.pop_cached() } else { None };
         if let Some(Idle { instance, since }) = cached
             && instance.reuse().is_some_and(|reuse| since.elapsed() < reuse.idle)
         {
@@ -111,15 +118,53 @@ impl Pool {
     /// Takes an instance back that keeps its state, or drops it.
     pub(crate) fn keep(&self, instance: Instance, counts: &PoolCounts) {
         // A guest that was refused memory may continue without it: no other request is to find it so.
-        if instance.was_refused_memory() {
+        if instance.was_refused_memory().is_some() || self.serves_once() {
             return;
         }
-        if instance.reuse().is_some_and(|reuse| instance.served < reuse.requests) {
+        let is_tried = self.is_trial.load(Ordering::Relaxed);
+        if instance.reuse().is_some_and(|reuse| is_tried || instance.served < reuse.requests) {
             counts.cached.fetch_add(1, Ordering::Relaxed);
             let idle = Idle { instance, since: Instant::now() };
             let mut cached = self.cached();
             cached.push(idle);
             self.count(&cached);
+        }
+    }
+
+    /// Notes that a guest returned without a response. If it had served before, and no new one ever did the same, its
+    /// program can handle one request for each instance only, such as one of componentize-js with
+    /// `addEventListener("fetch", ..)`. Then none is kept.
+    pub(crate) fn note_silent(&self, served: u32, app: &str) {
+        let is_new = served <= 1;
+        let seen = if is_new { &self.silent_at_once } else { &self.silent_again };
+        let was_seen = seen.swap(true, Ordering::Relaxed);
+        if !is_new && !was_seen && self.serves_once() {
+            tracing::warn!(
+                target: "skep::isolate", app,
+                "an instance that had served before returned without a response: the program handles one request \
+                 per instance, so each gets a new one in spite of `cached`; module_cache = \"snapshot\" is made for it"
+            );
+        }
+    }
+
+    /// True if instances that have served before do not serve again, whatever the settings say.
+    pub(crate) fn serves_once(&self) -> bool {
+        self.silent_again.load(Ordering::Relaxed) && !self.silent_at_once.load(Ordering::Relaxed)
+    }
+
+    /// Has one instance serve several requests of a trial, which do not count.
+    pub(crate) fn begin_trial(&self) {
+        self.is_trial.store(true, Ordering::Relaxed);
+    }
+
+    /// The instance of a trial has served one request, as far as others know.
+    pub(crate) fn end_trial(&self, counts: &PoolCounts) {
+        self.is_trial.store(false, Ordering::Relaxed);
+        let tried = std::mem::take(&mut *self.cached());
+        self.count(&[]);
+        for Idle { mut instance, .. } in tried {
+            instance.served = 1;
+            self.keep(instance, counts);
         }
     }
 

@@ -12,7 +12,7 @@ mod wasi03;
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -22,9 +22,11 @@ use http::{HeaderValue, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use skep::Body;
+use skep::body::BodyFailure;
 use skep::mount::Mounted;
 use skep::request::RequestId;
 use tokio::sync::oneshot;
+use tokio::task::coop::unconstrained;
 use tokio::time::{Instant, Sleep};
 use wasmtime::Result;
 use wasmtime_wasi_http::p2::bindings::http::types::Scheme;
@@ -189,6 +191,9 @@ impl Running {
         let Ended { instance, result, permit } = ended;
         result?;
         gathered.take(&self.given, &mut Context::from_waker(Waker::noop()));
+        if gathered.parts.is_none() {
+            self.version.pool.note_silent(instance.served, self.version.app());
+        }
         // An instance whose response broke off is not used again.
         if gathered.is_complete() && gathered.rest != Rest::Broken {
             self.version.give_back(instance).await;
@@ -206,7 +211,8 @@ impl Running {
 
     /// The response of a guest that continues.
     fn streamed(self, id: RequestId, gathered: Gathered) -> Result<skep::Response, Failure> {
-        let (parts, body, end) = gathered.begin()?;
+        let version = Arc::clone(&self.version);
+        let (parts, body, end) = gathered.begin(move || Failure::Broken.log(&version, id))?;
         tokio::task::spawn_local(self.go_on(id, end));
         Ok(response(parts, body))
     }
@@ -314,12 +320,27 @@ fn incoming(request: Mounted, version: &Version) -> Result<http::Request<Incomin
     }
     let broken: fn(skep::body::BodyError) -> Error = |error| {
         tracing::debug!(target: "skep::isolate", %error, "the body of a request broke off");
-        Error::HttpProtocolError
+        // The client gets the status, whatever the guest makes of it.
+        match error.downcast_ref::<BodyFailure>().map(BodyFailure::status) {
+            Some(StatusCode::PAYLOAD_TOO_LARGE) => Error::HttpRequestBodySize(None),
+            Some(StatusCode::REQUEST_TIMEOUT) => Error::ConnectionReadTimeout,
+            _ => Error::HttpProtocolError,
+        }
     };
     Ok(http::Request::from_parts(parts, body.map_err(broken)))
 }
 
-fn response(parts: http::response::Parts, body: Body) -> skep::Response {
+/// True for a response that has no content, whatever its guest has written (RFC 9110, 15.3.5, 15.3.6 and 15.4.5).
+fn is_without_content(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT | StatusCode::NOT_MODIFIED)
+}
+
+fn response(mut parts: http::response::Parts, body: Body) -> skep::Response {
+    let is_without_content = is_without_content(parts.status);
+    if is_without_content && parts.status != StatusCode::NOT_MODIFIED {
+        parts.headers.remove(http::header::CONTENT_LENGTH);
+    }
+    let body = if is_without_content { Body::empty() } else { body };
     let mut response = skep::Response::new(body).with_status(parts.status);
     *response.headers_mut() = parts.headers;
     response
@@ -348,7 +369,16 @@ enum Progress {
 }
 
 impl Gathered {
+    /// Takes what is there. The budget of the task, which the body of the request may have used up, does not count:
+    /// with none left the channel of the body would say that nothing is there.
     fn take(&mut self, given: &Given, cx: &mut Context<'_>) -> Progress {
+        match pin!(unconstrained(poll_fn(|cx| Poll::Ready(self.take_all(given, cx))))).poll(cx) {
+            Poll::Ready(progress) => progress,
+            Poll::Pending => Progress::None,
+        }
+    }
+
+    fn take_all(&mut self, given: &Given, cx: &mut Context<'_>) -> Progress {
         if self.parts.is_none() {
             match given.lock().unwrap_or_else(PoisonError::into_inner).take() {
                 // It would not be the final response (RFC 9110, 15.2), which a guest does not control.
@@ -397,8 +427,7 @@ impl Gathered {
 
     /// True for a response that never has a body (RFC 9110, 6.4.1).
     fn has_no_body(&self) -> bool {
-        let without = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED];
-        self.is_head || matches!(&self.parts, Some(Ok(parts)) if without.contains(&parts.status))
+        self.is_head || matches!(&self.parts, Some(Ok(parts)) if is_without_content(parts.status))
     }
 
     fn is_complete(&self) -> bool {
@@ -433,12 +462,14 @@ impl Gathered {
     }
 
     /// Its head, its body, and the handle that reports how the guest ended.
-    fn begin(self) -> Result<(http::response::Parts, Body, End), Failure> {
+    /// `broken` is called if it does not finish its body.
+    fn begin(self, broken: impl FnOnce() + Send + 'static) -> Result<(http::response::Parts, Body, End), Failure> {
         let parts = self.parts.ok_or(Failure::Silent)??;
         if self.rest == Rest::Ended {
             return Ok((parts, whole(self.pieces, self.bytes), End::default()));
         }
-        let (body, end) = Streamed::new(self.pieces, self.rest, self.body);
+        let (mut body, end) = Streamed::new(self.pieces, self.rest, self.body);
+        body.broken = Some(Box::new(broken));
         Ok((parts, Body::stream(body), end))
     }
 }

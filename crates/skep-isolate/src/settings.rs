@@ -12,6 +12,7 @@ use skep::settings::{Kind, RawSetting, RawValue, Resolved, Row, Source, Value, V
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::options::{MOST_INSTANCES, Options, SETTINGS, Setting, row};
+use crate::state::TotalMemory;
 
 /// The settings of `skep serve` that are not the server's.
 #[derive(Debug)]
@@ -35,18 +36,20 @@ pub(crate) enum Cache {
 
 /// The rows of all components.
 pub(crate) fn rows() -> Vec<Row> {
-    let row = |name: &'static str, flag: Option<(&'static str, &'static str)>, help: &'static str| Row {
-        flag: flag.map(|(flag, argument)| (flag.into(), argument)),
-        ..row(name, Kind::Path, "", help)
-    };
+    let with_flag = |row: Row, flag: &'static str, argument| Row { flag: Some((flag.into(), argument)), ..row };
     let cache = "Directory of compiled code, so that the next start compiles nothing; `none` turns it off. Empty means $XDG_CACHE_HOME/skep \
                  or ~/.cache/skep. A directory or a file that others may write is not used.";
     let status = "Path of a page with the status of the components, such as `/-/isolate`. Empty means no page.";
     let file = "File of the component NAME, relative to the settings file. Without `skep serve FILE`, each such table is served.";
+    let total = "Maximum memory of all instances of the server together. A request whose instance gets none is \
+                 refused (503); `memory.grow` of one that runs fails. Each counts with the whole size of its memory, \
+                 also where pages are shared with its snapshot.";
+    let size = Kind::Size(64 << 10..=1024 << 30);
     let mut rows = vec![
-        row("component.compile_cache", Some(("--compile-cache", "DIR|none")), cache),
-        row("component.status", Some(("--status", "PATH")), status),
-        row("component.NAME.file", None, file),
+        with_flag(row("component.compile_cache", Kind::Path, "", cache), "--compile-cache", "DIR|none"),
+        with_flag(row("component.status", Kind::Path, "", status), "--status", "PATH"),
+        with_flag(row("component.total_memory", size, "4GiB", total), "--total-memory", "SIZE"),
+        row("component.NAME.file", Kind::Path, "", file),
     ];
     rows.extend(SETTINGS.iter().flat_map(Setting::rows));
     rows
@@ -80,8 +83,10 @@ impl Settings {
         let room = MOST_INSTANCES / u32::try_from(files.len()).unwrap_or(u32::MAX).max(1);
         let options = |(name, file)| options(name, file, values, room.max(1));
         let mut applications = files.into_iter().map(options).collect::<Result<Vec<_>, _>>()?;
+        let total_memory = total_memory(values);
         let mut rows: Vec<Row> = Vec::new();
         for one in &mut applications {
+            one.total_memory = total_memory.clone();
             let own = declared(&one.file);
             one.declared = own.iter().map(|row| row.name.clone().into_owned()).collect();
             for row in own {
@@ -102,6 +107,14 @@ impl Settings {
             Some(folder) => Cache::At(folder.into()),
         };
         Ok(Self { applications, compile_cache, status, declared: rows })
+    }
+}
+
+/// The memory of all instances.
+fn total_memory(values: &Values) -> TotalMemory {
+    match values.get("component.total_memory").map(|resolved| &resolved.value) {
+        Some(Value::Size(limit)) => TotalMemory { limit: *limit, ..TotalMemory::default() },
+        _ => TotalMemory::default(),
     }
 }
 

@@ -85,7 +85,17 @@ impl Compiled {
             .build()
             .map_err(|error| Error::Busy(format!("cannot be probed: {error}")))?;
         let tasks = LocalSet::new();
-        runtime.block_on(tasks.run_until(probe(&self.0, options)))?;
+        runtime.block_on(tasks.run_until(async {
+            self.0.pool.begin_trial();
+            let probed = probe(&self.0, options).await;
+            if probed.is_ok() && self.0.pool.idle() > 0 {
+                // Whether an instance serves a second time is found out before anybody depends on it: see
+                // `Pool::note_silent`.
+                let _ = probe(&self.0, options).await;
+            }
+            self.0.pool.end_trial(&self.0.counts.instances);
+            probed
+        }))?;
         // An instance that continues after its response is given back by a task, and would end with the runtime.
         runtime.block_on(tasks);
         let jobs = runtime.block_on(jobs::list(&self.0));

@@ -6,6 +6,7 @@ mod output;
 
 use std::sync::Arc;
 
+use skep::hosted::{Quota, Share};
 use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, Result};
 use wasmtime_wasi::clocks::{WasiClocksCtx, WasiClocksCtxView, WasiClocksView};
@@ -41,7 +42,51 @@ pub(crate) struct State {
 struct Memory {
     taken: usize,
     most: usize,
-    was_refused: bool,
+    /// What it has of the memory of all instances.
+    share: Share,
+    was_refused: Option<Refused>,
+}
+
+/// Which limit an instance has met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// Its own.
+    Own,
+    /// That of all instances together.
+    Total,
+}
+
+/// The memory of all instances together: `component.total_memory`. Clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct TotalMemory {
+    pub(crate) used: Quota,
+    pub(crate) limit: u64,
+}
+
+impl Default for TotalMemory {
+    fn default() -> Self {
+        Self { used: Quota::default(), limit: u64::MAX }
+    }
+}
+
+impl Memory {
+    fn new(grants: &Grants) -> Self {
+        Self { taken: 0, most: grants.memory, share: grants.total_memory.used.share(), was_refused: None }
+    }
+
+    /// Takes memory for growth, as far as both limits allow it.
+    fn grow(&mut self, bytes: usize, total: u64) -> bool {
+        let wanted = self.taken.saturating_add(bytes);
+        if wanted > self.most {
+            self.was_refused = Some(Refused::Own);
+        } else if !self.share.take(bytes as u64, total) {
+            self.was_refused = Some(Refused::Total);
+        } else {
+            self.taken = wanted;
+            return true;
+        }
+        false
+    }
 }
 
 impl State {
@@ -53,7 +98,7 @@ impl State {
             http: WasiHttpCtx::new(),
             hooks: Hooks::new(grants),
             frozen: None,
-            memory: Memory { taken: 0, most: grants.memory, was_refused: false },
+            memory: Memory::new(grants),
             deadline: u64::MAX,
             reuse,
             services: services::Instance::new(grants.version.as_ref()),
@@ -71,8 +116,10 @@ impl State {
     /// Makes it as it was when its instance was new, with this many bytes of memory.
     pub(crate) fn reset(&mut self, taken: usize) {
         let grants = Arc::clone(self.grants());
+        // It keeps its memory, and so its share.
+        let memory = std::mem::replace(&mut self.memory, Memory::new(&grants));
         *self = Self::new(&grants, None);
-        self.memory.taken = taken;
+        self.memory = Memory { taken, was_refused: None, ..memory };
     }
 
     /// True if no handle of a resource is open.
@@ -121,8 +168,8 @@ impl State {
         self.grants().clock.passed() >= self.deadline
     }
 
-    /// True if it asked for more memory than its limit.
-    pub(crate) fn was_refused_memory(&self) -> bool {
+    /// The limit beyond which it asked for memory, if it did.
+    pub(crate) fn was_refused_memory(&self) -> Option<Refused> {
         self.memory.was_refused
     }
 }
@@ -154,17 +201,9 @@ impl WasiHttpView for State {
 
 impl ResourceLimiter for State {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
-        let memory = &mut self.memory;
-        let wanted = memory.taken.saturating_add(desired.saturating_sub(current));
-        if wanted > memory.most {
-            memory.was_refused = true;
-            return Ok(false);
-        }
         let fits = maximum.is_none_or(|maximum| desired <= maximum);
-        if fits {
-            memory.taken = wanted;
-        }
-        Ok(fits)
+        let total = self.grants().total_memory.limit;
+        Ok(fits && self.memory.grow(desired.saturating_sub(current), total))
     }
 
     fn table_growing(&mut self, _current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {

@@ -59,6 +59,7 @@ fn describe(part: Part, version: &Version) -> Part {
     let answered = of(&counts.begun).saturating_sub(failed).saturating_sub(running.into());
     // Configured so, or because the program asked for it.
     let keeps = made.module_cache == crate::reuse::ModuleCache::Cached.name() || of(&counts.instances.cached) > 0;
+    let keeps = keeps && !version.pool.serves_once();
     let image = if made.has_image { ", start-up code in its image" } else { "" };
     let code = if made.is_optimised { "" } else { ", not optimised yet" };
     let mut part = part.line(format!(

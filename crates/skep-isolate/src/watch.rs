@@ -23,6 +23,9 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// Idle instances are dropped once in this many periods.
 const TIDY: u32 = 20;
 
+/// A file that is missing for this many periods is not being replaced.
+const GONE: u32 = 20;
+
 /// Starts the thread that watches. It ends with the table.
 pub(crate) fn start(table: &Arc<Table>, host: Host, disk: Option<Disk>) -> io::Result<()> {
     let watched = |application: &Arc<Application>| Watched {
@@ -30,6 +33,7 @@ pub(crate) fn start(table: &Arc<Table>, host: Host, disk: Option<Disk>) -> io::R
         seen: *application.stamp.lock().unwrap_or_else(PoisonError::into_inner),
         changed: None,
         loading: None,
+        missing: 0,
     };
     let mut watched: Vec<Watched> = table.applications.iter().map(watched).collect();
     let table: Weak<Table> = Arc::downgrade(table);
@@ -52,6 +56,7 @@ pub(crate) fn start(table: &Arc<Table>, host: Host, disk: Option<Disk>) -> io::R
                 }
             }
             if turn % TIDY == 0 {
+                host.tidy();
                 table.applications.iter().filter_map(|one| one.current()).for_each(|version| version.tidy());
             }
         }
@@ -65,6 +70,8 @@ struct Watched {
     /// Its stamp a period ago, if it has changed.
     changed: Option<FileStamp>,
     loading: Option<JoinHandle<()>>,
+    /// Periods since the file is missing.
+    missing: u32,
 }
 
 impl Watched {
@@ -74,8 +81,17 @@ impl Watched {
             return false;
         }
         self.loading = None;
-        // A missing file is likely being replaced.
-        let Some(now) = FileStamp::of(&application.options.file) else { return false };
+        let Some(now) = FileStamp::of(&application.options.file) else {
+            // Likely it is being replaced, for a moment.
+            self.missing = self.missing.saturating_add(1);
+            if self.missing == GONE {
+                let (app, file) = (&application.options.name, application.options.file.display());
+                let text = "the file is gone; its last version goes on serving";
+                tracing::warn!(target: "skep::isolate", app, %file, "{text}");
+            }
+            return false;
+        };
+        self.missing = 0;
         if self.seen == Some(now) {
             return application.is_retry_due();
         }

@@ -200,6 +200,17 @@ impl App {
         self
     }
 
+    /// Bytes that bodies of requests may have below a prefix where something is mounted already (413), instead of
+    /// `limits.body`. An example is in `docs/guides/tower.md`.
+    #[must_use]
+    pub fn mount_body_limit(mut self, prefix: &str, bytes: u64) -> Self {
+        if !self.mounts.iter_mut().any(|place| place.limit_body(prefix, bytes)) {
+            self.problems
+                .push(format!("mount_body_limit({prefix:?}, ..): nothing is mounted there; call it after `mount`"));
+        }
+        self
+    }
+
     /// Gives the application a SQLite database, `database.sqlite` in the folder for data, with these
     /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::SharedCx::db), [`Site::db`]. If the setting `database` has an
     /// address, it is PostgreSQL instead, with those [for PostgreSQL](crate::sql::Migrations::with_postgres).

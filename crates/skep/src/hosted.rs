@@ -16,6 +16,8 @@ use crate::setup::Setup;
 use crate::site::Site;
 use crate::sql::{Blocking, Database};
 
+pub use crate::quota::{Quota, Share};
+
 /// What is kept for one application.
 pub struct Hosted {
     site: Site,

@@ -1,13 +1,16 @@
 //! Handlers below a prefix that are not services: a host of WebAssembly components, or another router.
 //!
-//! A mount gets the request unchanged. Nothing that skep does for a service applies: no CSRF defence, no body limit, no
-//! redirects. Its errors become error pages.
+//! A mount gets the request unchanged, within the limits of the server: a target without a path is refused, and so is a
+//! body beyond
+//! `limits.body` or one that breaks off, with the status that a service would give it. Nothing else that skep does for
+//! a service applies: no CSRF defence, no redirects. Its errors become error pages, and its responses are compressed.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
 
-use http::header::ACCEPT;
+use http::HeaderName;
+use http::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, COOKIE, IF_NONE_MATCH};
 use http::request::Parts;
 
 use crate::body::Body;
@@ -41,6 +44,12 @@ pub trait Mount: Send + Sync + 'static {
     /// Handles a request on the current thread. A panic ends only that request.
     fn answer(&self, request: Mounted) -> ResponseFuture;
 
+    /// Bytes that the body of this request may have (413), if not those of `limits.body`. `u64::MAX` for a mount that
+    /// has limits of its own. [`App::mount_body_limit`](crate::App::mount_body_limit) is stronger.
+    fn body_limit(&self, _request: &Parts) -> Option<u64> {
+        None
+    }
+
     /// Its name in the table of routes.
     fn name(&self) -> String {
         "a program of its own".to_owned()
@@ -60,8 +69,19 @@ pub struct Mounted {
     pub id: RequestId,
 }
 
+/// Fields that are needed for the response: by an error page, and by compression with its guard against BREACH.
+const NEEDED: [HeaderName; 7] = [
+    ACCEPT,
+    ACCEPT_ENCODING,
+    ACCEPT_LANGUAGE,
+    AUTHORIZATION,
+    COOKIE,
+    IF_NONE_MATCH,
+    HeaderName::from_static("sec-fetch-site"),
+];
+
 impl Mounted {
-    /// Takes what only the mount needs; method, path and what an error page looks at stay.
+    /// Takes what only the mount needs; method, path and what the response depends on stay.
     pub(crate) fn new(parts: &mut Parts, body: Body, peer: Peer, id: RequestId) -> Self {
         let (mut taken, ()) = http::Request::new(()).into_parts();
         taken.method = parts.method.clone();
@@ -69,11 +89,17 @@ impl Mounted {
         taken.version = parts.version;
         std::mem::swap(&mut taken.headers, &mut parts.headers);
         std::mem::swap(&mut taken.extensions, &mut parts.extensions);
-        for accept in taken.headers.get_all(ACCEPT) {
-            parts.headers.append(ACCEPT, accept.clone());
+        for (name, value) in taken.headers.iter().filter(|(name, _)| NEEDED.contains(name)) {
+            parts.headers.append(name, value.clone());
         }
         Self { parts: taken, body, peer, id }
     }
+}
+
+/// A prefix without a trailing slash; empty for `/`.
+fn normal(prefix: &str) -> String {
+    let inner = prefix.trim_matches('/');
+    if inner.is_empty() { String::new() } else { format!("/{inner}") }
 }
 
 /// A mount and its prefix.
@@ -81,13 +107,27 @@ pub(crate) struct MountPoint {
     /// Without a trailing slash; empty for `/`.
     prefix: String,
     pub(crate) mount: Box<dyn Mount>,
+    /// What the application says: stronger than what the mount says.
+    body_limit: Option<u64>,
 }
 
 impl MountPoint {
     pub(crate) fn new(prefix: &str, mount: impl Mount) -> Self {
-        let inner = prefix.trim_matches('/');
-        let prefix = if inner.is_empty() { String::new() } else { format!("/{inner}") };
-        Self { prefix, mount: Box::new(mount) }
+        Self { prefix: normal(prefix), mount: Box::new(mount), body_limit: None }
+    }
+
+    /// Sets the limit of bodies, if this is mounted there.
+    pub(crate) fn limit_body(&mut self, prefix: &str, bytes: u64) -> bool {
+        let is_here = self.prefix == normal(prefix);
+        if is_here {
+            self.body_limit = Some(bytes);
+        }
+        is_here
+    }
+
+    /// Bytes that the body of this request may have.
+    pub(crate) fn body_limit(&self, request: &Parts, usual: u64) -> u64 {
+        self.body_limit.or_else(|| self.mount.body_limit(request)).unwrap_or(usual)
     }
 
     /// True if this path is below the prefix.

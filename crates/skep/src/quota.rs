@@ -5,22 +5,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A budget of bytes, shared by all requests of the process. Cloning it shares it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Quota(Arc<AtomicU64>);
+pub struct Quota(Arc<AtomicU64>);
 
 /// What one request has of a [`Quota`]: returned when dropped.
 #[derive(Debug)]
-pub(crate) struct Share {
+pub struct Share {
     quota: Quota,
     bytes: u64,
 }
 
 impl Quota {
     /// A share of nothing yet.
-    pub(crate) fn share(&self) -> Share {
+    #[must_use]
+    pub fn share(&self) -> Share {
         Share { quota: self.clone(), bytes: 0 }
     }
 
-    pub(crate) fn used(&self) -> u64 {
+    /// The bytes of all shares.
+    #[must_use]
+    pub fn used(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -33,7 +36,7 @@ impl Share {
 
     /// Takes more, if all shares together stay within `limit`; otherwise takes nothing.
     #[must_use]
-    pub(crate) fn take(&mut self, bytes: u64, limit: u64) -> bool {
+    pub fn take(&mut self, bytes: u64, limit: u64) -> bool {
         let before = self.quota.0.fetch_add(bytes, Ordering::Relaxed);
         if before.saturating_add(bytes) > limit {
             self.quota.0.fetch_sub(bytes, Ordering::Relaxed);

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::account::{Account, Rendering};
 use crate::body::Body;
-use crate::compression::{Whole, Wish};
+use crate::compression::{Hint, Whole, Wish};
 use crate::error::Error;
 use crate::html::{self, Html};
 use crate::link::{self, Destination};
@@ -192,6 +192,26 @@ impl Response {
     #[cfg(feature = "compression")]
     pub(crate) fn take_wish(&mut self) -> Option<Wish> {
         self.inner.extensions_mut().remove()
+    }
+
+    /// Has a host of components compress this response as a native application would.
+    #[doc(hidden)]
+    pub fn set_hint(&mut self, hint: Hint) {
+        self.inner.extensions_mut().insert(hint);
+    }
+
+    #[cfg(feature = "compression")]
+    pub(crate) fn hint(&self) -> Option<Hint> {
+        self.inner.extensions().get().copied()
+    }
+
+    /// Notes for the host of this component, which compresses, what a native application does with the response at this
+    /// moment.
+    #[cfg(target_family = "wasm")]
+    pub(crate) fn note_hint(&mut self, is_private: bool) {
+        let wish = self.inner.extensions_mut().remove().map(|Wish(wish)| wish);
+        let before = self.headers().keys_len();
+        self.set_hint(Hint { before, is_private, wish });
     }
 
     /// Those of [`with_security_headers`](Self::with_security_headers).

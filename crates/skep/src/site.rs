@@ -326,6 +326,7 @@ impl Local {
         let preflight = cors.filter(|_| cors::is_preflight(parts));
         let result = match mount {
             _ if let Err(error) = check_path(parts) => Ok(Err(error)),
+            _ if let Some(answer) = without_path(parts) => Ok(answer),
             _ if let Some(answer) = preflight.and_then(|cors| self.preflight(cors, parts, mount.is_some())) => {
                 Ok(Ok(answer))
             }
@@ -360,6 +361,8 @@ impl Local {
             let situation = Situation { is_private: resources.is_private(), is_foreign: mount.is_some() };
             compression::apply(&mut response, parts, situation, &self.site().setup().compression);
         }
+        #[cfg(target_family = "wasm")]
+        response.note_hint(resources.is_private());
         response.settle(parts.method == Method::HEAD);
         if is_own {
             self.site().resources.add_security_headers(&mut response, &nonce, *peer);
@@ -389,9 +392,6 @@ impl Local {
         speaks_json: &Cell<bool>,
     ) -> Result {
         let site = self.site();
-        if let Some(answer) = without_path(parts) {
-            return answer;
-        }
         if site.access.has_any(parts.uri.path()) {
             // Boxed: most requests have no rule.
             Box::pin(self.check_access(parts, (peer, id), resources)).await?;
@@ -476,6 +476,7 @@ impl Local {
         let about =
             About { parts: Some(parts), speaks_json: speaks_json().unwrap_or(false), user: None, language: None };
         let mut response = nonce.enter(|| self.page(error, id, &about));
+        response.note_hint(false);
         response.settle(parts.method == Method::HEAD);
         self.site().resources.add_security_headers(&mut response, &nonce, request.peer);
         response

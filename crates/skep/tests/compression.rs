@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use skep::cache::{EntryPolicy, PublicPage, SharedCx};
-use skep::compression::{Coding, Private};
+use skep::compression::{Coding, Hint, Private};
 use skep::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG};
+use skep::mount::{Mount, Mounted, ResponseFuture};
 use skep::prelude::*;
 use skep::session::Key;
 use skep::test::{Client, TestResponse};
@@ -141,6 +142,48 @@ fn the_coding_is_the_best_that_the_client_accepts() {
         }
     }
     assert_eq!(client.get("/text/plain").header("content-encoding"), None);
+}
+
+/// A host of components, whose application says of its response what this hint says.
+struct Hinted(Hint);
+
+impl Mount for Hinted {
+    fn answer(&self, _: Mounted) -> ResponseFuture {
+        let mut response = Response::text(text());
+        for (name, value) in [("x-first", "1"), ("x-behind", "2"), ("x-last", "3")] {
+            response.headers_mut().append(name, HeaderValue::from_static(value));
+        }
+        response.set_hint(self.0);
+        Box::pin(std::future::ready(Ok(response)))
+    }
+}
+
+#[test]
+fn what_an_application_in_a_component_says_of_its_response_holds() {
+    let cookie: &[(&'static str, &str)] = &[("cookie", "a=b")];
+    let own: &[(&'static str, &str)] = &[("cookie", "a=b"), ("sec-fetch-site", "same-origin")];
+    for (is_private, wish, fields, coding) in [
+        (false, None, cookie, Some("br")),
+        (true, None, cookie, None),
+        (true, None, own, Some("br")),
+        (false, Some(false), cookie, None),
+        (true, Some(true), cookie, Some("br")),
+        (false, None, &[("authorization", "x")], None),
+    ] {
+        let hint = Hint { before: 2, is_private, wish };
+        assert_eq!(Hint::read(hint.text().as_bytes(), 2).text(), hint.text());
+        let client = Client::with_setup(App::new().mount("/", Hinted(hint)), setup()).without_fetch_metadata();
+        let request = client.request(Method::GET, "/").header("accept-encoding", "br");
+        let answer = fields.iter().fold(request, |request, (name, value)| request.header(*name, value)).send();
+        assert_eq!(answer.header("content-encoding"), coding, "{hint:?} {fields:?}");
+        let names: Vec<&str> = answer.headers().keys().map(skep::HeaderName::as_str).collect();
+        let expected: &[&str] = match (coding, wish) {
+            (Some(_), _) => &["content-type", "x-first", "vary", "content-encoding", "x-behind", "x-last"],
+            (None, Some(_)) => &["content-type", "x-first", "x-behind", "x-last"],
+            (None, None) => &["content-type", "x-first", "vary", "x-behind", "x-last"],
+        };
+        assert_eq!(names, expected, "where `Vary` stands natively");
+    }
 }
 
 #[test]

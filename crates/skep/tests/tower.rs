@@ -114,6 +114,118 @@ fn a_router_of_axum_answers_below_its_prefix() {
     assert_eq!(client.get("/older").status(), 404);
 }
 
+/// In a router of its own, so that it has no limits of axum.
+fn bodies() -> Router {
+    let read = async |body: axum::body::Body| match axum::body::to_bytes(body, usize::MAX).await {
+        Ok(bytes) => format!("read {}", bytes.len()),
+        Err(error) => format!("failed: {error}"),
+    };
+    Router::new().route("/", post(read))
+}
+
+/// A body in pieces whose length nobody says, and why it ends.
+async fn send(local: &skep::Local, path: &str, pieces: usize, error: Option<StatusCode>) -> (u16, String) {
+    let failed = error.map(|status| Err(skep::body::BodyFailure::new(status, "as asked")));
+    let body = (0..pieces).map(|_| Ok(vec![b'x'; 1000])).chain(failed);
+    let request = http::Request::post(path).header("host", "x").body(()).unwrap();
+    let body = Body::from_stream(futures_util::stream::iter(body));
+    let response = local.answer(skep::Request::new(request.into_parts().0, body)).await.into_http();
+    let status = response.status().as_u16();
+    (status, String::from_utf8_lossy(&response.into_body().collect(u64::MAX).await.unwrap()).into_owned())
+}
+
+#[test]
+fn limits_of_bodies_hold_for_what_is_mounted() {
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    setup.limits.body = 10_000;
+    let app = app().mount_service("/old", bodies()).mount_service("/more", bodies()).mount_body_limit("/more/", 20_000);
+    let site = Arc::new(app.open(setup).unwrap());
+    let client = Client::of_site(&site);
+    for (path, limit) in [("/old/", 10_000), ("/more/", 20_000)] {
+        for (bytes, status) in [(0, 200), (limit, 200), (limit + 1, 413), (5 * limit, 413)] {
+            let answer = client.request(Method::POST, path).body("text/plain", "x".repeat(bytes)).send();
+            assert_eq!(answer.status().as_u16(), status, "{path} {bytes}");
+            assert_eq!(answer.text() == format!("read {bytes}"), status == 200, "{path} {bytes}: {}", answer.text());
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let local = site.local();
+        let pieces = limit / 1000;
+        for (pieces, error, status) in [
+            (pieces, None, 200),
+            (pieces + 1, None, 413),
+            (100 * pieces, None, 413),
+            (1, Some(StatusCode::REQUEST_TIMEOUT), 408),
+            (0, Some(StatusCode::BAD_REQUEST), 400),
+        ] {
+            let (answered, text) = runtime.block_on(send(&local, path, pieces, error));
+            assert_eq!(answered, status, "{path} {pieces} {error:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_for_nothing_does_not_start() {
+    let app = app().mount_body_limit("/old", 1).mount_service("/old", bodies());
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    let error = app.open(setup).unwrap_err().to_string();
+    assert!(error.contains("mount_body_limit(\"/old\", ..): nothing is mounted there"), "{error}");
+}
+
+#[test]
+fn a_target_without_a_path_does_not_reach_a_router() {
+    let app = app().mount_service("/", Router::new().fallback(async || "reached"));
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    let local = Arc::new(app.open(setup).unwrap()).local();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for (method, target, status) in [
+        (Method::CONNECT, "host:80", 501),
+        (Method::CONNECT, "/", 501),
+        (Method::GET, "host:80", 400),
+        (Method::GET, "index.html", 400),
+        (Method::POST, "localhost", 400),
+        (Method::GET, "*", 400),
+        (Method::OPTIONS, "*", 204),
+        (Method::GET, "/there", 200),
+        (Method::TRACE, "/there", 200),
+    ] {
+        let request = http::Request::builder().method(&method).uri(target).header("host", "x").body(()).unwrap();
+        let request = skep::Request::new(request.into_parts().0, Body::empty());
+        assert_eq!(runtime.block_on(local.answer(request)).status(), status, "{method} {target}");
+    }
+}
+
+#[test]
+fn responses_of_a_router_are_compressed_unless_that_leaks() {
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    setup.compression.codings = vec![skep::compression::Coding::Brotli, skep::compression::Coding::Gzip];
+    let page = || get(async || axum::response::Html("a page of honey ".repeat(300)));
+    let app = App::new().mount_service("/old", Router::new().route("/", page()));
+    let client = Client::with_setup(app, setup).without_fetch_metadata();
+    let both = ("accept-encoding", "gzip, br");
+    let cases: &[(&[(&'static str, &str)], Option<&str>)] = &[
+        (&[both], Some("br")),
+        (&[("accept-encoding", "gzip")], Some("gzip")),
+        (&[], None),
+        (&[both, ("cookie", "a=b")], None),
+        (&[both, ("cookie", "a=b"), ("sec-fetch-site", "cross-site")], None),
+        (&[both, ("cookie", "a=b"), ("sec-fetch-site", "same-origin")], Some("br")),
+        (&[both, ("authorization", "Bearer x")], None),
+        (&[both, ("authorization", "Bearer x"), ("sec-fetch-site", "none")], Some("br")),
+    ];
+    for (fields, coding) in cases {
+        for method in [Method::GET, Method::HEAD] {
+            let request = client.request(method, "/old");
+            let answer = fields.iter().fold(request, |request, (name, value)| request.header(*name, value)).send();
+            assert_eq!(answer.header("content-encoding"), *coding, "{fields:?}");
+            assert_eq!(answer.header("vary"), Some("accept-encoding"), "{fields:?}");
+        }
+    }
+}
+
 #[test]
 fn what_panics_in_a_router_costs_its_request() {
     let router = Router::new().route("/", get(async || -> &'static str { panic!("on purpose") }));

@@ -4,7 +4,7 @@
 //! called (`State::ctx`); streams and HTTP, which every request uses, need none of it.
 
 use wasmtime::Result;
-use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::clocks::WasiClocks;
 use wasmtime_wasi::filesystem::{WasiFilesystem, WasiFilesystemView};
@@ -38,6 +38,29 @@ impl HasData for Table {
     type Data<'a> = &'a mut ResourceTable;
 }
 
+/// Errors of streams.
+struct Errors;
+
+impl HasData for Errors {
+    type Data<'a> = ErrorView<'a>;
+}
+
+struct ErrorView<'a>(&'a mut ResourceTable);
+
+impl io::error::Host for ErrorView<'_> {}
+
+impl io::error::HostError for ErrorView<'_> {
+    /// What went wrong, but not where in the host: with `RUST_BACKTRACE` set, the usual format has a backtrace.
+    fn to_debug_string(&mut self, error: Resource<io::error::Error>) -> Result<String> {
+        Ok(format!("{:#}", self.0.get(&error)?))
+    }
+
+    fn drop(&mut self, error: Resource<io::error::Error>) -> Result<()> {
+        self.0.delete(error)?;
+        Ok(())
+    }
+}
+
 /// Adds interfaces of a package, whose state `$state` gives.
 macro_rules! add {
     ($linker:ident, $package:ident { $($interface:ident),+ }, $kind:ty, $state:expr) => {
@@ -46,7 +69,8 @@ macro_rules! add {
 }
 
 pub(super) fn fill(l: &mut Linker<State>) -> Result<()> {
-    add!(l, io { error, poll, streams }, Table, State::table);
+    add!(l, io { poll, streams }, Table, State::table);
+    io::error::add_to_linker::<State, Errors>(l, |state| ErrorView(state.table()))?;
     add_only_http_to_linker_async(l)?;
     add!(l, clocks { wall_clock, monotonic_clock }, WasiClocks, State::clocks);
     add!(l, random { random, insecure, insecure_seed }, WasiRandom, |state| state.wasi().random());

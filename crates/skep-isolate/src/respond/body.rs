@@ -60,12 +60,14 @@ pub(super) struct Streamed {
     waiting: Option<Pin<Box<OwnedNotified>>>,
     /// Dropped with the body.
     held: Option<oneshot::Sender<()>>,
+    /// Called if the guest does not finish it.
+    pub(super) broken: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Streamed {
     pub(super) fn new(pieces: VecDeque<Bytes>, rest: Rest, body: Option<HyperOutgoingBody>) -> (Self, End) {
         let end = End::default();
-        (Self { pieces, rest, body, end: end.clone(), waiting: None, held: None }, end)
+        (Self { pieces, rest, body, end: end.clone(), waiting: None, held: None, broken: None }, end)
     }
 
     /// The receiver resolves when the body is dropped.
@@ -73,6 +75,13 @@ impl Streamed {
         let (held, gone) = oneshot::channel();
         self.held = Some(held);
         gone
+    }
+
+    fn unfinished(&mut self) -> BodyError {
+        if let Some(broken) = self.broken.take() {
+            broken();
+        }
+        "the guest did not finish its response".into()
     }
 
     /// Waits for the guest to end, after its channel has: only then the body is known to be complete.
@@ -102,7 +111,7 @@ impl http_body::Body for Streamed {
         match std::mem::replace(&mut this.rest, Rest::Ended) {
             Rest::Ended => Poll::Ready(None),
             Rest::Trailers(trailers) => Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
-            Rest::Broken => Poll::Ready(Some(Err("the guest did not finish its response".into()))),
+            Rest::Broken => Poll::Ready(Some(Err(this.unfinished()))),
             Rest::Open => {
                 let polled = match &mut this.body {
                     Some(body) => Pin::new(body).poll_frame(cx),
@@ -117,7 +126,7 @@ impl http_body::Body for Streamed {
                         }
                         ended
                     }
-                    Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error.to_string().into()))),
+                    Poll::Ready(Some(Err(_))) => Poll::Ready(Some(Err(this.unfinished()))),
                     other => {
                         this.rest = Rest::Open;
                         other.map(|frame| frame.map(|frame| frame.map_err(|error| error.to_string().into())))

@@ -13,6 +13,7 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body::Frame;
 use skep::body::BodyError;
+use skep::compression::Hint;
 use skep::mount::Mounted;
 use skep::request::RequestId;
 use skep::wire::request::{EMPTY, FOLLOWS, Head, WHOLE, write_fields};
@@ -24,7 +25,7 @@ use wasmtime::Result;
 use wasmtime_wasi_http::DEFAULT_FORBIDDEN_HEADERS;
 
 use super::failure::Failure;
-use super::{RequestPermit, error_page};
+use super::{RequestPermit, error_page, is_without_content};
 use crate::exports::DirectHandler;
 use crate::instance::Instance;
 use crate::random::seed;
@@ -52,7 +53,7 @@ fn packed(request: Mounted) -> (Vec<u8>, Option<Body>) {
         address: &peer.address.map(|address| address.to_string()).unwrap_or_default(),
     };
     head.write(&mut out);
-    write_fields(&mut out, &parts.headers, 0);
+    write_fields(&mut out, &parts.headers, 0, None);
     match body.as_whole() {
         Some([]) => out.u8(EMPTY),
         Some(bytes) if bytes.len() <= MOST_WHOLE => {
@@ -89,19 +90,27 @@ pub(super) fn unpacked(bytes: &Bytes, is_head: bool) -> Result<(Response, bool),
         }
         let name = HeaderName::from_bytes(name).map_err(|error| format!("a field of its response: {error}"))?;
         let value = HeaderValue::from_bytes(value).map_err(|error| format!("its field {name}: {error}"))?;
+        if name == Hint::FIELD {
+            let before = response.headers().keys_len();
+            response.set_hint(Hint::read(value.as_bytes(), before));
+            continue;
+        }
         // These fields control the connection.
         if !DEFAULT_FORBIDDEN_HEADERS.contains(&name) {
             let added = response.headers_mut().try_append(name, value);
             added.map_err(|_| "its response has more fields than a head can hold".to_owned())?;
         }
     }
-    let follows = reader.u8().map_err(short)? == FOLLOWS;
+    let is_without_content = is_without_content(status);
+    let follows = reader.u8().map_err(short)? == FOLLOWS && !is_without_content;
     // Without a body the length may be that of the body of a GET (RFC 9110, 8.6). A body in the buffer has its own length.
     let may_have_length = follows || is_head || status == StatusCode::NOT_MODIFIED;
     if !may_have_length || !has_one_length(response.headers()) {
         response.headers_mut().remove(CONTENT_LENGTH);
     }
-    *response.body_mut() = bytes.slice_ref(reader.rest()).into();
+    if !is_without_content {
+        *response.body_mut() = bytes.slice_ref(reader.rest()).into();
+    }
     Ok((response, follows))
 }
 

@@ -12,6 +12,7 @@ use wasmtime::{PoolConcurrencyLimitError, Trap};
 
 use crate::instance::Instance;
 use crate::program::Program;
+use crate::state::Refused;
 use crate::trap::{Late, describe};
 use crate::version::Version;
 
@@ -20,6 +21,8 @@ use crate::version::Version;
 pub(super) enum Failure {
     /// All instances are busy.
     Full,
+    /// The memory of all instances together is used up.
+    Memory,
     /// The `Host` of the request is not text.
     Host,
     /// It took too long.
@@ -52,18 +55,21 @@ impl Failure {
             return Self::Fuel;
         }
         let text = describe(error);
-        if !instance.was_refused_memory() {
-            return Self::Trap(text);
+        match instance.was_refused_memory() {
+            None => Self::Trap(text),
+            Some(Refused::Total) => Self::Memory,
+            Some(Refused::Own) => {
+                let most = program.grants.memory >> 10;
+                Self::Trap(format!("it asked for more memory than the {most} KiB it may have, and then {text}"))
+            }
         }
-        let most = program.grants.memory >> 10;
-        Self::Trap(format!("it asked for more memory than the {most} KiB it may have, and then {text}"))
     }
 
     /// The status for the client.
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::Host => StatusCode::BAD_REQUEST,
-            Self::Full => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Full | Self::Memory => StatusCode::SERVICE_UNAVAILABLE,
             Self::Late | Self::Fuel => StatusCode::GATEWAY_TIMEOUT,
             Self::Silent | Self::Broken | Self::Code(_) | Self::Trap(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -74,7 +80,7 @@ impl Failure {
         let counts = &version.counts;
         let kinds = match self {
             Self::Host => &[][..],
-            Self::Full => &[&counts.failed, &counts.refused],
+            Self::Full | Self::Memory => &[&counts.failed, &counts.refused],
             Self::Late | Self::Fuel => &[&counts.failed, &counts.killed],
             _ => &[&counts.failed],
         };
@@ -85,7 +91,7 @@ impl Failure {
         let error = Error::new(self.status());
         let error = match self {
             Self::Host => return Error::bad_request("the name of the host is not text"),
-            Self::Full => error.with_header(RETRY_AFTER, HeaderValue::from_static("1")),
+            Self::Full | Self::Memory => error.with_header(RETRY_AFTER, HeaderValue::from_static("1")),
             _ => error,
         };
         error.with_cause(text)
@@ -93,7 +99,7 @@ impl Failure {
 
     /// True if the guest failed, and another instance may render the error page.
     pub(super) fn is_its_own(&self) -> bool {
-        !matches!(self, Self::Full | Self::Host)
+        !matches!(self, Self::Full | Self::Memory | Self::Host)
     }
 
     /// For the log only: the response has begun.
@@ -106,6 +112,10 @@ impl Failure {
         match self {
             Self::Host => "the name of the host is not text".to_owned(),
             Self::Full => format!("all {} instances are busy (--instances)", version.program.limits.instances),
+            Self::Memory => {
+                let limit = version.program.grants.total_memory.limit >> 20;
+                format!("all instances together have no more than {limit} MiB of memory (--total-memory)")
+            }
             Self::Late => format!("took longer than {:?} (--time)", version.program.limits.time),
             Self::Fuel => format!("used up its fuel of {} (--fuel)", version.program.limits.fuel.unwrap_or_default()),
             Self::Silent => "returned without a response".to_owned(),

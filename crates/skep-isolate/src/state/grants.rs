@@ -14,6 +14,7 @@ use crate::hash::Hash;
 use crate::reuse::Reuse;
 use crate::services::{Current, Version};
 
+use super::TotalMemory;
 use super::output::{Output, Stream};
 
 /// What the instances of an application may use.
@@ -25,6 +26,8 @@ pub(crate) struct Grants {
     pub(crate) name: String,
     /// The most memory of an instance, in bytes.
     pub(crate) memory: usize,
+    /// What all instances of the server share.
+    pub(crate) total_memory: TotalMemory,
     /// The most requests and the longest idle time of an instance that keeps its state.
     pub(crate) reuse: Reuse,
     /// Environment variables.

@@ -7,15 +7,19 @@ mod commands;
 mod drills;
 mod grants;
 mod guests;
+mod http2;
 mod keeping;
 mod languages;
+mod limits;
 mod many;
+mod same;
 mod server;
 mod supervised;
 mod swaps;
 #[cfg(feature = "wasi03")]
 mod third;
 mod tls;
+mod totals;
 mod users;
 mod wrong;
 
@@ -31,12 +35,21 @@ const AT_ONCE: usize = 2;
 fn main() -> ExitCode {
     if let Some(part) = std::env::var_os(server::PART) {
         let arguments = std::env::args_os().skip(1).collect();
-        return if part == "compile" { skep_isolate::compile(arguments) } else { skep_isolate::serve(arguments) };
+        return match part.to_str() {
+            Some("compile") => skep_isolate::compile(arguments),
+            Some("hello") => skep_server::run(hello::app),
+            Some("forms") => skep_server::run(forms::app),
+            Some("blog") => skep_server::run(blog::app),
+            _ => skep_isolate::serve(arguments),
+        };
     }
     let all = [
         keeping::TESTS,
         grants::TESTS,
         drills::TESTS,
+        limits::TESTS,
+        same::TESTS,
+        totals::TESTS,
         swaps::TESTS,
         wrong::TESTS,
         many::TESTS,

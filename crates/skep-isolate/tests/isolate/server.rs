@@ -94,9 +94,18 @@ impl Server {
         Self::start_as(Folder::new(), arguments)
     }
 
+    /// An application of Skep, served natively.
+    pub(crate) fn start_native(name: &str, arguments: &[&str]) -> Self {
+        Self::start_part(name, Folder::new(), &[arguments, &["--set", "supervise=false"]].concat())
+    }
+
     fn start_as(folder: Folder, arguments: &[&str]) -> Self {
+        Self::start_part("serve", folder, arguments)
+    }
+
+    fn start_part(part: &str, folder: Folder, arguments: &[&str]) -> Self {
         let quiet = ["--listen", "127.0.0.1:0", "--set", "log.access=false"];
-        let mut command = command("serve", &[arguments, &quiet].concat(), &folder.0);
+        let mut command = command(part, &[arguments, &quiet].concat(), &folder.0);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::<Mutex<String>>::default();
         gather(child.stdout.take().unwrap(), &log);
@@ -204,6 +213,16 @@ impl Server {
         stream.write_all(head.as_bytes())?;
         stream.write_all(body.as_bytes())?;
         Answer::read(stream)
+    }
+
+    /// Sends these bytes, and reads what comes until the connection ends. The client's end stays open.
+    pub(crate) fn raw(&self, bytes: impl AsRef<[u8]>) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.write_all(bytes.as_ref()).unwrap();
+        let mut all = Vec::new();
+        let _ = stream.read_to_end(&mut all);
+        String::from_utf8_lossy(&all).into_owned()
     }
 
     /// The process's memory, in KiB.

@@ -65,6 +65,7 @@ fn lacks_something() {
     let text = refused(&[&wat(&folder, wants)]);
     assert!(text.contains("imports what this server does not provide: wasi:keyvalue/store@0.2.0-draft, "), "{text}");
     assert!(text.contains("wasi:clocks/monotonic-clock@0.4.0 (this server has WASI 0.2"), "{text}");
+    assert!(text.contains("; compose it with a component that exports this (`wac plug`)"), "{text}");
     let guest = guests::plain();
     let text = refused(&[guest.to_str().unwrap(), "--memory", "64KiB"]);
     assert!(text.contains("KiB of memory, and may have 64 (--memory)"), "{text}");

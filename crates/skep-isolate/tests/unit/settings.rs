@@ -33,6 +33,7 @@ fn a_component_that_is_served_alone_has_every_default() {
     assert_eq!((&*shop.name, &*shop.file), ("shop", Path::new("shop.wasm")));
     assert_eq!((shop.memory, shop.instances, &*shop.probe), (128 << 20, 1000, "/"));
     assert!(shop.watch && !shop.baseline && !shop.page_fault_shortcut && shop.fuel.is_none() && shop.hosts.is_empty());
+    assert_eq!(shop.total_memory.limit, 4 << 30);
     assert_eq!((settings.compile_cache, settings.status), (Cache::Usual, None));
 }
 
@@ -44,6 +45,7 @@ fn each_table_is_a_component() {
             raw("component.shop.file", "shop.wasm", file(1)),
             raw("component.shop.memory", "8MiB", file(2)),
             raw("component.memory", "4MiB", file(3)),
+            raw("component.total_memory", "64MiB", file(8)),
             raw("component.blog.file", "/apps/blog.wasm", file(4)),
             raw("component.blog.host", "a.org; B.org", file(5)),
             raw("component.blog.env", "A=1; B=2=3; A=4", file(6)),
@@ -54,6 +56,9 @@ fn each_table_is_a_component() {
     let [blog, shop] = settings.applications.as_slice() else { panic!("two components") };
     assert_eq!((&*shop.file, shop.memory), (Path::new("/srv/shop.wasm"), 8 << 20));
     assert_eq!((&*blog.file, blog.memory), (Path::new("/apps/blog.wasm"), 4 << 20));
+    // What one takes is missing for the other.
+    let mut share = blog.total_memory.used.share();
+    assert!(share.take(40 << 20, 64 << 20) && !shop.total_memory.used.share().take(40 << 20, shop.total_memory.limit));
     assert_eq!(blog.hosts, ["a.org", "b.org"]);
     assert_eq!(blog.env, [("B".into(), "2=3".into()), ("A".into(), "4".into())]);
     let tiers = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();

@@ -11,6 +11,8 @@ mod hives;
 #[path = "sites/site.rs"]
 mod site;
 
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use crate::options::Options;
@@ -219,6 +221,49 @@ fn jobs_run_beside_the_requests_and_remember() {
     let begun = std::time::Instant::now();
     while !component.get("/notes").text().contains("tick 2") {
         assert!(begun.elapsed().as_secs() < 60, "{}", component.get("/notes").text());
+    }
+}
+
+/// A body that uses up what its task may do in one turn, when it is read and when it is dropped.
+struct Spends;
+
+fn spend() {
+    let mut cx = Context::from_waker(Waker::noop());
+    // Outside of a task there is no end of it.
+    for _ in 0..10_000 {
+        match tokio::task::coop::poll_proceed(&mut cx) {
+            Poll::Ready(progress) => progress.made_progress(),
+            Poll::Pending => return,
+        }
+    }
+}
+
+impl http_body::Body for Spends {
+    type Data = bytes::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<bytes::Bytes>, std::convert::Infallible>>> {
+        spend();
+        Poll::Ready(None)
+    }
+}
+
+impl Drop for Spends {
+    fn drop(&mut self) {
+        spend();
+    }
+}
+
+/// It was a 500, "did not finish its response", in one of a hundred requests with a large body.
+#[test]
+fn a_response_is_whole_though_its_task_has_nothing_left_of_its_turn() {
+    let component = Site::baseline(&component("hello"));
+    for _ in 0..3 {
+        let said = component.send("/", skep::Body::stream(Spends));
+        assert_eq!(said.status, 405, "{}", said.text());
     }
 }
 

@@ -46,7 +46,14 @@ fn short_help(row: &Row) -> String {
 /// A name on the left, and on the right its help, in lines.
 fn entry(page: &mut String, name: &str, help: &str) {
     const LEFT: usize = 36;
-    let mut line = format!("  {:<left$}", name.trim_end(), left = LEFT - 2);
+    let name = name.trim_end();
+    let mut line = format!("  {name:<left$}", left = LEFT - 2);
+    if name.len() + 4 > LEFT {
+        // No room for both in one line.
+        page.push_str(line.trim_end());
+        page.push('\n');
+        line = " ".repeat(LEFT);
+    }
     for word in help.split_whitespace() {
         if line.len() + word.len() > WIDTH {
             page.push_str(line.trim_end());
@@ -108,3 +115,24 @@ fn anchor(name: &str) -> String {
 }
 
 const INTRODUCTION: &str = include_str!("introduction.md");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_without_room_has_its_help_in_the_next_line() {
+        let shown = |name: &str| {
+            let mut page = String::new();
+            entry(&mut page, name, "what it is");
+            page
+        };
+        assert_eq!(shown("short"), format!("  {:<34}what it is\n", "short"));
+        for length in 30..=40 {
+            let name = "n".repeat(length);
+            let text = shown(&name);
+            let gap = if length <= 32 { " ".repeat(34 - length) } else { format!("\n{}", " ".repeat(36)) };
+            assert_eq!(text, format!("  {name}{gap}what it is\n"), "{length}");
+        }
+    }
+}

@@ -57,6 +57,10 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
         is_plain = forwarded.https == Some(false);
         forwarded_host = forwarded.host;
     }
+    if parts.uri.scheme_str().is_some_and(|scheme| !matches!(scheme, "http" | "https")) {
+        // Some other server's (RFC 9110, 7.4).
+        return Err(Error::bad_request("the address is neither of http nor of https"));
+    }
     if let Some(own) = take_authority(&mut parts.uri) {
         // RFC 9112, 3.2.2: the field is ignored.
         set_host(parts, own.as_str())?;

@@ -124,7 +124,11 @@ fn what_asks_for_no_path_is_answered_for_what_it_is() {
         ("OPTIONS * HTTP/1.1", 204),
         ("GET * HTTP/1.1", 400),
         ("CONNECT example.org:80 HTTP/1.1", 501),
+        ("CONNECT / HTTP/1.1", 501),
         ("POST example.org:80 HTTP/1.1", 400),
+        ("GET index.html HTTP/1.1", 400),
+        ("GET ftp://x/ HTTP/1.1", 400),
+        ("GET https://x/ HTTP/1.1", 200),
     ] {
         let answer = Raw::connect(&server).say(format!("{request}\r\nHost: x\r\nConnection: close\r\n\r\n")).answer();
         assert_eq!((answer.status, answer.field("location")), (status, None), "{request}");

@@ -12,6 +12,7 @@ use super::host::Host;
 use super::http::length;
 use super::sys::Seed;
 use crate::body::{Body, BodyError, BodyFailure};
+use crate::compression::Hint;
 use crate::request::{Peer, Request};
 use crate::response::Response;
 use crate::wire::request::{EMPTY, FOLLOWS, Head, WHOLE, read_fields, write_fields};
@@ -45,7 +46,8 @@ pub(super) fn write(response: Response) -> (Vec<u8>, Option<Body>) {
     out.u16(parts.status.as_u16());
     // A body that is here says its length itself.
     let length = if whole.is_some() { None } else { length(parts.status, &parts.headers, &body) };
-    write_fields(&mut out, &parts.headers, usize::from(length.is_some()));
+    let hint = parts.extensions.get::<Hint>();
+    write_fields(&mut out, &parts.headers, usize::from(length.is_some()), hint);
     if let Some(length) = length {
         out.bytes(b"content-length");
         out.bytes(length.to_string().as_bytes());

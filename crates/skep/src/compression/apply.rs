@@ -63,14 +63,44 @@ pub(crate) fn apply(response: &mut Response, request: &Parts, situation: Situati
     if options.codings.is_empty() {
         return;
     }
-    let wish = response.take_wish();
-    if matches!(response.status(), StatusCode::NOT_MODIFIED | StatusCode::PARTIAL_CONTENT) {
-        return describe_part(response, &request.headers, wish, options);
-    }
+    let hint = response.hint();
+    let wish = response.take_wish().or_else(|| hint?.wish.map(Wish));
+    let is_part = matches!(response.status(), StatusCode::NOT_MODIFIED | StatusCode::PARTIAL_CONTENT);
     let is_head = request.method == Method::HEAD;
-    if !may_be_compressed(response, is_head, options) || wish.is_some_and(|Wish(wish)| !wish) {
+    let refuses = wish.is_some_and(|Wish(wish)| !wish);
+    if !is_part && (refuses || !may_be_compressed(response, is_head, options)) {
         return;
     }
+    let act = |response: &mut Response, situation| match is_part {
+        true => describe_part(response, &request.headers, wish, options),
+        false => compress(response, request, (wish, situation), options),
+    };
+    let Some(hint) = hint else { return act(response, situation) };
+    let situation = Situation { is_private: hint.is_private, is_foreign: false };
+    let behind = split_off(response.headers_mut(), hint.before);
+    act(response, situation);
+    let headers = response.headers_mut();
+    let is_compressed = headers.contains_key(CONTENT_ENCODING);
+    for (name, value) in behind.iter().filter(|(name, _)| **name != CONTENT_LENGTH || !is_compressed) {
+        headers.append(name, value.clone());
+    }
+}
+
+/// Takes out the fields behind the first ones of so many names.
+fn split_off(headers: &mut HeaderMap, names: usize) -> HeaderMap {
+    let keys: Vec<HeaderName> = headers.keys().skip(names).cloned().collect();
+    let all = std::mem::take(headers);
+    let mut behind = HeaderMap::with_capacity(keys.len());
+    for (name, value) in &all {
+        let side = if keys.contains(name) { &mut behind } else { &mut *headers };
+        side.append(name, value.clone());
+    }
+    behind
+}
+
+/// Compresses a response for which that is worth it.
+fn compress(response: &mut Response, request: &Parts, (wish, situation): (Option<Wish>, Situation), options: &Options) {
+    let is_head = request.method == Method::HEAD;
     add_vary(response.headers_mut());
     if wish.is_none() && !is_safe(request, response.headers(), situation, options.private) {
         return;

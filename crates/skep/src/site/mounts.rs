@@ -1,16 +1,22 @@
 //! Requests that a mount answers, and the rules of who may reach what.
 
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use http::request::Parts;
+use http_body::{Body as _, Frame, SizeHint};
 
 use super::{Local, Site, observed};
-use crate::body::Body;
+use crate::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::cx::Cx;
+use crate::error::Error;
 use crate::mount::{MountPoint, Mounted};
 use crate::panic::{CatchPanic, Panicked};
 use crate::percent;
-use crate::request::{Peer, RequestId};
+use crate::request::{Peer, RequestId, body_error};
 use crate::resources::ThreadResources;
 use crate::response::{Response, Result};
 
@@ -45,7 +51,27 @@ impl Local {
         // A block of its own: what is pinned borrows the parts until it is dropped.
         let admitted = { CatchPanic(pin!(self.admit_to_mount(parts, (peer, id), resources))).await };
         match admitted {
-            Ok(Ok(())) => mount.catching(Mounted::new(parts, body, peer, id)).await,
+            Ok(Ok(())) => {
+                let limit =
+                    if body.is_empty() { u64::MAX } else { mount.body_limit(parts, self.site().setup().limits.body) };
+                // A length that is declared is refused before the client sends the body.
+                if body.size_hint().lower() > limit {
+                    return Ok(Err(Error::too_large(limit)));
+                }
+                // A body that is here, or that the mount limits itself, needs nobody who watches it.
+                let failed = (limit != u64::MAX && body.as_whole().is_none()).then(Failed::default);
+                let body = match failed.clone() {
+                    Some(failed) => Body::stream(Watched { body, left: limit, limit, failed }),
+                    None => body,
+                };
+                let mut answering = pin!(mount.catching(Mounted::new(parts, body, peer, id)));
+                poll_fn(|cx| {
+                    let polled = answering.as_mut().poll(cx);
+                    // Whatever the mount makes of a part of a body: the client has not sent the request.
+                    failed.as_ref().and_then(Failed::take).map_or(polled, |error| Poll::Ready(Ok(Err(error))))
+                })
+                .await
+            }
             refused => refused.map(|refused| refused.map(|()| Response::default())),
         }
     }
@@ -72,5 +98,59 @@ impl Local {
             }
         }
         Ok(())
+    }
+}
+
+/// Why the body of a request failed, if it did.
+#[derive(Clone, Default)]
+struct Failed(Arc<Mutex<Option<Error>>>);
+
+impl Failed {
+    fn take(&self) -> Option<Error> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A body that ends with an error beyond its limit.
+struct Watched {
+    body: Body,
+    left: u64,
+    limit: u64,
+    failed: Failed,
+}
+
+impl Watched {
+    /// Notes the failure for the response, and tells the mount.
+    fn fail(&self, why: BodyError) -> BodyFailure {
+        let error = body_error(why, self.limit);
+        let failure = BodyFailure::new(error.status(), error.message().unwrap_or_default().to_owned());
+        *self.failed.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        failure
+    }
+}
+
+impl http_body::Body for Watched {
+    type Data = Bytes;
+    type Error = BodyFailure;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyFailure>>> {
+        let Some(frame) = ready!(Pin::new(&mut self.body).poll_frame(cx)) else { return Poll::Ready(None) };
+        let frame = match frame {
+            Ok(frame) => frame,
+            Err(why) => return Poll::Ready(Some(Err(self.fail(why)))),
+        };
+        let Some(left) = self.left.checked_sub(frame.data_ref().map_or(0, |data| data.len() as u64)) else {
+            return Poll::Ready(Some(Err(self.fail(TooLarge { limit: self.limit }.into()))));
+        };
+        self.left = left;
+        Poll::Ready(Some(Ok(frame)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -41,15 +41,15 @@ pub(super) fn check_path(parts: &Parts) -> Result<()> {
     Err(Error::bad_request("the address has a % without two hexadecimal digits after it"))
 }
 
-/// The response to a request target without a path: `OPTIONS *` for the server as a whole, and a proxy's `CONNECT host:80` (RFC 9112,
-/// 3.2.3 and 3.2.4).
+/// The response to a request that is for no path here, also not for what is mounted: `OPTIONS *` for the server as a
+/// whole, and a proxy's
+/// `CONNECT host:80` (RFC 9112, 3.2.3 and 3.2.4).
 pub(super) fn without_path(parts: &Parts) -> Option<Result> {
-    if parts.uri.path().starts_with('/') {
-        return None;
-    }
+    let has_path = parts.uri.path().starts_with('/');
     Some(match parts.method {
-        Method::OPTIONS if parts.uri.path() == "*" => Ok(Response::empty(StatusCode::NO_CONTENT)),
         Method::CONNECT => Err(Error::new(StatusCode::NOT_IMPLEMENTED).with_message("this server is no proxy")),
+        _ if has_path => return None,
+        Method::OPTIONS if parts.uri.path() == "*" => Ok(Response::empty(StatusCode::NO_CONTENT)),
         _ => Err(Error::bad_request("the address has no path")),
     })
 }

@@ -5,6 +5,7 @@
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{Reader, Short, Writer};
+use crate::compression::Hint;
 
 /// What stands before the fields of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,15 +66,32 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Appends all fields, behind their number. `more`: how many will follow that are not in the map.
+/// Appends all fields, behind their number, with the one of a hint where it belongs. `more`: how many will follow that
+/// are not in the map.
 ///
 /// # Panics
 /// Never: a map has 32768 fields at most.
-pub fn write_fields(out: &mut Writer, fields: &HeaderMap, more: usize) {
-    out.u32(u32::try_from(fields.len() + more).expect("a header map has 32768 fields at most"));
+pub fn write_fields(out: &mut Writer, fields: &HeaderMap, more: usize, hint: Option<&Hint>) {
+    let count = fields.len() + more + usize::from(hint.is_some());
+    out.u32(u32::try_from(count).expect("a header map has 32768 fields at most"));
+    let mut names = 0;
+    let mut last = None;
+    let mut hint = hint;
     for (name, value) in fields {
+        if last.replace(name) != Some(name) {
+            write_hint(out, hint.take_if(|hint| hint.before == names));
+            names += 1;
+        }
         out.bytes(name.as_str().as_bytes());
         out.bytes(value.as_bytes());
+    }
+    write_hint(out, hint);
+}
+
+fn write_hint(out: &mut Writer, hint: Option<&Hint>) {
+    if let Some(hint) = hint {
+        out.bytes(Hint::FIELD.as_bytes());
+        out.bytes(hint.text().as_bytes());
     }
 }
 

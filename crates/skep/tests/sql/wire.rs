@@ -43,7 +43,7 @@ fn a_request_is_read_as_it_was_written() {
     fields.append("accept", HeaderValue::from_bytes(b"\xff").unwrap());
     let mut out = Writer::with_capacity(64);
     head.write(&mut out);
-    write_fields(&mut out, &fields, 0);
+    write_fields(&mut out, &fields, 0, None);
     out.u8(WHOLE);
     out.rest(b"body");
     let bytes = out.finish();

@@ -1,5 +1,6 @@
 //! A component that does what the tests of skep-isolate ask for, by path: good things and bad ones.
 
+mod answers;
 mod start;
 
 use std::collections::HashMap;
@@ -62,6 +63,12 @@ impl wasip2::exports::http::incoming_handler::Guest for Guest {
             }
             "/whoami" => text(outparam, USER.lock().unwrap().as_deref().unwrap_or("nobody")),
             "/echo" => echo(&request, outparam),
+            "/consume" => answers::consume(&request, outparam),
+            "/claims" => answers::claims(query, outparam),
+            "/page" => answers::page(query, outparam),
+            "/hoard" => answers::hoard(query, outparam),
+            "/once" if !answers::is_first() => {}
+            "/once" => text(outparam, "once"),
             "/request" => text(outparam, &described(&request)),
             "/table" => text(outparam, &start::look_up(query)),
             "/random" => text(outparam, &random()),
@@ -116,6 +123,7 @@ fn bad(path: &str, outparam: ResponseOutparam) {
             ResponseOutparam::set(outparam, Ok(response));
             drop(body);
         }
+        "/nofinish" => answers::without_end(outparam),
         "/error" => ResponseOutparam::set(outparam, Err(wasip2::http::types::ErrorCode::InternalError(None))),
         _ => answer(outparam, 404, "not found"),
     }

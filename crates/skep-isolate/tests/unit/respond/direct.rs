@@ -44,6 +44,13 @@ fn a_guest_does_not_control_the_connection() {
 }
 
 #[test]
+fn a_hint_for_compression_is_for_the_host_alone() {
+    let fields = [("a", "b"), ("skep-compression", "private"), ("c", "d")];
+    let (answer, _) = unpack(200, &fields, 1, false).unwrap();
+    assert_eq!(answer.headers().keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["a", "c"]);
+}
+
+#[test]
 fn a_head_is_bounded() {
     let many = vec![("a", ""); 40_000];
     assert!(unpack(200, &many, 1, false).unwrap_err().contains("more than 131072 bytes"));

@@ -177,6 +177,12 @@ impl Site {
         said.0
     }
 
+    /// Sends a body that is read piece by piece.
+    pub(super) fn send(&self, path: &str, body: Body) -> Said {
+        let request = http::Request::post(path).header(HOST, "x").header("sec-fetch-site", "same-origin");
+        self.runtime.block_on(self.answer(request.body(()).unwrap().into_parts().0, body)).0
+    }
+
     /// Instances at work when an answer has begun and nobody reads it, now and later; and whether it is whole then.
     pub(super) fn unread(&self, path: &str, later: Duration) -> (u32, u32, bool) {
         let Kind::Component(version) = &self.kind else { panic!("a native application has none") };

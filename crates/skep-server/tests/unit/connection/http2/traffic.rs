@@ -1,4 +1,4 @@
-//! Unit tests of `connection::frames`.
+//! Unit tests of `connection::http2::traffic`.
 
 use super::*;
 
