@@ -1,6 +1,6 @@
 //! Options of the Redis driver.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use ::redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisError, Scr
 
 use super::{Connection, Inner, Redis};
 use crate::connections::{Connections, Limits};
+use crate::driver::EpochWrites;
 use crate::error::{Error, Result};
 use crate::setters::setters;
 
@@ -104,7 +105,7 @@ impl Builder {
                 name,
                 limits: self.limits,
                 script: Script::new(include_str!("operation.lua")),
-                epoch_changes: AtomicU64::new(0),
+                epochs: EpochWrites::default(),
                 waiting: Mutex::default(),
                 has_waiting: AtomicBool::new(false),
             }),
