@@ -58,7 +58,8 @@ enum Step {
 }
 
 fn run(place: Place, verb: Verb, statement: &str, values: &[u8]) -> Result<Vec<u8>> {
-    host::run(place as u8, verb as u8, statement, values).map_err(|failure| failed(failure).of(statement))
+    host::run(place as u8, verb as u8, statement, values)
+        .map_err(|failure| failed(failure).of(statement).with_values(values.len()))
 }
 
 fn transaction(step: Step) -> Result<()> {

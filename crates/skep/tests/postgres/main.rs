@@ -10,6 +10,7 @@ mod migrations;
 mod named;
 mod pgbouncer;
 mod replica;
+mod unfit;
 mod verbs;
 
 use std::sync::{Arc, OnceLock};

@@ -221,7 +221,7 @@ impl Connection {
         if result.as_ref().is_err_and(Error::is_stale) {
             self.forget();
         }
-        Outcome { value: result.map_err(|error| error.of(&job.text)), has_changed }
+        Outcome { value: result.map_err(|error| error.of(&job.text).with_values(job.values.len())), has_changed }
     }
 
     /// Runs a read, whose error does not say the text yet.

@@ -143,7 +143,7 @@ impl Pool {
                 self.forget();
             }
             if tries == TRIES || !(is_stale || was_hit) {
-                return answer.map_err(|error| error.of(&job.text));
+                return answer.map_err(|error| error.of(&job.text).with_values(values.len()));
             }
         }
     }
