@@ -10,7 +10,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::ops::Range;
 
-use self::numbers::{OF_VALUE, codes, states};
+pub(super) use self::numbers::states;
+use self::numbers::{OF_VALUE, codes};
 use super::checked::Dialect;
 use super::query::Refused;
 use super::value::Unfit;
@@ -161,6 +162,13 @@ impl Error {
         state.starts_with(states::CONNECTION) || states::SHUTDOWN.contains(&state)
     }
 
+    /// It is not known whether what was written stays: PostgreSQL did not answer in time, or the connection was lost
+    /// before it did.
+    #[must_use]
+    pub fn is_in_doubt(&self) -> bool {
+        self.state() == states::IN_DOUBT
+    }
+
     /// A value that was given to the statement is none that the database can store, compare or calculate with: a text
     /// with a NUL on PostgreSQL, a date that does not exist, a number out of range, a text that is too long. Turned
     /// into a [`skep::Error`](crate::Error) it is a 400, since such values come with requests. Nothing was done.
@@ -227,6 +235,11 @@ impl Error {
             Some("Nothing can be saved at the moment: there is no room left. Please try again later.")
         } else if self.is_read_only() {
             Some("Nothing can be changed at the moment. Please try again later.")
+        } else if self.is_in_doubt() {
+            Some(
+                "The database does not answer at the moment, and it is not known whether what you sent was saved. Please \
+                 look before you send it again.",
+            )
         } else if self.is_unreachable() || self.is_timeout() {
             Some("The database does not answer at the moment. Please try again later.")
         } else {
@@ -273,6 +286,18 @@ impl Error {
     /// The same of a statement that was given this number of values.
     pub(super) fn with_values(mut self, values: usize) -> Self {
         self.inner.has_values = values > 0;
+        self
+    }
+
+    /// It of a statement that writes: should it be lost with its connection, it may have been done.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) fn in_doubt(mut self) -> Self {
+        if let Kind::Postgres { code, message, .. } = &mut self.inner.kind
+            && **code == *states::LOST
+        {
+            *code = states::IN_DOUBT.into();
+            message.push_str(", and it is not known whether what was written is kept");
+        }
         self
     }
 

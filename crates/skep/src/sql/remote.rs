@@ -81,6 +81,15 @@ impl Link {
         (self.run)(place, verb, statement, &packed(&query.into_values(self.dialect)?))
     }
 
+    /// Commits, and announces what was written, also if the host does not know whether it is.
+    fn commit(self, on_commit: &Committed, written: &[&'static str]) -> Result<()> {
+        let committed = (self.transaction)(Step::Commit);
+        if committed.as_ref().map_or_else(Error::is_in_doubt, |()| true) {
+            on_commit.announce(written);
+        }
+        committed
+    }
+
     fn note<T>(self, reads: &ReadTables, query: &Query<'_, T>) {
         match self.dialect {
             Dialect::Sqlite => reads.note(query),
@@ -385,9 +394,7 @@ impl Transaction {
     /// Commits; the handle stays, for the request that it belongs to.
     pub(crate) async fn keep_changes(&self) -> Result<()> {
         self.is_open.set(false);
-        (self.link.transaction)(Step::Commit)?;
-        self.on_commit.announce(&self.written.take());
-        Ok(())
+        self.link.commit(&self.on_commit, &self.written.take())
     }
 
     /// Undoes all of it. The host refuses what comes after, and the commit.
@@ -454,8 +461,7 @@ impl Blocking<'_> {
         let mut inside = Blocking { link, place: Place::Transaction, on_commit, written: Vec::new(), depth: 0 };
         let value = work(&mut inside)?;
         whole.is_open.set(false);
-        (self.link.transaction)(Step::Commit)?;
-        on_commit.announce(&inside.written);
+        self.link.commit(on_commit, &inside.written)?;
         Ok(value)
     }
 }

@@ -4,6 +4,7 @@ mod app;
 mod arrays;
 mod encrypted;
 mod faults;
+mod hang;
 mod interleaved;
 mod listen;
 mod migrations;

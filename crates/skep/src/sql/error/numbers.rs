@@ -52,6 +52,11 @@ pub(in crate::sql) mod states {
     pub(in crate::sql) const TYPE: &str = "42804";
     /// The class "connection exception".
     pub(in crate::sql) const CONNECTION: &str = "08";
+    /// There is no connection, or none any more.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(in crate::sql) const LOST: &str = "08000";
+    /// "transaction resolution unknown"
+    pub(in crate::sql) const IN_DOUBT: &str = "08007";
     pub(in crate::sql) const UNIQUE: &str = "23505";
     pub(in crate::sql) const FOREIGN_KEY: &str = "23503";
     pub(in crate::sql) const RESTRICT: &str = "23001";
