@@ -48,7 +48,7 @@ impl Handle for Search {
                 }
                 @for hit in &hits {
                     article.teaser {
-                        h2 { a href=(Article { page: hit.slug.clone() }) { (hit.title) } }
+                        h2 { a href=(Article::link(hit.slug.clone())) { (hit.title) } }
                         p.meta { (day(&hit.published)) }
                         p { (marked(&hit.excerpt)) }
                     }
