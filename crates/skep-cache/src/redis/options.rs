@@ -93,6 +93,7 @@ impl Builder {
                      \"unix:///run/redis.sock\" or, with the feature redis-tls, \"rediss://cache1:6379\""
                 ))
             })?;
+            check(url, &info).map_err(wrong)?;
             names.push(info.addr().to_string());
             infos.push(info);
         }
@@ -123,6 +124,29 @@ impl Builder {
         }
         debug_assert!(!self.cluster, "only made with the feature");
         Ok(Servers::One(Box::new(Client::open(infos.remove(0))?)))
+    }
+}
+
+/// Refuses what the client would ignore, or find out only when it connects.
+fn check(url: &str, info: &::redis::ConnectionInfo) -> Result<(), String> {
+    let (known, port) = match info.addr() {
+        ::redis::ConnectionAddr::Unix(_) => (&["db", "pass", "protocol", "user"][..], None),
+        ::redis::ConnectionAddr::Tcp(_, port) | ::redis::ConnectionAddr::TcpTls { port, .. } => {
+            (&["protocol"][..], Some(port))
+        }
+        _ => (&["protocol"][..], None),
+    };
+    if port == Some(&0) {
+        return Err("invalid port 0: expected 1 to 65535".to_owned());
+    }
+    if info.redis_settings().db() < 0 {
+        return Err(format!("invalid database {}: expected a number from 0", info.redis_settings().db()));
+    }
+    let parameters = url.split_once('?').map_or("", |(_, parameters)| parameters);
+    let names = parameters.split('&').filter(|parameter| !parameter.is_empty());
+    match names.map(|parameter| parameter.split('=').next().unwrap_or_default()).find(|name| !known.contains(name)) {
+        Some(unknown) => Err(format!("unknown parameter `{unknown}` of the URL: expected one of {}", known.join(", "))),
+        None => Ok(()),
     }
 }
 
