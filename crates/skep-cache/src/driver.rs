@@ -9,6 +9,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use crate::clock::{Time, Version};
@@ -168,14 +169,15 @@ pub trait Driver: Send + Sync + 'static {
         async { Err(Error::unsupported(self.name(), "find the entries of a namespace")) }
     }
 
-    /// Coherence of tags: a number that changes after any [`Flags::EPOCH`] entry was written, though it need not after a write
-    /// [`When::Absent`].
+    /// Coherence of tags: a number that changes after any [`Flags::EPOCH`] entry was written through this driver,
+    /// though it need not after a write [`When::Absent`]. It also changes after a write that was refused or failed:
+    /// another process may have written a higher epoch, or the backend may have carried the write out. [`EpochWrites`]
+    /// counts them.
     ///
-    /// Every read checks it, so it must cost next to nothing: no lock, no I/O. Unless it is [complete](Stamp::Complete), the
-    /// cache also reads epochs again after a while ([`Builder::invalidation_lag`](crate::Builder::invalidation_lag)).
-    fn generation(&self) -> Stamp {
-        Stamp::Unknown
-    }
+    /// All caches on this driver see an invalidation by any of them at once because of it. Every read checks it, so it
+    /// must cost next to nothing: no lock, no I/O. Unless it is [complete](Stamp::Complete), the cache also reads
+    /// epochs again after a while ([`Builder::invalidation_lag`](crate::Builder::invalidation_lag)).
+    fn generation(&self) -> Stamp;
 
     /// Coherence of a near tier: a number that changes after this key was written or removed; other writes may change it too.
     ///
@@ -254,6 +256,50 @@ pub enum Stamp {
     Partial(u64),
     /// The driver has no such number.
     Unknown,
+}
+
+/// Counts the epochs that are written through a driver, for its [`Driver::generation`], where the backend counts none.
+///
+/// ```
+/// use skep_cache::driver::{EpochWrites, Flags, Header, Record, Stamp, When};
+///
+/// let writes = EpochWrites::default();
+/// let epoch = Record::new(&Header { flags: Flags::EPOCH, ..Header::default() }, &[], &[]);
+/// let write = writes.during(&epoch, When::Newer); // `Driver::set` begins with it
+/// drop(write);
+/// assert_eq!(writes.stamp(), Stamp::Partial(1));
+/// ```
+#[derive(Debug, Default)]
+pub struct EpochWrites(AtomicU64);
+
+impl EpochWrites {
+    /// Counts a write when what it returns is dropped, if it is that of an epoch: whether it succeeds, fails or is
+    /// given up.
+    #[must_use = "the write is counted when this is dropped"]
+    pub fn during(&self, record: &Record, when: When) -> EpochWrite<'_> {
+        EpochWrite((when != When::Absent && record.entry().flags().has(Flags::EPOCH)).then_some(&self.0))
+    }
+
+    #[cfg(feature = "redis")]
+    pub(crate) fn count(&self) {
+        self.0.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The number of writes so far.
+    #[inline]
+    pub fn stamp(&self) -> Stamp {
+        Stamp::Partial(self.0.load(Ordering::Acquire))
+    }
+}
+
+/// A write that [`EpochWrites::during`] counts.
+#[derive(Debug)]
+pub struct EpochWrite<'a>(Option<&'a AtomicU64>);
+
+impl Drop for EpochWrite<'_> {
+    fn drop(&mut self) {
+        self.0.map(|writes| writes.fetch_add(1, Ordering::AcqRel));
+    }
 }
 
 impl Stamp {

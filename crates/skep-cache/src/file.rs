@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 
 use crate::clock::{Time, Version};
-use crate::driver::{Driver, Entry, Ready, Record, Removal, Usage, When};
+use crate::driver::{Driver, Entry, EpochWrites, Ready, Record, Removal, Stamp, Usage, When};
 use crate::error::{Error, Result};
 use crate::setters::setters;
 use crate::slot::{Change, Operation, Outcome, operations, show};
@@ -45,6 +45,7 @@ const FOLDERS: usize = 16;
 pub struct File {
     folders: Vec<Folder>,
     max_value: u64,
+    epochs: EpochWrites,
 }
 
 /// Options of a [`File`].
@@ -148,7 +149,7 @@ impl FileBuilder {
             })?;
             folders.push(Folder::new(path, share));
         }
-        Ok(File { folders, max_value: share.bytes })
+        Ok(File { folders, max_value: share.bytes, epochs: EpochWrites::default() })
     }
 }
 
@@ -179,6 +180,7 @@ impl Driver for File {
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        let _write = self.epochs.during(record, when);
         Ok(self.apply(key, Operation::Set(record.clone(), when), now)?.done())
     }
 
@@ -202,6 +204,10 @@ impl Driver for File {
         self.keys(prefix, now, |key| keys.push(key.to_vec())).await?;
         let gone = Operation::Remove(Removal { version: Version::ZERO, until: now });
         keys.iter().try_for_each(|key| self.apply(key, gone.clone(), now).map(drop))
+    }
+
+    fn generation(&self) -> Stamp {
+        self.epochs.stamp()
     }
 
     /// As this process last saw each folder.

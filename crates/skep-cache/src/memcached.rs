@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::clock::{Time, Version};
-use crate::driver::{ATTEMPTS, Driver, Entry, Record, Removal, Token, When};
+use crate::driver::{ATTEMPTS, Driver, Entry, EpochWrites, Record, Removal, Stamp, Token, When};
 use crate::error::{Error, Result};
 use crate::slot::{Change, Operation, Outcome, Stored, operations, show};
 
@@ -56,6 +56,7 @@ struct Inner {
     ring: Ring,
     failover: Failover,
     max_value: usize,
+    epochs: EpochWrites,
 }
 
 impl std::fmt::Debug for Memcached {
@@ -250,6 +251,7 @@ impl Driver for Memcached {
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        let _write = self.inner.epochs.during(record, when);
         let dead = !record.entry().exists(now);
         if when != When::Always || dead {
             return Ok(self.inner.apply(key, Operation::Set(record.clone(), when), now).await?.done());
@@ -264,6 +266,10 @@ impl Driver for Memcached {
     }
 
     operations!(inner.apply await);
+
+    fn generation(&self) -> Stamp {
+        self.inner.epochs.stamp()
+    }
 
     /// Released by a spawned task, if there is a runtime; otherwise the lease expires.
     fn abandon(&self, key: &[u8], token: Token, now: Time) {

@@ -5,7 +5,7 @@
 //!
 //! Start reading at [`Redis`].
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ::redis::aio::{ConnectionLike, MultiplexedConnection};
@@ -14,7 +14,7 @@ use bytes::Bytes;
 
 use crate::clock::{Time, Version};
 use crate::connections::{ConnectError, Connections, Limits, Pooled};
-use crate::driver::{Claim, Driver, Entry, Listener, Record, Removal, Stamp, Token, When};
+use crate::driver::{Claim, Driver, Entry, EpochWrites, Listener, Record, Removal, Stamp, Token, When};
 use crate::error::{Error, Result};
 use crate::slot::{lease_bytes, show};
 
@@ -52,8 +52,8 @@ struct Inner {
     limits: Limits,
     connections: Connections<Shared>,
     script: Script,
-    /// Notifications about epochs.
-    epoch_changes: AtomicU64,
+    /// Those of this process, and those of which the server sent a notification.
+    epochs: EpochWrites,
     /// Listeners that wait for a runtime.
     waiting: Mutex<Vec<Listener>>,
     has_waiting: AtomicBool,
@@ -264,6 +264,7 @@ impl Driver for Redis {
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        let _write = self.inner.epochs.during(record, when);
         let number = |number: u64| number.to_le_bytes();
         let (word, what) = match when {
             When::Always => return self.inner.query::<Value>(&set(key, record, now)).await.map(|_| true),
@@ -363,8 +364,8 @@ impl Driver for Redis {
         watch::register(&self.inner, listener)
     }
 
-    /// Counts the notifications about epochs, once somebody [watches](Driver::watch).
+    /// Also counts the notifications about epochs, once somebody [watches](Driver::watch).
     fn generation(&self) -> Stamp {
-        Stamp::Partial(self.inner.epoch_changes.load(Ordering::Acquire))
+        self.inner.epochs.stamp()
     }
 }

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
 
 use crate::clock::Time;
-use crate::driver::{Driver, Entry, Ready, Record, Removal, Usage, When};
+use crate::driver::{Driver, Entry, EpochWrites, Ready, Record, Removal, Stamp, Usage, When};
 use crate::error::{Error, Result};
 use crate::file_id::FileId;
 use crate::mutex::lock;
@@ -58,6 +58,7 @@ pub struct Sqlite {
     writes: AtomicU64,
     evicted: AtomicU64,
     usage: Mutex<Usage>,
+    epochs: EpochWrites,
 }
 
 /// How much the table may hold.
@@ -135,6 +136,7 @@ impl Sqlite {
             writes: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
             usage: Mutex::default(),
+            epochs: EpochWrites::default(),
         };
         let create = format!(
             "create table if not exists {table} (key blob primary key, slot blob not null, ends integer not null);
@@ -396,6 +398,7 @@ impl Driver for Sqlite {
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        let _write = self.epochs.during(record, when);
         Ok(self.apply(key, Operation::Set(record.clone(), when), now)?.done())
     }
 
@@ -421,6 +424,10 @@ impl Driver for Sqlite {
         self.transact(|transaction| keys.iter().try_for_each(|key| self.write(transaction, key, Change::Drop)))?;
         // Dead entries were not listed.
         self.tidy(now)
+    }
+
+    fn generation(&self) -> Stamp {
+        self.epochs.stamp()
     }
 
     /// As of the start or the last [`Sqlite::tidy`]; evictions by this process are counted at once.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::clock::{Time, Version};
-use crate::driver::{ATTEMPTS, Driver, Entry, Record, Removal, When};
+use crate::driver::{ATTEMPTS, Driver, Entry, EpochWrites, Record, Removal, Stamp, When};
 use crate::error::{Error, Result};
 use crate::flight::{Flights, Leader, Role};
 use crate::slot::{Change, Operation, Outcome, Stored, operations, show};
@@ -60,6 +60,7 @@ pub struct StoreDriver<S> {
     store: S,
     /// One writer for each key at a time.
     writers: Flights<()>,
+    epochs: EpochWrites,
 }
 
 /// Added to each time to live.
@@ -69,7 +70,7 @@ impl<S: Store> StoreDriver<S> {
     /// Makes a driver.
     #[must_use]
     pub fn new(store: S) -> Self {
-        Self { store, writers: Flights::default() }
+        Self { store, writers: Flights::default(), epochs: EpochWrites::default() }
     }
 
     /// The store.
@@ -130,6 +131,7 @@ impl<S: Store> Driver for StoreDriver<S> {
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        let _write = self.epochs.during(record, when);
         if when != When::Always || !record.entry().exists(now) {
             return Ok(self.apply(key, Operation::Set(record.clone(), when), now).await?.done());
         }
@@ -139,4 +141,8 @@ impl<S: Store> Driver for StoreDriver<S> {
     }
 
     operations!(apply await);
+
+    fn generation(&self) -> Stamp {
+        self.epochs.stamp()
+    }
 }

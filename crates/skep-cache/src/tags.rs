@@ -4,7 +4,9 @@
 //! and reaches tiers and machines as every write does. If a tag's epoch was evicted, its entries are invalid: that costs
 //! misses and never revives an entry.
 //!
-//! Epochs are cached in memory until the driver's generation changes; if that is not complete, for the invalidation lag at most.
+//! Epochs are cached in memory until the driver's generation changes, which it does after each write of an epoch
+//! through it: so all caches on a driver see an invalidation by one of them at once. If the generation is not complete,
+//! epochs of other processes are read again after the invalidation lag at most.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,8 +24,6 @@ pub(crate) struct Epochs {
     /// The namespace's epoch, at the generation `seen`.
     own: AtomicU64,
     seen: AtomicU64,
-    /// Invalidations by this process: each discards all known epochs.
-    bumps: AtomicU64,
     lag: u64,
     known: RwLock<Known>,
 }
@@ -76,7 +76,6 @@ impl Epochs {
             namespace: hash(&format!("\0{namespace}")),
             own: AtomicU64::new(0),
             seen: AtomicU64::new(u64::MAX),
-            bumps: AtomicU64::new(0),
             lag: u64::try_from(lag.as_millis()).unwrap_or(u64::MAX).max(1),
             known: RwLock::default(),
         }
@@ -85,15 +84,14 @@ impl Epochs {
     /// The number under which epochs count as known.
     #[inline]
     pub(crate) fn generation(&self, driver: &impl Driver, now: Time) -> u64 {
-        let generation = match driver.generation() {
+        match driver.generation() {
             Stamp::Complete(generation) => generation,
             other => {
                 // Spread over all bits, so that a change of one summand is not cancelled by the other.
                 let partial = other.number().unwrap_or(0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 (now.millis() / self.lag).wrapping_add(partial)
             }
-        };
-        generation.wrapping_add(self.bumps.load(Ordering::Acquire) << 40)
+        }
     }
 
     #[inline]
@@ -255,7 +253,6 @@ impl Epochs {
         for tag in [LATEST, tag] {
             driver.set(&key(tag), &record(epoch), When::Newer, now).await?;
         }
-        self.bumps.fetch_add(1, Ordering::AcqRel);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use skep_cache::driver::{Claim, Entry, Record, Removal, Token, When, block_on};
+use skep_cache::driver::{Claim, Entry, EpochWrites, Record, Removal, Stamp, Token, When, block_on};
 use skep_cache::{Cache, Clock, Driver, Error, Memory, Result, Time};
 
 /// A driver whose backend can be taken away.
@@ -14,6 +14,7 @@ struct Frail {
     memory: Option<Memory>,
     is_away: AtomicBool,
     asked: AtomicUsize,
+    epochs: EpochWrites,
 }
 
 impl Frail {
@@ -39,6 +40,7 @@ impl Driver for Frail {
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        let _write = self.epochs.during(record, when);
         self.memory()?.set(key, record, when, now).await
     }
 
@@ -52,6 +54,10 @@ impl Driver for Frail {
 
     async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
         self.memory()?.release(key, token, now).await
+    }
+
+    fn generation(&self) -> Stamp {
+        self.epochs.stamp()
     }
 }
 

@@ -421,7 +421,7 @@ impl<'r> Cx<'r> {
 
     /// The handler has returned `Ok`: keeps what it wrote, and gives what it said beside its answer.
     pub(crate) async fn complete(&mut self) -> Result<Option<Box<HeaderMap>>> {
-        self.form_cookies()?;
+        self.form_cookies();
         if self.shared.resources().is_private() {
             let headers = self.headers.get_or_insert_default();
             headers.entry(header::CACHE_CONTROL).or_insert(PRIVATE);

@@ -20,8 +20,9 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a request failed.
 ///
 /// Any [`std::error::Error`] turns into one with `?`: status 500, and its text goes to the log only. If the error, or
-/// one of its sources, is a locked, full or read-only database, or a full queue for blocking work, the status is 503; and 502 or 504 if it
-/// is a [`FetchError`].
+/// one of its sources, is a locked, full or read-only database, or a full queue for blocking work, the status is 503;
+/// 400 if it is a value that the database refuses
+/// ([`sql::Error::is_invalid_value`](crate::sql::Error::is_invalid_value)); and 502 or 504 if it is a [`FetchError`].
 ///
 /// ```
 /// use skep::{Error, StatusCode};
@@ -303,8 +304,8 @@ fn not_ours(cause: &(dyn StdError + 'static)) -> Option<(StatusCode, &'static st
     let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
     causes.find_map(|cause| {
         let of_database = cause.downcast_ref::<crate::sql::Error>();
-        if of_database.is_some_and(crate::sql::Error::is_of_cursor) {
-            return Some((StatusCode::BAD_REQUEST, crate::sql::NO_PLACE));
+        if let Some(message) = of_database.and_then(crate::sql::Error::of_request) {
+            return Some((StatusCode::BAD_REQUEST, message));
         }
         let of_database = of_database.and_then(crate::sql::Error::public_message);
         let may_pass = of_database.or_else(|| cause.downcast_ref::<Lost>()?.public_message());

@@ -473,8 +473,12 @@ fn decode<T: DeserializeOwned>(key: &Key<T>, text: &str) -> Option<T> {
         .ok()
 }
 
-/// 503: the same request may succeed later.
+/// 503: the same request may succeed later. A session that is too large for its store never fits: that is a 500.
 fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    let cause = cause.into();
+    if cause.downcast_ref::<skep_cache::Error>().is_some_and(skep_cache::Error::is_too_large) {
+        return Error::internal(cause);
+    }
     Error::new(StatusCode::SERVICE_UNAVAILABLE)
         .with_message("we cannot look up who you are at the moment: please try again")
         .with_header(RETRY_AFTER, HeaderValue::from_static("5"))

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use skep::cache::{EntryPolicy, Fragment, PublicPage, SharedCx, Store, Tiers};
+use skep::cache::{Clock, EntryPolicy, Fragment, PublicPage, SharedCx, Store, Tiers};
 use skep::form::Messages;
 use skep::header::{HeaderValue, SET_COOKIE};
 use skep::html::Rows;
@@ -851,4 +851,56 @@ fn a_write_whose_rows_panic_invalidates_all_the_same() {
     };
     assert!(error.to_string().contains("a bomb"), "{error}");
     assert_eq!(text(&client, "/titles"), "B made 2");
+}
+
+/// Every way to change what a page shows, from every thread, with every kind of tiers. The clock stands still.
+#[test]
+fn who_invalidates_sees_it_at_once_on_every_tier() {
+    let all: [&[&str]; 8] = [
+        &["memory:1MiB"],
+        &["shared:4MiB path=none"],
+        &["file:16MiB path=FOLDER/file"],
+        &["sqlite:FOLDER/cache.db"],
+        &["memory:1MiB", "file:16MiB path=FOLDER/file"],
+        &["memory:1MiB", "sqlite:FOLDER/cache.db"],
+        &["shared:4MiB path=none", "file:16MiB path=FOLDER/file"],
+        &["memory:1MiB", "shared:4MiB path=none", "sqlite:FOLDER/cache.db"],
+    ];
+    for tiers in all {
+        let folder = tempfile::tempdir().unwrap();
+        let parsed = tiers.iter().map(|tier| tier.replace("FOLDER", folder.path().to_str().unwrap()));
+        let mut setup = setup();
+        setup.clock = Clock::manual();
+        setup.caches = [("pages".to_owned(), Tiers::parse(parsed).unwrap())].into();
+        let site = Arc::new(checked().serve::<(Plain, Changed)>().open(setup).unwrap());
+        // Each has a thread of its own.
+        let clients = [Client::of_site(&site), Client::of_site(&site)];
+        let job = || std::thread::scope(|threads| threads.spawn(|| site.invalidate("all").unwrap()).join().unwrap());
+        let write = |title: &str| {
+            site.db().write(|db| db.execute(sql!("update post set title = ?", title))).unwrap();
+        };
+        let pages = |url: &str| clients.each_ref().map(|client| text(client, url));
+        let mut seen = std::collections::HashSet::new();
+        let mut is_new = |url: &str, how: &str| {
+            let [one, other] = pages(url);
+            assert_eq!(one, other, "{tiers:?}: after {how}, {url} is another one for another thread");
+            assert!(seen.insert(one.clone()), "{tiers:?}: after {how}, {url} is still {one}");
+            assert_eq!(pages(url), [one, other], "{tiers:?}: {url} is cached");
+        };
+        is_new("/plain/a", "nothing");
+        is_new("/titles", "nothing");
+        is_new("/tags", "nothing");
+        for (nth, client) in clients.iter().chain(&clients).enumerate() {
+            client.post("/changed/all", &[]);
+            is_new("/plain/a", "invalidate");
+            job();
+            is_new("/plain/a", "a job");
+            client.post(&format!("/titles/t{nth}"), &[]);
+            is_new("/titles", "a write");
+            write(&format!("job {nth}"));
+            is_new("/titles", "a write of a job");
+            client.post(&format!("/tags/tag{nth}"), &[]);
+            is_new("/tags", "a transaction");
+        }
+    }
 }

@@ -151,7 +151,7 @@ fn without_a_base_url_nobody_says_whose_passkeys_they_are() {
         folder.path().clone_into(&mut setup.data);
     });
     let client = world.client();
-    assert_eq!(client.get("/sign-in/passkey").status(), 500);
+    assert_eq!(client.get("/sign-in/passkey").status(), 404);
     // What no authenticator sent is the client's fault, even so.
     assert_eq!(send(&client, &json!("nonsense")).status(), 403);
 }

@@ -1,6 +1,7 @@
 //! The transaction of a request: kept with `Ok`, undone with everything else.
 #![cfg(not(target_family = "wasm"))]
 
+use skep::Setup;
 use skep::prelude::*;
 use skep::sql::{Migration, Migrations, query};
 use skep::test::Client;
@@ -127,4 +128,125 @@ fn a_transaction_borrows_nothing_of_cx_so_that_helpers_may_take_it() {
     assert_eq!(response.text(), "Some(2)");
     assert_eq!(response.header("etag"), Some("\"1\""));
     assert_eq!(client.get("/notes").text(), "3");
+}
+
+/// Says these texts, behind a write.
+#[derive(Service)]
+#[service(POST "/flash")]
+struct Flash {
+    #[form]
+    text: Vec<String>,
+    how: String,
+}
+
+impl Handle for Flash {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        match self.how.as_str() {
+            "transaction" => drop(cx.transaction().await?.execute("insert into note values ('kept')").await?),
+            _ => drop(cx.db().execute("insert into note values ('kept')").await?),
+        }
+        self.text.into_iter().for_each(|text| cx.flash(text));
+        Ok(Response::see_other(Said))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/said")]
+struct Said;
+
+impl Handle for Said {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Response::json(&cx.flashes())
+    }
+}
+
+/// What was written stands, whatever is to be said of it; and browsers keep the cookie.
+#[test]
+fn a_flash_message_that_does_not_fit_is_shortened_and_nothing_is_lost() {
+    let app = App::new().serve::<(Flash, Said)>().database(MIGRATIONS);
+    let client = Client::new(app);
+    let long = |text: &str| text.repeat(6000 / text.len());
+    let (letters, signs, escaped) = (long("p"), long("🐝ä"), long("\"\n"));
+    let cases: [&[&str]; 9] = [
+        &["Saved."],
+        &[&letters],
+        &[&signs],
+        &[&escaped],
+        &["first", &letters, "last"],
+        &["first", &letters[..2500], &letters, "last"],
+        &[&letters[..2846]],
+        &[&letters[..2847]],
+        &[&letters[..2840], "", "last"],
+    ];
+    for texts in cases {
+        for how in ["transaction", "write"] {
+            let fields: Vec<_> = texts.iter().map(|text| ("text", *text)).collect();
+            let sent = client
+                .request(skep::Method::POST, &format!("/flash?how={how}"))
+                .form(&fields)
+                .without_redirects()
+                .send();
+            assert_eq!(sent.status(), 303, "{how}");
+            let cookie = sent.headers()["set-cookie"].to_str().unwrap();
+            assert!(cookie.len() <= 4096, "{} bytes", cookie.len());
+            let said: Vec<String> = serde_json::from_str(client.get("/said").text()).unwrap();
+            let whole = |(said, given): (&String, &&str)| said == given;
+            let short = said.iter().zip(texts).filter(|pair| !whole((pair.0, pair.1))).count();
+            assert!(short <= 1, "one is shortened at most");
+            for (said, given) in said.iter().zip(texts) {
+                assert!(given.starts_with(said.trim_end_matches('…')), "{said}");
+            }
+            let fits = texts.iter().map(|text| serde_json::to_string(text).unwrap().len() + 1).sum::<usize>() < 2850;
+            assert_eq!(said.len() == texts.len() && short == 0, fits, "{said:?}");
+            assert!(
+                said.iter().map(String::len).sum::<usize>() >= texts.concat().len().min(1400),
+                "most of it is said"
+            );
+        }
+    }
+}
+
+/// Writes, and then sets a text of this length in the session.
+#[derive(Service)]
+#[service(POST "/session/{letters}")]
+struct Keep {
+    letters: usize,
+}
+
+const TEXT: skep::session::Key<String> = skep::session::Key::new("text");
+
+impl Handle for Keep {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.transaction().await?.execute("insert into note values ('kept')").await?;
+        cx.session().set(&TEXT, &"x".repeat(self.letters)).await?;
+        Ok(Response::text("kept"))
+    }
+}
+
+/// In a sealed cookie, in a store with a limit of ours, and in one with a smaller limit of its own.
+#[test]
+fn a_session_value_that_does_not_fit_is_an_error_before_anything_is_committed() {
+    let change: [(&str, usize, usize, fn(&mut Setup)); 4] = [
+        ("a cookie", 2_000, 3_500, |setup| setup.session.store = skep::session::SessionStore::Cookie),
+        ("the limit", 60_000, 70_000, |setup| setup.limits.session = 64 << 10),
+        ("memory", 60_000, 900_000, |setup| {
+            setup.limits.session = 4 << 20;
+            setup.caches.insert("sessions".into(), skep::cache::Tiers::parse(["memory:1MiB"]).unwrap());
+        }),
+        ("a shared map", 3_000, 10_000, |setup| {
+            setup.limits.session = 4 << 20;
+            setup.caches.insert("sessions".into(), skep::cache::Tiers::parse(["shared:1MiB path=none"]).unwrap());
+        }),
+    ];
+    for (what, fits, too_much, change) in change {
+        let mut setup = Setup::default();
+        setup.temporary_database = true;
+        change(&mut setup);
+        let client = Client::with_setup(App::new().serve::<(Keep, Count)>().database(MIGRATIONS), setup);
+        let sent = client.post(&format!("/session/{fits}"), &[]);
+        assert_eq!((sent.status().as_u16(), client.get("/notes").text()), (200, "1"), "{what}: {:?}", sent.cause());
+        let sent = client.post(&format!("/session/{too_much}"), &[]);
+        assert_eq!((sent.status().as_u16(), client.get("/notes").text()), (500, "1"), "{what}: {:?}", sent.cause());
+        assert_eq!(client.post(&format!("/session/{fits}"), &[]).status(), 200, "{what}: the session goes on");
+    }
 }

@@ -42,7 +42,7 @@ impl Handle for Archive {
                         @for line in year {
                             li {
                                 time datetime=(line.published) { (line.published.split_once('-').map_or("", |(_, day)| day)) }
-                                a href=(Article { page: line.slug.clone() }) { (line.title) }
+                                a href=(Article::link(line.slug.clone())) { (line.title) }
                             }
                         }
                     }

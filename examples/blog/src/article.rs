@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use skep::cache::{EntryPolicy, Fragment, SharedCx};
+use skep::html::Href;
 use skep::prelude::*;
-use skep::sql::Row;
+use skep::sql::{Cursor, PageQuery, Row};
 
 use crate::comment;
 use crate::layout::{self, day, page};
@@ -17,10 +18,14 @@ use crate::markdown;
 pub struct Article {
     /// Its address.
     pub page: Slug,
+    /// Which of its comments; the first ones without it.
+    #[query]
+    pub comments: Option<Cursor<i64>>,
 }
 
+/// A comment below it.
 #[derive(Row)]
-struct Comment {
+pub struct Comment {
     id: i64,
     author: String,
     html: String,
@@ -29,15 +34,15 @@ struct Comment {
 
 impl Handle for Article {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        show(cx, &self.page, None).await
+        show(cx, &self.page, self.comments, None).await
     }
 }
 
 /// The page of an article, perhaps with a comment as it would look. Its form is one reader's; the rest is kept for all.
-pub async fn show(cx: &Cx<'_>, slug: &Slug, preview: Option<Html>) -> Result {
+pub async fn show(cx: &Cx<'_>, slug: &Slug, at: Option<Cursor<i64>>, preview: Option<Html>) -> Result {
     let title = cx.db().one(sql!(String, "select title from article where slug = ?", slug)).await?.or_404()?;
     let text = cx.fragment(&Text { page: slug.clone() }).await?;
-    let comments = cx.fragment(&Comments { page: slug.clone() }).await?;
+    let comments = cx.fragment(&Comments { page: slug.clone(), at }).await?;
     Ok(page(
         &title,
         &html! {
@@ -75,7 +80,7 @@ impl Fragment for Text {
         Ok(html! {
             article {
                 h1 { (article.title) }
-                p.meta { (day(&article.published)) " · " a rel="bookmark" href=(Article { page: self.page.clone() }) { "Permalink" } }
+                p.meta { (day(&article.published)) " · " a rel="bookmark" href=(Article::link(self.page.clone())) { "Permalink" } }
                 (layout::tags(article.tags.split_whitespace()))
                 (markdown::article(&article.markdown))
             }
@@ -87,6 +92,17 @@ impl Fragment for Text {
 #[derive(Hash)]
 struct Comments {
     page: Slug,
+    at: Option<Cursor<i64>>,
+}
+
+/// A page of comments, the oldest first.
+pub fn comments(page: &Slug, at: Option<Cursor<i64>>) -> PageQuery<'_, Comment, Cursor<i64>> {
+    sql!(Comment, "select id, author, html, written from comment where slug = ? order by id" {keyset 50: at}, page)
+}
+
+/// A link to a comment, on the page of comments behind this one.
+pub fn to_comment(page: Slug, behind: i64, comment: i64) -> impl Destination + Href {
+    Article::link(page).comments(Cursor::After(behind)).at(format!("comment-{comment}"))
 }
 
 impl Fragment for Comments {
@@ -95,19 +111,26 @@ impl Fragment for Comments {
     }
 
     async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
-        let select =
-            sql!(Comment, "select id, author, html, written from comment where slug = ? order by id", &self.page);
-        let comments = cx.db().all(select).await?;
+        let count = sql!(u32, "select count(*) from comment where slug = ?", &self.page);
+        let count = cx.db().one(count).await?.unwrap_or(0);
+        let comments = cx.db().page(comments(&self.page, self.at)).await?;
+        let link = |at: &Cursor<i64>| Article::link(self.page.clone()).comments(*at).at("comments");
         Ok(html! {
-            h2 #comments { (heading(comments.len())) }
+            h2 #comments { (heading(count)) }
             @for comment in &comments {
                 (below(comment))
+            }
+            @if comments.previous.is_some() || comments.next.is_some() {
+                nav.pager aria-label="Comments" {
+                    span { @if let Some(at) = &comments.previous { a rel="prev" href=(link(at)) { "← Earlier comments" } } }
+                    span { @if let Some(at) = &comments.next { a rel="next" href=(link(at)) { "Later comments →" } } }
+                }
             }
         })
     }
 }
 
-fn heading(comments: usize) -> String {
+fn heading(comments: u32) -> String {
     match comments {
         0 => "No comments yet".into(),
         1 => "One comment".into(),

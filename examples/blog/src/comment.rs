@@ -11,7 +11,7 @@ use crate::settings::Blog;
 /// A comment on an article. Its longest text fits into its body: each of 10 000 UTF-16 code units is at most three bytes, and a
 /// form spells a byte with three.
 #[derive(Service)]
-#[service(POST "/writings/{page}/comments", body = 131_072, page = Article { page })]
+#[service(POST "/writings/{page}/comments", body = 131_072, page = Article::link(page))]
 pub struct Comment {
     page: Slug,
     #[form]
@@ -26,10 +26,11 @@ impl Handle for Comment {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         if self.preview.is_some() {
             let preview = html! { p.meta { strong { (self.author) } } (markdown::comment(&self.text)) };
-            return article::show(cx, &self.page, Some(preview)).await;
+            return article::show(cx, &self.page, None, Some(preview)).await;
         }
         let (problem, status, wait) = match self.keep(cx).await {
-            Ok(Kept::Yes) => return Ok(Response::see_other(Article { page: self.page }.at("comments"))),
+            Ok(Kept::First) => return Ok(Response::see_other(Article::link(self.page).at("comments"))),
+            Ok(Kept::Behind(other, id)) => return Ok(Response::see_other(article::to_comment(self.page, other, id))),
             Ok(Kept::TooMany) => (TOO_MANY, StatusCode::TOO_MANY_REQUESTS, window_seconds(cx)),
             // The disk is full, or somebody else holds the database: what was typed must not be lost with it.
             Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
@@ -46,13 +47,19 @@ const TOO_MANY: &str = "You have written a lot in a short time. Please wait some
 const NOT_NOW: &str = "This cannot be kept at the moment, through no fault of yours. Please send it again in a while.";
 const TRY_AGAIN_SECONDS: i64 = 30;
 
+/// As `article::comments` has them.
+const PER_PAGE: u32 = 50;
+
 fn window_seconds(cx: &Cx<'_>) -> i64 {
     i64::try_from(cx.settings::<Blog>().comment_window.as_secs()).unwrap_or(i64::MAX)
 }
 
 /// Whether a comment was kept.
 enum Kept {
-    Yes,
+    /// On the first page of comments.
+    First,
+    /// Behind this one, which the last page begins after; and its own number.
+    Behind(i64, i64),
     /// Its author's address has sent too many lately.
     TooMany,
 }
@@ -70,12 +77,20 @@ impl Comment {
         }
         db.execute(sql!("insert into recent_author (address) values (?)", &address)).await?;
         let html = markdown::comment(&self.text);
-        let insert =
-            sql!("insert into comment (slug, author, html) values (?, ?, ?)", &self.page, &self.author, html.as_str());
-        db.execute(insert).await?;
+        let insert = sql!(
+            i64,
+            "insert into comment (slug, author, html) values (?, ?, ?) returning id",
+            &self.page,
+            &self.author,
+            html.as_str()
+        );
+        let id = db.one(insert).await?;
+        let before_last_page =
+            sql!(i64, "select id from comment where slug = ? order by id desc limit 1 offset ?", &self.page, PER_PAGE);
+        let other = db.one(before_last_page).await?;
         // Kept before the answer is made: a disk that is full says so here.
         db.commit().await?;
-        Ok(Kept::Yes)
+        Ok(other.zip(id).map_or(Kept::First, |(other, id)| Kept::Behind(other, id)))
     }
 }
 

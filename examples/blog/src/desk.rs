@@ -41,7 +41,7 @@ fn line(cx: &Cx<'_>, article: &Teaser) -> Html {
     html! {
         form.line (Delete::form(cx, article.slug.clone())) {
             span {
-                a href=(Article { page: article.slug.clone() }) { (article.title) } " "
+                a href=(Article::link(article.slug.clone())) { (article.title) } " "
                 span.meta { (day(&article.published)) }
             }
             a href=(Write::link().page(article.slug.clone())) { "Edit" }

@@ -110,7 +110,7 @@ impl Feed {
         if tag.is_some() && entries.is_empty() {
             return Err(Error::not_found());
         }
-        let link = |entry: &Entry| cx.absolute(Article { page: entry.slug.clone() });
+        let link = |entry: &Entry| cx.absolute(Article::link(entry.slug.clone()));
         let entries = entries.into_iter().map(|entry| (link(&entry), entry)).collect();
         let (title, home) = match tag {
             Some(tag) => (format!("{NAME}: {tag}"), cx.absolute(Tagged { tag: tag.clone(), page: 1 })),

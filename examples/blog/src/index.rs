@@ -123,7 +123,7 @@ pub fn list(teasers: &[Teaser]) -> Html {
     html! {
         @for teaser in teasers {
             article.teaser {
-                h2 { a href=(Article { page: teaser.slug.clone() }) { (teaser.title) } }
+                h2 { a href=(Article::link(teaser.slug.clone())) { (teaser.title) } }
                 p.meta { (day(&teaser.published)) }
                 p { (teaser.summary) }
                 (layout::tags(teaser.tags.split_whitespace()))

@@ -16,6 +16,7 @@ use skep::cache::EntryPolicy;
 use skep::prelude::*;
 use skep::sql::{self, Blocking, Query, Row};
 
+use crate::markdown;
 use crate::source::Source;
 
 mod seeds;
@@ -135,6 +136,7 @@ struct Columns {
     published: String,
     summary: String,
     markdown: String,
+    plain: String,
     tags: String,
 }
 
@@ -142,7 +144,8 @@ struct Columns {
 fn columns(source: &Source) -> Columns {
     let Source { slug, title, published, summary, markdown, tags } = source.clone();
     let tags = tags.iter().map(Slug::as_str).collect::<Vec<_>>().join(" ");
-    Columns { slug, title, published, summary, markdown, tags }
+    let plain = markdown::plain(&markdown);
+    Columns { slug, title, published, summary, markdown, plain, tags }
 }
 
 /// The rows there are from the first of these to the last; they are in the order of their addresses.
@@ -150,7 +153,7 @@ fn stored(db: &mut Blocking<'_>, sources: &[Source]) -> sql::Result<Vec<Columns>
     let (Some(first), Some(last)) = (sources.first(), sources.last()) else { return Ok(Vec::new()) };
     db.all(sql!(
         Columns,
-        "select slug, title, published, summary, markdown, tags from article where slug between ? and ?",
+        "select slug, title, published, summary, markdown, plain, tags from article where slug between ? and ?",
         &first.slug,
         &last.slug
     ))
@@ -158,18 +161,20 @@ fn stored(db: &mut Blocking<'_>, sources: &[Source]) -> sql::Result<Vec<Columns>
 
 /// Inserts the row or replaces what it holds, and gives its id.
 fn upsert(row: &Columns) -> Query<'_, i64> {
-    let Columns { slug, title, published, summary, markdown, tags } = row;
+    let Columns { slug, title, published, summary, markdown, plain, tags } = row;
     sql!(
         i64,
-        "insert into article (slug, title, published, summary, markdown, tags) values (?, ?, ?, ?, ?, ?)
+        "insert into article (slug, title, published, summary, markdown, plain, tags) values (?, ?, ?, ?, ?, ?, ?)
         on conflict (slug) do update set title = excluded.title, published = excluded.published,
-            summary = excluded.summary, markdown = excluded.markdown, tags = excluded.tags
+            summary = excluded.summary, markdown = excluded.markdown, plain = excluded.plain,
+            tags = excluded.tags
         returning id",
         slug,
         title,
         published,
         summary,
         markdown,
+        plain,
         tags
     )
 }

@@ -38,6 +38,22 @@ pub fn article_from(origin: &str, markdown: &str) -> Html {
     Html::trusted(html)
 }
 
+/// The text of an article as it reads, without marks, for the search.
+pub fn plain(markdown: &str) -> String {
+    let mut text = String::with_capacity(markdown.len());
+    for event in Parser::new_ext(markdown, OPTIONS) {
+        match event {
+            Event::Text(piece) | Event::Code(piece) => text.push_str(&piece),
+            Event::Start(Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. })
+            | Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link)
+            | Event::InlineHtml(_) => {}
+            // What is apart from its neighbours, or between them.
+            _ => text.push('\n'),
+        }
+    }
+    text
+}
+
 /// A comment: plain Markdown, and of its HTML only what cannot hurt. Links are marked so that they are worth nothing to
 /// spammers.
 pub fn comment(markdown: &str) -> Html {
@@ -153,6 +169,14 @@ mod tests {
         let html = article("a|b\n-|-\n1|2\n");
         assert!(html.as_str().starts_with("<div class=\"wide\"><table>"), "{}", html.as_str());
         assert!(html.as_str().trim_end().ends_with("</table>\n</div>"), "{}", html.as_str());
+    }
+
+    #[test]
+    fn plain_text_has_the_words_and_no_marks() {
+        let markdown = "# The *bee*\n\nSee [**the** hive](/hives/1 \"T\"), `html!` &amp; <b>b</b>\nand ![a picture](/p.png).\n\n* one\n* two\n\n\
+            > said\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nlet a = [1](2);\n```\n";
+        let words = plain(markdown).split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+        assert_eq!(words, "The bee See the hive, html! & b and a picture . one two said a b 1 2 let a = [1](2);");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use skep::people::Signed;
 use skep::prelude::*;
 use skep::sql::Row;
 
-use crate::article::Article;
+use crate::article;
 use crate::author::Author;
 use crate::desk;
 use crate::index::pages;
@@ -56,11 +56,11 @@ impl Handle for Moderation {
 }
 
 fn below(cx: &Cx<'_>, comment: &Line) -> Html {
-    let article = Article { page: comment.slug.clone() };
+    let article = article::to_comment(comment.slug.clone(), comment.id - 1, comment.id);
     html! {
         article.comment {
             h2.meta { strong { (comment.author) } ", " (day(comment.written.split('T').next().unwrap_or_default())) " · "
-                a href=(article.at(format_args!("comment-{}", comment.id))) { (comment.slug) } }
+                a href=(article) { (comment.slug) } }
             // It was cleaned when it was written.
             (Html::trusted(&comment.html))
             form (Remove::form(cx, comment.id)) { button.quiet { "Remove" } }

@@ -122,7 +122,7 @@ impl Handle for Save {
             return Err(Save::title.refuse("There is an article with this title: its address would be the same."));
         }
         library::publish(cx, &source).await?;
-        Ok(Response::see_other(Article { page: source.slug }))
+        Ok(Response::see_other(Article::link(source.slug)))
     }
 }
 

@@ -174,15 +174,72 @@ fn a_comment_that_cannot_be_kept_is_not_lost() {
     assert!(blog.get("/writings/a").contains("No comments yet"));
 }
 
+/// The address of the link with this text.
+fn link<'p>(page: &'p str, text: &str) -> Option<&'p str> {
+    let before = page[..page.find(text)?].rfind("href=\"")? + "href=\"".len();
+    page[before..].split('"').next()
+}
+
+#[test]
+fn however_many_comments_there_are_a_page_has_fifty_and_leads_to_the_others() {
+    let blog = Blog::with(&[("a.md", &article("A", "2026-11-21", "", "x"))]);
+    let many = "insert into comment (slug, author, html)
+        with recursive n (n) as (select 1 union all select n + 1 from n where n < 100000)
+        select case when n % 1000 = 7 then 'b' else 'a' end, 'Ann', '<p>word ' || n || '.</p>' from n";
+    blog.site.db().write(|db| db.execute(many)).unwrap();
+    let first = blog.get("/writings/a");
+    assert!(first.len() < 40_000 && first.contains("99900 comments"), "{} bytes", first.len());
+    assert_eq!(first.matches("<article class=\"comment\"").count(), 50);
+    assert!(first.contains("word 1.") && first.contains("word 51.") && !first.contains("word 52."), "the oldest first");
+    assert!(link(&first, "← Earlier comments").is_none());
+    // By links alone, there and back again.
+    let second = blog.get(link(&first, "Later comments →").unwrap());
+    assert!(second.contains("word 52.") && second.contains("word 101.") && !second.contains("word 51."));
+    let back = blog.get(link(&second, "← Earlier comments").unwrap());
+    assert!(back.contains("word 1.") && back.contains("word 51.") && !back.contains("word 52."));
+    // Who writes one sees it.
+    let sent = blog.client.post("/writings/a/comments", &[("author", "Bob"), ("text", "the last")]);
+    assert!(sent.url().ends_with("#comment-100001"), "{}", sent.url());
+    assert!(sent.text().contains("the last") && sent.text().contains("word 100000."), "{}", sent.text());
+    assert!(sent.text().contains("99901 comments") && link(sent.text(), "Later comments →").is_none());
+    for odd in ["after~x", "before~", "after~1~2", "x", "after~99999999999999999999"] {
+        assert_eq!(blog.client.get(&format!("/writings/a?comments={odd}")).status(), 400, "{odd}");
+    }
+    assert!(blog.get("/writings/a?comments=before~-9223372036854775808").contains("99901 comments"));
+}
+
+#[test]
+fn an_excerpt_has_whole_words_and_no_marks() {
+    let words = (0..60).map(|nth| format!("word{nth}")).collect::<Vec<_>>().join(" ");
+    let text = format!(
+        "{words} *and*\n\n## When a `handler` **fails**\n\n* one &amp; [two](/writings/two \"T\")\n* ![a picture](/p.png)\n\n\
+         > The hornet, [^1] said.\n\n| a | b |\n|---|---|\n| c | d |\n\n```rust\nlet (a, _) = b_c;\n```\n\n{words}\n\n[^1]: Note.\n"
+    );
+    let blog = Blog::with(&[("a.md", &article("A", "2026-11-21", "", &text))]);
+    for asked in ["fails", "hornet", "handler", "picture", "word30", "b_c", "two"] {
+        let page = blog.get(&format!("/search?q={asked}"));
+        let excerpt = page.split("<article class=\"teaser\"").nth(1).unwrap().split("<p>").nth(1).unwrap();
+        let excerpt = excerpt.split("</p>").next().unwrap();
+        let plain = excerpt.replace("<mark>", "").replace("</mark>", "");
+        assert!(excerpt.contains("<mark>"), "{asked}: {excerpt}");
+        for mark in ["##", "**", "](", "`", "> ", "|", "* ", "[^", "&amp;amp;", "/p.png", "/writings/two"] {
+            assert!(!plain.contains(mark), "{asked}: {mark:?} in {excerpt}");
+        }
+        for word in plain.trim_matches('…').split_whitespace().filter(|word| word.starts_with("word")) {
+            assert!(words.split(' ').any(|whole| whole == word), "{asked}: {word:?} is cut in {excerpt}");
+        }
+    }
+}
+
 #[test]
 fn search_finds_words_in_any_form_and_marks_them() {
     let blog = Blog::with(&[
-        ("bees.md", &article("On bees", "2026-11-20", "", "A hive of Bienenkörbe & <b>honey</b> makers.")),
+        ("bees.md", &article("On bees", "2026-11-20", "", "A hive of Bienenkörbe & <b>honey</b> makers, `<i>`.")),
         ("wasps.md", &article("On wasps", "2026-11-21", "", "No honey here.")),
     ]);
     let both = blog.get("/search?q=HONEY");
     assert!(both.contains("On bees") && both.contains("On wasps") && both.contains("2 articles"), "{both}");
-    assert!(both.contains("<mark>honey</mark>") && both.contains("&lt;b&gt;"), "{both}");
+    assert!(both.contains("Bienenkörbe &amp; <mark>honey</mark> makers, &lt;i&gt;."), "{both}");
     assert!(blog.get("/search?q=bienenkorb").contains("On bees"), "without marks, and a beginning is enough");
     assert!(blog.get("/search?q=bee+wasp").contains("No article has all of these words"));
     for odd in ["%22", "*", "a+OR", "NEAR(", "title:x", "%00", ""] {

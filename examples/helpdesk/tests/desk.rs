@@ -362,6 +362,24 @@ fn administrators_change_roles_and_lock_accounts_at_once() {
     assert_eq!(ada.get("/users").status(), 200);
 }
 
+/// The address is what passkeys belong to, and nobody has said it.
+#[test]
+fn without_a_base_url_there_are_no_passkeys_and_nothing_is_broken() {
+    let desk = Desk::new();
+    let (carla, reader) = (desk.signed_in(CARLA), desk.visitor());
+    assert!(!reader.get("/sign-in").text().contains("data-passkey"));
+    let answers = [
+        reader.get("/sign-in/passkey"),
+        carla.get("/profile/passkeys"),
+        reader.post("/sign-in/passkey", &[("passkey", "{}")]),
+        carla.post("/profile/passkeys", &[("name", "Phone"), ("passkey", "{}")]),
+    ];
+    for answer in answers {
+        assert!(answer.status().is_client_error(), "{} {}: {:?}", answer.url(), answer.status(), answer.cause());
+    }
+    assert!(reader.get("/sign-in/passkey").text().contains("this site has no passkeys"));
+}
+
 #[test]
 fn every_change_is_on_record_and_nothing_else() {
     let desk = Desk::new();

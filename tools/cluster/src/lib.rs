@@ -10,10 +10,12 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+mod frozen;
 #[path = "../../../crates/skep-cli/src/sql/installed.rs"]
 mod installed;
 mod standby;
 
+pub use frozen::Frozen;
 use installed::{lower, program};
 
 /// A cluster with a folder, and a server that listens on a socket in it.

@@ -23,7 +23,7 @@ impl FromStr for Address {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(path) = text.strip_prefix("unix:") {
+        if let Some(path) = text.strip_prefix("unix:").filter(|path| !path.is_empty()) {
             return Ok(Self::Unix(path.into()));
         }
         if text.starts_with('/') {
@@ -33,7 +33,9 @@ impl FromStr for Address {
         let bare = text.starts_with('[') && text.ends_with(']') || !text.contains(':');
         let whole = if bare { format!("{text}:{PORT}") } else { text.to_owned() };
         match whole.rsplit_once(':') {
-            Some((host, port)) if is_host(host) && port.parse::<u16>().is_ok() => Ok(Self::Tcp(whole)),
+            Some((host, port)) if is_host(host) && port.parse::<u16>().is_ok_and(|port| port > 0) => {
+                Ok(Self::Tcp(whole))
+            }
             _ => Err(format!(
                 "invalid server address \"{text}\": expected \"cache1:{PORT}\", \"[::1]:{PORT}\" or \
                  \"/run/memcached.sock\""
@@ -125,7 +127,9 @@ mod tests {
         assert_eq!("[::1]:7".parse(), tcp("[::1]:7"));
         assert_eq!("unix:cache.sock".parse(), Ok(Address::Unix("cache.sock".into())));
         assert_eq!("/run/m.sock".parse(), Ok(Address::Unix("/run/m.sock".into())));
-        for wrong in ["", "cache1:", "cache1:99999", "::1", "::1:7", "http://cache1:80", "a b:7", ":7"] {
+        for wrong in
+            ["", "unix:", "cache1:", "cache1:0", "cache1:99999", "::1", "::1:7", "http://cache1:80", "a b:7", ":7"]
+        {
             assert!(wrong.parse::<Address>().is_err(), "{wrong}");
         }
     }

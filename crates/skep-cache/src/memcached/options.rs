@@ -8,6 +8,7 @@ use super::ring::Ring;
 use super::server::Server;
 use super::{Inner, Memcached};
 use crate::connections::Limits;
+use crate::driver::EpochWrites;
 use crate::error::{Error, Result};
 use crate::setters::setters;
 
@@ -104,6 +105,6 @@ impl Builder {
             servers.push(Server::new(address, *weight, limits.clone(), max_value));
         }
         let ring = Ring::new(servers.iter().map(|server| (&*server.name, server.weight)));
-        Ok(Memcached { inner: Arc::new(Inner { servers, ring, failover, max_value }) })
+        Ok(Memcached { inner: Arc::new(Inner { servers, ring, failover, max_value, epochs: EpochWrites::default() }) })
     }
 }

@@ -1,6 +1,6 @@
 //! Options of the Redis driver.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use ::redis::{AsyncConnectionConfig, Client, IntoConnectionInfo, RedisError, Scr
 
 use super::{Connection, Inner, Redis};
 use crate::connections::{Connections, Limits};
+use crate::driver::EpochWrites;
 use crate::error::{Error, Result};
 use crate::setters::setters;
 
@@ -92,6 +93,7 @@ impl Builder {
                      \"unix:///run/redis.sock\" or, with the feature redis-tls, \"rediss://cache1:6379\""
                 ))
             })?;
+            check(url, &info).map_err(wrong)?;
             names.push(info.addr().to_string());
             infos.push(info);
         }
@@ -104,7 +106,7 @@ impl Builder {
                 name,
                 limits: self.limits,
                 script: Script::new(include_str!("operation.lua")),
-                epoch_changes: AtomicU64::new(0),
+                epochs: EpochWrites::default(),
                 waiting: Mutex::default(),
                 has_waiting: AtomicBool::new(false),
             }),
@@ -122,6 +124,29 @@ impl Builder {
         }
         debug_assert!(!self.cluster, "only made with the feature");
         Ok(Servers::One(Box::new(Client::open(infos.remove(0))?)))
+    }
+}
+
+/// Refuses what the client would ignore, or find out only when it connects.
+fn check(url: &str, info: &::redis::ConnectionInfo) -> Result<(), String> {
+    let (known, port) = match info.addr() {
+        ::redis::ConnectionAddr::Unix(_) => (&["db", "pass", "protocol", "user"][..], None),
+        ::redis::ConnectionAddr::Tcp(_, port) | ::redis::ConnectionAddr::TcpTls { port, .. } => {
+            (&["protocol"][..], Some(port))
+        }
+        _ => (&["protocol"][..], None),
+    };
+    if port == Some(&0) {
+        return Err("invalid port 0: expected 1 to 65535".to_owned());
+    }
+    if info.redis_settings().db() < 0 {
+        return Err(format!("invalid database {}: expected a number from 0", info.redis_settings().db()));
+    }
+    let parameters = url.split_once('?').map_or("", |(_, parameters)| parameters);
+    let names = parameters.split('&').filter(|parameter| !parameter.is_empty());
+    match names.map(|parameter| parameter.split('=').next().unwrap_or_default()).find(|name| !known.contains(name)) {
+        Some(unknown) => Err(format!("unknown parameter `{unknown}` of the URL: expected one of {}", known.join(", "))),
+        None => Ok(()),
     }
 }
 

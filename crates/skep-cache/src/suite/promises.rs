@@ -1,8 +1,11 @@
 //! The promises, one function each.
 
+use std::time::Duration;
+
 use super::{Bench, MINUTE, SECOND};
 use crate::clock::{Clock, Time, Version};
 use crate::driver::{Driver, Flags, Header, MAX_KEY, Record, Removal, When};
+use crate::tags::{self, Epochs, Verdict};
 
 /// Defines the promises, and the macro that tests them all; `$dollar` is one.
 macro_rules! promises {
@@ -301,15 +304,35 @@ promises! { $
         assert_eq!(bench.get("b:1").await.as_deref(), Some("x"));
     }
 
-    /// Writing an epoch changes the generation, if that is complete.
+    /// Each write of an epoch changes the generation, also with a condition.
     async fn an_epoch_changes_the_generation(bench) {
-        let before = bench.driver.generation();
-        let header = Header { flags: Flags::EPOCH, version: bench.clock.version(), ..Header::default() };
-        assert!(bench.put("tag", &Record::new(&header, &[], b""), When::Always).await);
-        assert_eq!(bench.driver.generation().is_complete(), before.is_complete());
-        assert!(!before.is_complete() || bench.driver.generation() != before);
+        for when in [When::Always, When::Newer] {
+            let before = bench.driver.generation();
+            let header = Header { flags: Flags::EPOCH, version: bench.clock.version(), ..Header::default() };
+            assert!(bench.put("tag", &Record::new(&header, &[], b""), when).await);
+            assert_eq!(bench.driver.generation().is_complete(), before.is_complete());
+            assert_ne!(bench.driver.generation(), before, "{when:?}");
+        }
         bench.clock.advance(MINUTE);
         assert!(bench.record_of("tag").await.is_some_and(|record| record.entry().flags().has(Flags::EPOCH)));
+    }
+
+    /// What one cache on the driver invalidates, another one does not find from then on, with no time passing.
+    async fn an_invalidation_is_seen_at_once_by_all_caches_on_the_driver(bench) {
+        let (Bench { driver, clock, .. }, lag) = (&bench, MINUTE);
+        let (one, other) = (Epochs::new("one", lag), Epochs::new("other", lag));
+        let tag = tags::hash("an invalidation is seen at once");
+        for (invalidates, asks) in [(&one, &other), (&other, &one), (&one, &one)] {
+            asks.ensure(*driver, clock, &[tag], clock.version()).await.expect("the driver works");
+            let record = Record::new(&bench.header(clock.version()), &[tag], b"made of the old value");
+            let judged = asks.judge_now(*driver, clock, record.entry(), clock.now()).await.expect("the driver works");
+            assert_eq!(judged, Verdict::Valid);
+            invalidates.invalidate(*driver, clock, tag, Duration::ZERO).await.expect("the driver works");
+            let generation = asks.generation(*driver, clock.now());
+            assert_ne!(asks.judge(&record.entry(), generation), Verdict::Valid, "what is in memory is not enough");
+            let judged = asks.judge_now(*driver, clock, record.entry(), clock.now()).await.expect("the driver works");
+            assert_eq!(judged, Verdict::Invalid);
+        }
     }
 
     /// Each write of a key changes its stamp, if that is complete.

@@ -346,6 +346,11 @@ fn redis(description: &mut Description<'_>) -> Result<(Needs, Open), Invalid> {
     if description.main.is_empty() {
         return Err("missing server: expected \"redis:cache1:6379\" or \"redis:unix:/run/redis.sock\"".to_owned());
     }
+    if let Some(server) = description.main.split(',').find(|server| is_relative(server)) {
+        return Err(format!(
+            "invalid socket `{server}`: expected an absolute path, such as \"redis:unix:/run/redis.sock\""
+        ));
+    }
     let mut builder = match description.kind {
         #[cfg(feature = "redis-cluster")]
         "redis-cluster" => crate::Redis::cluster(description.main.split(',').map(|node| url("redis", node))),
@@ -377,6 +382,12 @@ fn is_elsewhere(server: &str) -> bool {
         .map_or_else(|| host.split(':').next().unwrap_or_default(), |(address, _)| address);
     let is_loopback = host.parse::<std::net::IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
     !(server.starts_with("unix:") || rest.starts_with('/') || host == "localhost" || is_loopback)
+}
+
+/// True for `unix:` without an absolute path, which would be taken for a host.
+#[cfg(feature = "redis")]
+fn is_relative(server: &str) -> bool {
+    server.strip_prefix("unix:").is_some_and(|path| !path.starts_with('/') || path.starts_with("//"))
 }
 
 /// The URL for the client: `//host` is the rest of a URL, `unix:/path` and `/path` are sockets.

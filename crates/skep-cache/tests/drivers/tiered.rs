@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use skep_cache::driver::{Change, Claim, Entry, Header, Listener, Ready, Record, Removal, Stamp, Token, When, ready};
+use skep_cache::driver::{
+    Change, Claim, Entry, EpochWrites, Header, Listener, Ready, Record, Removal, Stamp, Token, When, ready,
+};
 use skep_cache::{Clock, Driver, Error, Memory, Result, Tiered, Time, WritePolicy};
 
 /// The default bound of copies without notifications.
@@ -43,6 +45,7 @@ struct Far {
     pause: AtomicBool,
     reads: AtomicUsize,
     stamp: AtomicU64,
+    epochs: EpochWrites,
     listeners: Mutex<Vec<Listener>>,
 }
 
@@ -86,6 +89,7 @@ impl Driver for Far {
     }
 
     async fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> Result<bool> {
+        let _write = self.epochs.during(record, when);
         let stored = self.memory()?.set(key, record, when, now).await;
         self.changed(key);
         stored
@@ -103,6 +107,10 @@ impl Driver for Far {
 
     async fn release(&self, key: &[u8], token: Token, now: Time) -> Result<()> {
         self.memory()?.release(key, token, now).await
+    }
+
+    fn generation(&self) -> Stamp {
+        self.epochs.stamp()
     }
 
     fn stamp(&self, _: &[u8]) -> Stamp {

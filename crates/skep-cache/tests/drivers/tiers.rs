@@ -168,6 +168,11 @@ fn memcached_has_one_server_or_many() {
     is_right(&["memcached:cache1,cache2:11212 timeout=50ms connections=2 max_value=512KiB failover=move"]);
     assert!(refused(&["memcached"]).contains("expected \"memcached:cache1:11211,cache2:11211\""));
     assert!(refused(&["memcached:http://x"]).contains("invalid server address"));
+    for wrong in ["cache1:0", "cache1:65536", "cache1:", "unix:", "cache1,,cache2", "::1", "user@cache1"] {
+        let error = refused(&[&format!("memcached:{wrong}")]);
+        assert!(error.contains("invalid server address"), "{wrong}: {error}");
+    }
+    assert!(refused(&["memcached:cache1 connections=0"]).contains("connections"));
     let error = refused(&["memcached:a", "null"]);
     assert!(error.contains("memcached cannot be in front of another tier"), "{error}");
 }
@@ -181,6 +186,26 @@ fn redis_is_named_in_any_usual_way() {
         is_right(&["memory:1MiB", "shared:1MiB", redis]);
     }
     assert!(refused(&["redis"]).contains("expected \"redis:cache1:6379\""));
+    // What would only fail in use, or be ignored.
+    for (wrong, text) in [
+        ("redis:cache1:0", "invalid port 0"),
+        ("redis:cache1:65536", "invalid URL (redis)"),
+        ("redis:cache1:port", "invalid URL (redis)"),
+        ("redis:cache1/first", "Invalid database number"),
+        ("redis:cache1/-1", "invalid database -1"),
+        ("redis:cache1?tiemout=1", "unknown parameter `tiemout` of the URL: expected one of protocol"),
+        ("redis:/run/r.sock?db=x", "Invalid database number"),
+        ("redis:/run/r.sock?database=1", "unknown parameter `database`"),
+        ("redis:unix:r.sock", "invalid socket `unix:r.sock`: expected an absolute path"),
+        ("redis:unix:", "invalid socket `unix:`"),
+        ("redis:a b", "invalid option `b`"),
+        ("redis:cache1 timeout=0ms", "timeout"),
+        ("redis:cache1 connections=0", "connections"),
+    ] {
+        let error = refused(&[wrong]);
+        assert!(error.contains(text), "{wrong}: {error}");
+    }
+    is_right(&["redis:/run/r.sock?db=2&protocol=resp3"]);
     let error = refused(&["redis://:secret@cache1/2 timout=1s"]);
     assert!(error.contains("unknown option `timout` of redis: did you mean `timeout`?"), "{error}");
     assert!(error.contains("redis://...@cache1/2") && !error.contains("secret"), "{error}");

@@ -142,7 +142,7 @@ settings! {
     database_transactions: Kind::Number(1..=64), "4",
         "Most transactions that a thread has open at once on PostgreSQL, each on a connection of its own; more of them wait, as long as `database_timeout` at most.";
     database_timeout: Kind::Duration(0..=HOUR), "30s",
-        "How long a statement of a handler may take on PostgreSQL, and how long it waits for a connection. Then it is ended, and its request is a 503. 0 means no limit.";
+        "How long a statement of a handler may take on PostgreSQL, and how long it waits for a connection. Then it is ended, and its request is a 503; if PostgreSQL hangs, half a second later, and of a write it is not known whether it was done. 0 means no limit.";
     database_notifications: Kind::Number(1..=65_536), "64",
         "Notifications of PostgreSQL that wait for one who listens, of 8,000 bytes at most each. One more, and all of them are dropped, and it receives `Missed`.";
     database_replica: Kind::Text, "",

@@ -28,6 +28,7 @@ pub(crate) const NEED_A_BACKEND: &[&str] = &[
     "forked_processes_have_connections_of_their_own",
     "machines_share_their_pages_on_redis",
     "no_page_of_a_machine_is_older_than_what_was_committed",
+    "no_page_of_its_own_process_is_older_than_what_was_committed",
     "a_server_of_caches_that_dies_costs_time_and_no_page",
 ];
 
@@ -40,6 +41,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("machines_share_their_pages_on_redis", machines_share_their_pages_on_redis),
     ("no_page_is_older_than_what_was_committed", no_page_is_older_than_what_was_committed),
     ("no_page_of_a_machine_is_older_than_what_was_committed", no_page_of_a_machine_is_older_than_what_was_committed),
+    (
+        "no_page_of_its_own_process_is_older_than_what_was_committed",
+        no_page_of_its_own_process_is_older_than_what_was_committed,
+    ),
     ("a_server_of_caches_that_dies_costs_time_and_no_page", a_server_of_caches_that_dies_costs_time_and_no_page),
 ];
 
@@ -638,6 +643,23 @@ fn no_page_is_older_than_what_was_committed() {
         drop(server);
         fs::remove_dir_all(data).unwrap();
     }
+}
+
+/// One process with two threads on each kind of tiers: it knows its own writes at once, and others later.
+fn no_page_of_its_own_process_is_older_than_what_was_committed() {
+    let (of_redis, of_memcached, folder_of_file) = (Backend::redis(), Backend::memcached(), folder());
+    let redis = format!("redis:unix:{}", of_redis.socket.display());
+    let memcached = format!("memcached:{}", of_memcached.socket.display());
+    let file = format!("file:16MiB path={}", folder_of_file.display());
+    let sqlite = format!("sqlite:{}", folder_of_file.join("cache.db").display());
+    for tiers in [vec![&*redis], vec![&*memcached], vec![&*file], vec![&*sqlite], vec!["memory:1MiB", &*redis]] {
+        let data = folder();
+        let server = tallies(&data, &format!("[cache.pages]\ntiers = {tiers:?}\n"), &["--workers", "2"]);
+        count_and_look(&[&server], Duration::from_millis(1500), Duration::ZERO);
+        drop(server);
+        fs::remove_dir_all(data).unwrap();
+    }
+    fs::remove_dir_all(folder_of_file).unwrap();
 }
 
 /// Two servers with one database and one Redis. Each hears of the other's writes by a message from Redis, and without one after the cache's

@@ -169,8 +169,8 @@ pub(super) fn check_one(migrations: &sql::Migrations, setup: &Setup) -> Result<(
     match &setup.database {
         #[cfg(feature = "postgres")]
         Some(address) => {
-            let offload = Arc::clone(&setup.offload);
-            sql::Database::check_postgres(address.reveal(), migrations, offload).map_err(wrong)
+            let (options, offload) = (setup.sql.clone(), Arc::clone(&setup.offload));
+            sql::Database::check_postgres(address.reveal(), migrations, options, offload).map_err(wrong)
         }
         #[cfg(not(feature = "postgres"))]
         Some(_) => Err(StartError::new(NO_POSTGRES)),

@@ -9,7 +9,7 @@ use http::header;
 
 use super::Cx;
 use crate::cookie::Cookie;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::form::{self, FieldInfo, Receiver, Submission, once};
 use crate::keys::AppKeys;
 use crate::origin;
@@ -21,8 +21,11 @@ use crate::route::Route;
 const FLASH: &str = "skep-flash";
 /// Unread flash messages expire after this time.
 const FLASH_MAX_AGE: Duration = Duration::from_mins(10);
-/// The most bytes of a cookie that every browser keeps are 4096 (RFC 6265bis, 5.6), its name and attributes included.
-const MOST_FLASH: usize = 3900;
+/// The most bytes of flash messages, as JSON. Sealed, they are a third more; and a cookie that every browser keeps has
+/// 4096 bytes at most, its name and attributes included (RFC 6265bis, 5.6).
+const MOST_FLASH: usize = 2850;
+/// What a message ends with that was too long.
+const SHORTENED: &str = "…";
 
 /// What a request with a form knows of it.
 #[derive(Debug, Default)]
@@ -121,8 +124,10 @@ impl<'r> Cx<'r> {
         origin::check_token(self.secret(), self.form_cookie(), token)
     }
 
-    /// Says this on the next page that the user sees and that asks for it ([`flashes`](Self::flashes)), once: usually behind a redirect.
-    /// Until then it is kept in the browser, in a cookie that only this application can read.
+    /// Says this on the next page that the user sees and that asks for it ([`flashes`](Self::flashes)), once: usually
+    /// behind a redirect. Until then it is kept in the browser, in a cookie that only this application can read. That
+    /// has room for some 2800 bytes: a longer message is shortened, and those that follow it are left out, with a line
+    /// in the log. What the handler did stands.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -172,25 +177,23 @@ impl<'r> Cx<'r> {
     }
 
     /// The cookies that a request with a form leaves behind.
-    pub(super) fn form_cookies(&mut self) -> Result<()> {
-        let Some(form) = self.form.take() else { return Ok(()) };
+    pub(super) fn form_cookies(&mut self) {
+        let Some(form) = self.form.take() else { return };
         if let Some(cookie) = form.cookie.get() {
             self.set_cookie(&Cookie::new(origin::cookie_name(self.is_secure()), cookie.as_str()));
         }
         let flash = form.flash.take();
         if !flash.is_empty() {
-            let sealed = self.secret().seal(FLASH, &serde_json::to_vec(&flash)?)?;
-            if sealed.len() > MOST_FLASH {
-                return Err(Error::internal(format!(
-                    "flash messages of {} bytes do not fit in a cookie",
-                    sealed.len()
-                )));
+            match self.secret().seal(FLASH, &json(&fitting(flash, MOST_FLASH))) {
+                Ok(sealed) => self.set_cookie(&Cookie::new(FLASH, sealed).max_age(FLASH_MAX_AGE)),
+                // What the handler did is not undone for it.
+                Err(error) => {
+                    tracing::error!(target: "skep::request", id = %self.id, "a flash message is lost: {error}");
+                }
             }
-            self.set_cookie(&Cookie::new(FLASH, sealed).max_age(FLASH_MAX_AGE));
         } else if form.flashes.get().is_some() {
             self.set_cookie(&Cookie::removal(FLASH));
         }
-        Ok(())
     }
 
     /// Reads a form that may hold files.
@@ -211,4 +214,47 @@ impl<'r> Cx<'r> {
         };
         receiver.receive(kind, body).await
     }
+}
+
+/// Texts always have a JSON form.
+fn json(texts: &[String]) -> Vec<u8> {
+    serde_json::to_vec(texts).unwrap_or_default()
+}
+
+/// What fits of these messages into `most` bytes of JSON: the first that does not is shortened, and those behind it
+/// are left out.
+fn fitting(texts: Vec<String>, most: usize) -> Vec<String> {
+    let given = json(&texts).len();
+    if given <= most {
+        return texts;
+    }
+    let mut fitting = Vec::new();
+    for text in texts {
+        let room = most.saturating_sub(json(&fitting).len() + r#","""#.len());
+        if json(std::slice::from_ref(&text)).len() > room + r#"[""]"#.len() {
+            fitting.extend(shortened(&text, room));
+            break;
+        }
+        fitting.push(text);
+    }
+    tracing::warn!(
+        target: "skep::request",
+        "flash messages of {given} bytes do not fit in a cookie: {} bytes of them are kept", json(&fitting).len()
+    );
+    fitting
+}
+
+/// The beginning of a text that has room in this number of bytes of JSON; none if nothing has.
+fn shortened(text: &str, room: usize) -> Option<String> {
+    let mut room = room.checked_sub(SHORTENED.len())?;
+    let fits = |sign: &char| {
+        // A quotation mark or a control character is written as an escape.
+        let size = json(&[sign.to_string()]).len() - r#"[""]"#.len();
+        let fits = size <= room;
+        room = room.saturating_sub(size);
+        fits
+    };
+    let short: String = text.chars().take_while(fits).collect();
+    let short = short.trim_end();
+    (!short.is_empty()).then(|| format!("{short}{SHORTENED}"))
 }

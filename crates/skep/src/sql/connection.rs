@@ -233,6 +233,7 @@ impl Connection {
             let writes = !statement.readonly();
             read(Rows { raw: statement.raw_query(), plan: None, writes })
         });
+        let result = result.map_err(|error| error.with_values(values.len()));
         if self.in_transaction() == was_in_transaction || result.is_err() {
             return result;
         }

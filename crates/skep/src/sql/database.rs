@@ -184,7 +184,7 @@ impl Database {
     ) -> Result<Self, OpenError> {
         let (source, options) = (|| Ok(postgres::Source::Guest(migrations.into())), options.for_guests());
         if temporary {
-            postgres::Shared::check(address, source(), Arc::clone(&offload))?;
+            postgres::Shared::check(address, source(), options.clone(), Arc::clone(&offload))?;
         }
         Self::postgres(address, source(), options, offload, (carefully, temporary))
     }
@@ -218,9 +218,10 @@ impl Database {
     pub(crate) fn check_postgres(
         address: &str,
         migrations: &Migrations,
+        options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<(), OpenError> {
-        postgres::Shared::check(address, postgres::Source::program(migrations), offload)
+        postgres::Shared::check(address, postgres::Source::program(migrations), options, offload)
     }
 
     /// The same as [`describe_migrations`](Self::describe_migrations).

@@ -1,68 +1,21 @@
 //! Why a statement did not run.
 //!
 //! An [`Error`] answers what a handler must decide (is the name taken? is it worth trying again?). Its text is for the
-//! log. Turned into a [`skep::Error`](crate::Error) it is a 503 where the same request may succeed later, else a 500.
+//! log. Turned into a [`skep::Error`](crate::Error) it is a 503 where the same request may succeed later, a 400 where
+//! one of its values is at fault, else a 500.
+
+mod numbers;
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::ops::Range;
 
+pub(super) use self::numbers::states;
+use self::numbers::{OF_VALUE, codes};
 use super::checked::Dialect;
 use super::query::Refused;
 use super::value::Unfit;
 use crate::offload::Lost;
-
-/// SQLite's result codes, as its documentation numbers them (<https://sqlite.org/rescode.html>): a component has no SQLite to ask.
-mod codes {
-    #[cfg(not(target_family = "wasm"))]
-    pub(super) const ERROR: i32 = 1;
-    pub(super) const BUSY: i32 = 5;
-    pub(super) const LOCKED: i32 = 6;
-    pub(super) const READONLY: i32 = 8;
-    #[cfg(not(target_family = "wasm"))]
-    pub(super) const INTERRUPT: i32 = 9;
-    #[cfg(not(target_family = "wasm"))]
-    pub(super) const CORRUPT: i32 = 11;
-    pub(super) const FULL: i32 = 13;
-    #[cfg(not(target_family = "wasm"))]
-    pub(super) const NOTADB: i32 = 26;
-    pub(super) const CONSTRAINT_CHECK: i32 = 275;
-    pub(super) const CONSTRAINT_FOREIGNKEY: i32 = 787;
-    pub(super) const CONSTRAINT_NOTNULL: i32 = 1299;
-    pub(super) const CONSTRAINT_PRIMARYKEY: i32 = 1555;
-    pub(super) const CONSTRAINT_UNIQUE: i32 = 2067;
-    pub(super) const CONSTRAINT_ROWID: i32 = 2579;
-    pub(super) const IOERR_SHMSIZE: i32 = 4874;
-}
-
-/// PostgreSQL's codes (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-mod states {
-    /// The class "data exception".
-    #[cfg(any(feature = "postgres", target_family = "wasm"))]
-    pub(super) const DATA: &str = "22";
-    /// "invalid parameter value"
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-    pub(super) const PARAMETER: &str = "22023";
-    /// The class "connection exception".
-    pub(super) const CONNECTION: &str = "08";
-    pub(super) const UNIQUE: &str = "23505";
-    pub(super) const FOREIGN_KEY: &str = "23503";
-    pub(super) const RESTRICT: &str = "23001";
-    pub(super) const NOT_NULL: &str = "23502";
-    pub(super) const CHECK: &str = "23514";
-    pub(super) const READ_ONLY: &str = "25006";
-    pub(super) const DISK_FULL: &str = "53100";
-    pub(super) const CANCELLED: &str = "57014";
-    /// Serialization failure, deadlock, too many connections, lock not available; and what was prepared for a table that was altered since.
-    pub(super) const BUSY: [&str; 5] = ["40001", "40P01", "53300", "55P03", "26000"];
-    /// Serialization failure, deadlock, and what was prepared for a table that was altered since.
-    pub(super) const CONFLICT: [&str; 3] = ["40001", "40P01", "26000"];
-    /// The server or the backend is ended, or is starting.
-    pub(super) const SHUTDOWN: [&str; 3] = ["57P01", "57P02", "57P03"];
-    /// A statement that is not prepared, or for a table that was altered since.
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-    pub(super) const STALE: &str = "26000";
-}
 
 /// What the verbs of this module give back.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -87,6 +40,8 @@ pub struct Error {
 struct Inner {
     kind: Kind,
     statement: Option<Box<str>>,
+    /// The statement was given values.
+    has_values: bool,
 }
 
 #[derive(Debug)]
@@ -207,6 +162,44 @@ impl Error {
         state.starts_with(states::CONNECTION) || states::SHUTDOWN.contains(&state)
     }
 
+    /// It is not known whether what was written stays: PostgreSQL did not answer in time, or the connection was lost
+    /// before it did.
+    #[must_use]
+    pub fn is_in_doubt(&self) -> bool {
+        self.state() == states::IN_DOUBT
+    }
+
+    /// A value that was given to the statement is none that the database can store, compare or calculate with: a text
+    /// with a NUL on PostgreSQL, a date that does not exist, a number out of range, a text that is too long. Turned
+    /// into a [`skep::Error`](crate::Error) it is a 400, since such values come with requests. Nothing was done.
+    ///
+    /// ```
+    /// # use skep::sql::{self, query};
+    /// # async fn example(db: &sql::Local, day: &str) -> skep::Result<()> {
+    /// match db.execute(query("insert into visit (day) values (?)", day)).await {
+    ///     Err(error) if error.is_invalid_value() => Err(skep::Error::unprocessable("/day", "there is no such day")),
+    ///     outcome => Ok(outcome.map(|_| ())?),
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn is_invalid_value(&self) -> bool {
+        let has_values = self.inner.has_values;
+        match &self.inner.kind {
+            Kind::Parameter(refused) => !refused.reason.is_of_type(),
+            Kind::Sqlite { code: codes::TOOBIG | codes::MISMATCH | codes::CONSTRAINT_DATATYPE, .. } => has_values,
+            Kind::Sqlite { code: codes::ERROR, message } => {
+                has_values && OF_VALUE.iter().any(|start| message.starts_with(start))
+            }
+            #[cfg(any(feature = "postgres", target_family = "wasm"))]
+            Kind::Postgres { code, parameter, .. } => {
+                let is_limit = states::LIMITS.contains(&&**code);
+                (has_values && is_limit) || (code.starts_with(states::DATA) && (has_values || parameter.is_some()))
+            }
+            _ => false,
+        }
+    }
+
     /// PostgreSQL has ended the statement: it took longer than the setting `database_timeout` allows. Nothing of it was done.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
@@ -242,6 +235,11 @@ impl Error {
             Some("Nothing can be saved at the moment: there is no room left. Please try again later.")
         } else if self.is_read_only() {
             Some("Nothing can be changed at the moment. Please try again later.")
+        } else if self.is_in_doubt() {
+            Some(
+                "The database does not answer at the moment, and it is not known whether what you sent was saved. Please \
+                 look before you send it again.",
+            )
         } else if self.is_unreachable() || self.is_timeout() {
             Some("The database does not answer at the moment. Please try again later.")
         } else {
@@ -249,9 +247,13 @@ impl Error {
         }
     }
 
-    /// The client's link names no place in the list.
-    pub(crate) fn is_of_cursor(&self) -> bool {
-        matches!(self.inner.kind, Kind::Cursor { .. })
+    /// What the client may be told, if the request is at fault.
+    pub(crate) fn of_request(&self) -> Option<&'static str> {
+        if matches!(self.inner.kind, Kind::Cursor { .. }) {
+            return Some(super::NO_PLACE);
+        }
+        let message = "a value in this request is too long, out of range, or not written as it has to be";
+        self.is_invalid_value().then_some(message)
     }
 
     /// The error of a page, the cursor of which are these parameters, counted from 1.
@@ -279,6 +281,24 @@ impl Error {
 
     pub(super) fn of(self, statement: &str) -> Self {
         Self { inner: Box::new(Inner { statement: Some(statement.into()), ..*self.inner }) }
+    }
+
+    /// The same of a statement that was given this number of values.
+    pub(super) fn with_values(mut self, values: usize) -> Self {
+        self.inner.has_values = values > 0;
+        self
+    }
+
+    /// It of a statement that writes: should it be lost with its connection, it may have been done.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) fn in_doubt(mut self) -> Self {
+        if let Kind::Postgres { code, message, .. } = &mut self.inner.kind
+            && **code == *states::LOST
+        {
+            *code = states::IN_DOUBT.into();
+            message.push_str(", and it is not known whether what was written is kept");
+        }
+        self
     }
 
     /// PostgreSQL's code, or nothing.
@@ -331,7 +351,10 @@ impl Error {
             Kind::Postgres { code, parameter, .. } => crate::wire::state::pack(code, *parameter),
             // Ours: it was not sent.
             #[cfg(feature = "postgres")]
-            Kind::Parameter(refused) => crate::wire::state::pack(states::PARAMETER, Some(refused.index)),
+            Kind::Parameter(refused) => {
+                let code = if refused.reason.is_of_type() { states::TYPE } else { states::PARAMETER };
+                crate::wire::state::pack(code, Some(refused.index))
+            }
             _ => 0,
         }
     }
@@ -345,7 +368,7 @@ impl Error {
 
 impl From<Kind> for Error {
     fn from(kind: Kind) -> Self {
-        Self { inner: Box::new(Inner { kind, statement: None }) }
+        Self { inner: Box::new(Inner { kind, statement: None, has_values: false }) }
     }
 }
 

@@ -167,11 +167,19 @@ impl Options {
         self
     }
 
-    /// PostgreSQL: how long a statement of a handler may take (30 s). Then PostgreSQL ends it, and the request is a 503. Zero is no limit.
+    /// PostgreSQL: how long a statement of a handler may take (30 s). Then PostgreSQL ends it, and the request is a
+    /// 503. If PostgreSQL hangs, it is half a second more, and of a write it is not known whether it was done. Zero is
+    /// no limit.
     #[must_use]
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout.min(Duration::from_hours(24 * 24));
         self
+    }
+
+    /// As long as a statement may take.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) fn statement_limit(&self) -> Duration {
+        if self.statement_timeout.is_zero() { Duration::MAX } else { self.statement_timeout }
     }
 
     /// PostgreSQL: how many notifications wait for who listens (64, at least 1; each has 8,000 bytes at most). One more, and all of them are

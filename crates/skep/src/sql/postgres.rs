@@ -97,14 +97,15 @@ impl Shared {
         open().map_err(|problem| OpenError::new(&place, problem, started.elapsed()))
     }
 
-    /// Says what [`open`](Self::open) would find wrong with the migrations that ran.
+    /// Says what [`open`](Self::open) would find wrong with the addresses and the migrations that ran.
     pub(super) fn check(
         address: &str,
         source: Result<Source, Problem>,
+        options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<(), OpenError> {
         let started = Instant::now();
-        let shared = Arc::new(Self::of(address, Options::new(), offload)?);
+        let shared = Arc::new(Self::of(address, options, offload)?);
         let check = || migrate::check(&Remote::open(&shared)?, source?);
         check().map_err(|problem| OpenError::new(&shared.place, problem, started.elapsed()))
     }

@@ -58,7 +58,8 @@ enum Step {
 }
 
 fn run(place: Place, verb: Verb, statement: &str, values: &[u8]) -> Result<Vec<u8>> {
-    host::run(place as u8, verb as u8, statement, values).map_err(|failure| failed(failure).of(statement))
+    host::run(place as u8, verb as u8, statement, values)
+        .map_err(|failure| failed(failure).of(statement).with_values(values.len()))
 }
 
 fn transaction(step: Step) -> Result<()> {
@@ -78,6 +79,15 @@ impl Link {
         // Of a statement that calls what may write, the text does not say so.
         let place = if matches!(place, Place::Best) && may_write_any(&query) { Place::Writer } else { place };
         (self.run)(place, verb, statement, &packed(&query.into_values(self.dialect)?))
+    }
+
+    /// Commits, and announces what was written, also if the host does not know whether it is.
+    fn commit(self, on_commit: &Committed, written: &[&'static str]) -> Result<()> {
+        let committed = (self.transaction)(Step::Commit);
+        if committed.as_ref().map_or_else(Error::is_in_doubt, |()| true) {
+            on_commit.announce(written);
+        }
+        committed
     }
 
     fn note<T>(self, reads: &ReadTables, query: &Query<'_, T>) {
@@ -384,9 +394,7 @@ impl Transaction {
     /// Commits; the handle stays, for the request that it belongs to.
     pub(crate) async fn keep_changes(&self) -> Result<()> {
         self.is_open.set(false);
-        (self.link.transaction)(Step::Commit)?;
-        self.on_commit.announce(&self.written.take());
-        Ok(())
+        self.link.commit(&self.on_commit, &self.written.take())
     }
 
     /// Undoes all of it. The host refuses what comes after, and the commit.
@@ -453,8 +461,7 @@ impl Blocking<'_> {
         let mut inside = Blocking { link, place: Place::Transaction, on_commit, written: Vec::new(), depth: 0 };
         let value = work(&mut inside)?;
         whole.is_open.set(false);
-        (self.link.transaction)(Step::Commit)?;
-        on_commit.announce(&inside.written);
+        self.link.commit(on_commit, &inside.written)?;
         Ok(value)
     }
 }

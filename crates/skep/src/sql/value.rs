@@ -149,18 +149,30 @@ pub trait FromValue: Sized {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
     reason: Cow<'static, str>,
+    /// Of this type, no value fits.
+    is_of_type: bool,
 }
 
 impl Unfit {
     /// For any reason; the text goes to the log: small letter, no full stop.
     pub fn because(reason: impl Into<Cow<'static, str>>) -> Self {
-        Self { reason: reason.into() }
+        Self { reason: reason.into(), is_of_type: false }
     }
 
     /// Another type was expected than `found`; `expected` has its article: `"an integer"`.
     #[must_use]
     pub fn expected(expected: &str, found: &Value<'_>) -> Self {
-        Self::because(format!("expected {expected}, found {}", found.kind()))
+        let reason = format!("expected {expected}, found {}", found.kind()).into();
+        Self { reason, is_of_type: true }
+    }
+
+    pub(super) fn is_of_type(&self) -> bool {
+        self.is_of_type
+    }
+
+    /// It of an element of an array, counted from 1.
+    pub(super) fn of_element(self, nth: usize) -> Self {
+        Self { reason: format!("element {nth}: {}", self.reason).into(), ..self }
     }
 }
 
@@ -373,9 +385,7 @@ impl<T: FromValue + Element> FromValue for Vec<T> {
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         let Value::Array(elements) = value else { return Err(Unfit::expected("an array", &value)) };
         let numbered = elements.into_iter().zip(1..);
-        let read = |(element, nth): (Value<'_>, usize)| {
-            T::from_value(element).map_err(|unfit| Unfit::because(format!("element {nth}: {}", unfit.reason)))
-        };
+        let read = |(element, nth): (Value<'_>, usize)| T::from_value(element).map_err(|unfit| unfit.of_element(nth));
         numbered.map(read).collect()
     }
 }

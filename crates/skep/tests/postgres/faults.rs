@@ -71,14 +71,14 @@ fn fastrand(seed: u64) -> impl FnMut() -> u64 {
 }
 
 /// How many backends of this database are there that do not sleep in a pool.
-async fn backends(db: &Local, which: &str) -> i64 {
+pub(crate) async fn backends(db: &Local, which: &str) -> i64 {
     let text = format!(
         "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and {which}"
     );
     db.one::<i64>(&text).await.unwrap().unwrap()
 }
 
-async fn becomes(what: &str, is_so: impl AsyncFn() -> bool) {
+pub(crate) async fn becomes(what: &str, is_so: impl AsyncFn() -> bool) {
     let start = Instant::now();
     while !is_so().await {
         assert!(start.elapsed() < Duration::from_secs(15), "{what}");

@@ -4,12 +4,14 @@ mod app;
 mod arrays;
 mod encrypted;
 mod faults;
+mod hang;
 mod interleaved;
 mod listen;
 mod migrations;
 mod named;
 mod pgbouncer;
 mod replica;
+mod unfit;
 mod verbs;
 
 use std::sync::{Arc, OnceLock};

@@ -28,6 +28,47 @@ fn violations_of_constraints_are_distinguished() {
 }
 
 #[test]
+fn a_value_that_only_sqlite_refuses_is_a_400() {
+    run(async {
+        let db = Database::temporary(&SCHEMA, Arc::new(Inline)).unwrap().local();
+        db.execute("create table number (id integer primary key, n int not null, r real) strict").await.unwrap();
+        let long = "%a".repeat(30_000);
+        let refused = [
+            query("select zeroblob(?)", 3_000_000_000_i64),
+            query("select replace(hex(zeroblob(?)), '0', '0123456789')", 400_000_000),
+            query("select abs(?)", i64::MIN),
+            query("select sum(a) from (select ? as a union all select 9223372036854775807)", 1),
+            query("select json(?)", "{"),
+            query("select json_extract('{}', ?)", "x["),
+            query("select 'x' like ?", &long),
+            query("select id from post limit ?", "many"),
+            query("select ?", u64::MAX),
+            query("insert into number (id, n) values (?, 1)", "first"),
+            query("insert into number (n) values (?)", "one"),
+            query("insert into number (n, r) values (1, ?)", "pi"),
+            query("insert into number (n) values (?)", 1.5),
+        ];
+        for query in refused {
+            let text = query.text().to_owned();
+            let error = db.all::<Option<String>>(query).await.unwrap_err();
+            assert!(error.is_invalid_value(), "{text}: {error}");
+            let error = skep::Error::from(error);
+            assert_eq!(error.status(), 400, "{text}");
+            assert!(error.message().unwrap().starts_with("a value in this request is too long"), "{error}");
+        }
+        // Without a value, or for another reason, the statement is at fault.
+        for text in ["select zeroblob(3000000000)", "select json('{')", "insert into number (n) values ('one')"] {
+            let error = db.all::<Option<String>>(text).await.unwrap_err();
+            assert_eq!(skep::Error::from(error).status(), 500, "{text}");
+        }
+        let error = db.all::<i64>(query("select missing from post where id = ?", 1)).await.unwrap_err();
+        assert_eq!(skep::Error::from(error).status(), 500);
+        let stored = db.one::<String>(query("select ?", "a\0b")).await.unwrap();
+        assert_eq!(stored.as_deref(), Some("a\0b"), "SQLite stores a NUL");
+    });
+}
+
+#[test]
 fn a_wrong_statement_says_where() {
     run(async {
         let db = Database::temporary(&SCHEMA, Arc::new(Inline)).unwrap().local();

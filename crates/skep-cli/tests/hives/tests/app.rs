@@ -209,9 +209,13 @@ fn a_cursor_that_is_no_value_of_the_columns_is_the_clients_error() {
         assert_eq!(response.status(), 400, "{wrong}: {:?}", response.cause());
         assert!(response.text().contains("a place in the list, as its links"), "{}", response.text());
     }
-    // What else is wrong is none of the cursor's.
-    for at in ["", "&at=after~2026-01-01~1"] {
-        assert_eq!(client.get(&format!("/latest?since=no-date{at}")).status(), 500, "{at}");
+    // What else is wrong is the client's fault, too, and none of the cursor's.
+    for wrong in ["no-date", "2026-02-30", "a%00b", "0000-00-00", "999999999-01-01"] {
+        for at in ["", "&at=after~2026-01-01~1"] {
+            let response = client.get(&format!("/latest?since={wrong}{at}"));
+            assert_eq!(response.status(), 400, "{wrong}{at}: {:?}", response.cause());
+            assert!(!response.text().contains("a place in the list"), "{}", response.text());
+        }
     }
 }
 

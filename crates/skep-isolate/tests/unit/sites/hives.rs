@@ -63,7 +63,10 @@ fn statements_rows_and_failures_are_those_of_a_native_application() {
         for wrong in ["after~no-date~1", "before~2026-13-01~1", "after~~1", "after~%00~1", "after~2026-01-01~x"] {
             assert_eq!(latest(&format!("?at={wrong}")), 400, "{wrong}");
         }
-        assert_eq!((latest("?since=no-date"), latest("?since=no-date&at=after~2026-01-01~1")), (500, 500));
+        for wrong in ["no-date", "2026-02-30", "a%00b", "0000-00-00", "999999999-01-01"] {
+            let wrong = format!("?since={wrong}");
+            assert_eq!((latest(&wrong), latest(&format!("{wrong}&at=after~2026-01-01~1"))), (400, 400), "{wrong}");
+        }
         for (jar, keeper, said) in [("heather", "1", "filled"), ("heather", "1", "filled"), ("linden", "2", "filled")] {
             let fields = [("content-type", "application/x-www-form-urlencoded"), ("x-keeper", keeper)];
             assert_eq!(site.ask("POST", &format!("/honey/{jar}"), "grams=500", &fields).text(), said);

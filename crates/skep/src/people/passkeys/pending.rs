@@ -49,10 +49,12 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Of the setting `base_url`: a passkey belongs to its host for ever.
+    /// Of the setting `base_url`: a passkey belongs to its host for ever. Without it the site has no passkeys, which is
+    /// a 404 and no fault of the program: anybody may ask, whatever its pages offer.
     pub(super) fn of(cx: &Cx<'_>) -> Result<Self> {
         if !knows_its_address(cx) {
-            return Err(Error::internal("passkeys need the setting `base_url`: anybody can write another `Host`"));
+            let cause = "passkeys need the setting `base_url`: anybody can write another `Host`";
+            return Err(Error::not_found().with_message("this site has no passkeys").with_cause(cause));
         }
         let origin = cx.origin();
         let uri: http::Uri = origin.parse().map_err(|_| Error::internal("the origin of this site is no URL"))?;

@@ -54,6 +54,16 @@ pub(super) fn parse(text: &str) -> Result<Address, String> {
     }
     let mut config: Config =
         format!("{base}?{}", kept.join("&")).parse().map_err(|error: tokio_postgres::Error| said(&error))?;
+    if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        return Err("it names no host: `postgres://HOST/NAME`, or `postgres:///NAME?host=/run/postgresql`".to_owned());
+    }
+    let (hosts, ports) = (config.get_hosts().len().max(config.get_hostaddrs().len()), config.get_ports());
+    if ports.len() > 1 && ports.len() != hosts {
+        return Err(format!("it names {} ports for {hosts} hosts: expected one, or one for each", ports.len()));
+    }
+    if ports.contains(&0) {
+        return Err("invalid port 0: expected 1 to 65535".to_owned());
+    }
     if config.get_application_name().is_none() {
         config.application_name("skep");
     }

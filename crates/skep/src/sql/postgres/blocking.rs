@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use futures_channel::{mpsc, oneshot};
 use futures_core::Stream;
@@ -94,7 +95,7 @@ fn run(shared: &Arc<Shared>, opened: oneshot::Sender<Result<()>>, queue: mpsc::U
         }
     };
     runtime.block_on(async {
-        let connection = match Connection::open(shared, 0).await {
+        let connection = match Connection::open(shared, Duration::ZERO).await {
             Ok(connection) => connection,
             Err(error) => {
                 _ = opened.send(Err(error));

@@ -51,7 +51,20 @@ fn calendar(days: i64) -> String {
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    format!("{:04}-{month:02}-{day:02}", year + era * 400 + carry)
+    let year = year + era * 400 + carry;
+    // ISO 8601, 4.1.2.4: a year has four digits at least, and the one before the year 1 is 0000.
+    let sign = if year < 0 { "-" } else { "" };
+    format!("{sign}{:04}-{month:02}-{day:02}", year.abs())
+}
+
+/// A date or timestamp before the year 1 in PostgreSQL's words, which knows no year 0: the inverse of [`date`] and
+/// [`timestamp`].
+pub(super) fn before_christ(text: &str) -> Option<String> {
+    let unsigned = text.strip_prefix('-');
+    let (year, rest) = unsigned.unwrap_or(text).split_once('-')?;
+    let has_digits = year.len() >= 4 && year.bytes().all(|byte| byte.is_ascii_digit());
+    let year: u32 = year.parse().ok().filter(|_| has_digits)?;
+    (unsigned.is_some() || year == 0).then(|| format!("{:04}-{rest} BC", year + 1))
 }
 
 /// A number with every digit. It is read from groups of four digits, the weight of the first, a sign, and how many decimals are shown.

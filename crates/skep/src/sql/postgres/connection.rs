@@ -20,11 +20,15 @@ use super::super::guests::TOO_LARGE;
 use super::super::query::Refused;
 use super::super::value::Value;
 use super::Shared;
-use super::failure::{failed, position, unreachable};
+use super::failure::{failed, no_answer, position};
 use super::flight::Flights;
 use super::tls::Tls;
 use super::value::Bound;
 use super::verb::{Answer, Verb};
+
+/// How much longer a statement may take than PostgreSQL allows it, which counts from its beginning: its way takes time,
+/// and what is before it on its connection, too.
+pub(super) const BEHIND_OTHERS: Duration = Duration::from_millis(500);
 
 /// How long a connection may take until its first statement can be sent, over all hosts of the address.
 pub(super) const CONNECT: Duration = Duration::from_secs(10);
@@ -40,6 +44,8 @@ pub(super) struct Connection {
     cancel: CancelToken,
     pub(super) cancels: bool,
     tls: Tls,
+    /// How long is waited for an answer. PostgreSQL ends a statement before, unless it hangs.
+    limit: Duration,
     /// How many statements stay prepared.
     kept: usize,
     statements: Mutex<ByText<Arc<str>, Prepared>>,
@@ -47,6 +53,8 @@ pub(super) struct Connection {
     in_transaction: AtomicBool,
     /// It has changed settings, and what is prepared now means what they say. What one statement alone has set ends with it.
     is_altered: AtomicBool,
+    /// It has set `statement_timeout`, and may take any time.
+    has_own_timeout: AtomicBool,
     pub(super) flights: Mutex<Flights>,
 }
 
@@ -129,16 +137,16 @@ impl Nature {
 }
 
 impl Connection {
-    /// Connects. `timeout` is that of each statement, in milliseconds; 0 is none.
-    pub(super) async fn open(shared: &Shared, timeout: u128) -> Result<Arc<Self>> {
+    /// Connects. `timeout` is that of each statement; zero is none.
+    pub(super) async fn open(shared: &Shared, timeout: Duration) -> Result<Arc<Self>> {
         let opened = tokio::time::timeout(CONNECT, Self::connect(shared, timeout)).await;
-        let opened = opened.unwrap_or_else(|_| Err(unreachable("no answer for 10 s")));
+        let opened = opened.unwrap_or_else(|_| Err(no_answer(CONNECT)));
         let count = if opened.is_ok() { &shared.counts.opened } else { &shared.counts.failed };
         count.fetch_add(1, Ordering::Relaxed);
         opened
     }
 
-    async fn connect(shared: &Shared, timeout: u128) -> Result<Arc<Self>> {
+    async fn connect(shared: &Shared, timeout: Duration) -> Result<Arc<Self>> {
         let (client, connection) = shared.config.connect(shared.tls.clone()).await.map_err(failed)?;
         let counts = Arc::clone(&shared.counts);
         // It ends with the client, or when PostgreSQL ends it.
@@ -148,16 +156,18 @@ impl Connection {
                 tracing::warn!(target: "skep::sql", "a connection to PostgreSQL is lost: {error}");
             }
         });
-        client.batch_execute(&format!("set statement_timeout = {timeout}")).await.map_err(failed)?;
+        client.batch_execute(&format!("set statement_timeout = {}", timeout.as_millis())).await.map_err(failed)?;
         Ok(Arc::new(Self {
             cancel: client.cancel_token(),
             cancels: shared.cancels,
             client,
             tls: shared.tls.clone(),
+            limit: if timeout.is_zero() { Duration::MAX } else { timeout.saturating_add(BEHIND_OTHERS) },
             kept: shared.options.statements,
             statements: Mutex::default(),
             in_transaction: AtomicBool::new(false),
             is_altered: AtomicBool::new(false),
+            has_own_timeout: AtomicBool::new(false),
             flights: Mutex::default(),
         }))
     }
@@ -173,7 +183,22 @@ impl Connection {
 
     /// Several statements at once, without values.
     pub(super) async fn batch(&self, text: &str) -> Result<()> {
-        self.client.batch_execute(text).await.map_err(|error| failed(error).of(text))
+        let run = async { self.client.batch_execute(text).await.map_err(failed) };
+        self.in_time(run).await.map_err(|error| error.of(text))
+    }
+
+    /// What PostgreSQL answers, unless it hangs. Then the connection is given nothing new.
+    async fn in_time<T>(&self, asked: impl Future<Output = Result<T>>) -> Result<T> {
+        let limit = if self.has_own_timeout.load(Ordering::Relaxed) { Duration::MAX } else { self.limit };
+        tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| {
+            self.retire();
+            Err(no_answer(limit))
+        })
+    }
+
+    /// Waits until PostgreSQL has done with what it was sent, or the connection is lost.
+    pub(super) async fn settled(&self) {
+        _ = self.client.batch_execute("").await;
     }
 
     /// Runs the statements of a script. An error comes with how many were done, and where in the text it is, if PostgreSQL says so.
@@ -201,10 +226,11 @@ impl Connection {
             let prepared = match self.prepared(&job.text) {
                 Some(prepared) => prepared,
                 // In a box, since it is rare and large, and each statement would have room for it.
-                None => Box::pin(self.prepare(&job.text, job.is_own)).await?,
+                None => Box::pin(self.in_time(self.prepare(&job.text, job.is_own))).await?,
             };
             check(&prepared.statement, &job.values)?;
-            let answer = self.answer(&prepared.statement, &job.values, (verb.rows, verb.bytes)).await;
+            let answer = self.answer(&prepared.statement, &job.values, (verb.rows, verb.bytes));
+            let answer = self.in_time(answer).await;
             let Nature { effect, .. } = prepared.nature.of(job);
             has_changed = match &answer {
                 // Other statements than these have no number, or one of something else.
@@ -221,7 +247,7 @@ impl Connection {
         if result.as_ref().is_err_and(Error::is_stale) {
             self.forget();
         }
-        Outcome { value: result.map_err(|error| error.of(&job.text)), has_changed }
+        Outcome { value: result.map_err(|error| error.of(&job.text).with_values(job.values.len())), has_changed }
     }
 
     /// Runs a read, whose error does not say the text yet.
@@ -275,6 +301,7 @@ impl Connection {
     pub(super) fn end_transaction(&self) {
         self.in_transaction.store(false, Ordering::Relaxed);
         self.is_altered.store(false, Ordering::Relaxed);
+        self.has_own_timeout.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn to_read(&self, job: &Job<'_>) -> ToRead {
@@ -294,6 +321,8 @@ impl Connection {
         let prepared = Prepared { statement, nature: Nature::from(&text) };
         if text.alters && self.in_transaction.load(Ordering::Relaxed) {
             self.is_altered.store(true, Ordering::Relaxed);
+            let sets_timeout = text.sql.to_ascii_lowercase().contains("statement_timeout");
+            self.has_own_timeout.fetch_or(sets_timeout, Ordering::Relaxed);
         }
         // To PostgreSQL, `fetch` from another cursor of the same name is the same statement, and its columns are not.
         if given.len() <= LONGEST_KEPT && !given.starts_with(FETCH) && !is_altered && !text.alters {

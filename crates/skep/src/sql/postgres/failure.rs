@@ -5,11 +5,9 @@ use std::time::Duration;
 use tokio_postgres::Error as Raw;
 use tokio_postgres::error::{DbError, ErrorPosition};
 
+use super::super::error::states::LOST;
 use super::super::error::{Error, Kind};
 use crate::error::chain;
-
-/// The class "connection exception", which is also what we call it if there is no connection at all.
-const UNREACHABLE: &str = "08000";
 
 /// A statement that is not prepared any more.
 const STALE: &str = "26000";
@@ -35,13 +33,18 @@ pub(super) fn failed(error: Raw) -> Error {
 /// There is no connection.
 pub(super) fn unreachable(reason: impl Into<String>) -> Error {
     let message = format!("PostgreSQL cannot be reached: {}", reason.into());
-    Kind::Postgres { code: UNREACHABLE.into(), message, parameter: None }.into()
+    Kind::Postgres { code: LOST.into(), message, parameter: None }.into()
+}
+
+/// It was not answered.
+pub(super) fn no_answer(waited: Duration) -> Error {
+    unreachable(format!("no answer for {} ms", waited.as_millis()))
 }
 
 /// All are in use.
 pub(super) fn no_connection(waited: Duration) -> Error {
     let message = format!(
-        "no connection was free for {} ms: transactions, writes or slow reads hold all of them",
+        "no connection was free for {} ms: transactions, writes or slow reads hold all of them, or PostgreSQL hangs",
         waited.as_millis()
     );
     Kind::Postgres { code: LOCKED.into(), message, parameter: None }.into()

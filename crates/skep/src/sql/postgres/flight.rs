@@ -58,6 +58,11 @@ impl Connection {
         self.is_closed() || self.flights().is_retired
     }
 
+    /// Nothing new is sent from now on.
+    pub(super) fn retire(&self) {
+        self.flights().is_retired = true;
+    }
+
     /// Runs `work`, which gives this connection a statement, to its end, also if the future is dropped. From now on until `work` drops what
     /// it is given, the connection counts as one with that statement.
     pub(super) fn to_end<T: Send + 'static, F: Future<Output = T> + Send + 'static>(

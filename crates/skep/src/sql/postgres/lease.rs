@@ -32,6 +32,16 @@ pub(super) enum Place {
     Later(oneshot::Receiver<Lease>),
 }
 
+impl Place {
+    /// It, once it is free.
+    pub(super) async fn get(self) -> Result<Lease> {
+        match self {
+            Self::Now(lease) => Ok(lease),
+            Self::Later(freed) => freed.await.map_err(|_| Kind::Abandoned.into()),
+        }
+    }
+}
+
 impl Places {
     pub(super) fn new(most: usize, most_waiting: usize) -> Arc<Self> {
         Arc::new(Self { most, most_waiting, state: Mutex::default() })
@@ -100,6 +110,11 @@ impl Places {
         }
     }
 
+    /// Keeps a connection that came too late for the one who wanted it.
+    pub(super) fn adopt(&self, connection: Arc<Connection>) {
+        self.state().keep(Some(connection), self.most);
+    }
+
     /// Nothing is prepared any more on those that are idle.
     pub(super) fn forget(&self) {
         self.state().idle.iter().for_each(|connection| connection.forget());
@@ -161,6 +176,10 @@ impl Lease {
         self.connection.as_ref().ok_or_else(|| Kind::Abandoned.into())
     }
 
+    pub(super) fn places(&self) -> Option<Arc<Places>> {
+        self.places.clone()
+    }
+
     /// Whether there is no connection in it that could be used.
     pub(super) fn is_empty(&self) -> bool {
         self.connection.as_ref().is_none_or(|connection| connection.is_retired())
@@ -189,8 +208,9 @@ impl Drop for Lease {
             (Some(connection), Ok(runtime)) if self.in_transaction => {
                 // One that cannot be rolled back is closed, which does the same.
                 _ = runtime.spawn(async move {
-                    let undone = connection.batch("rollback").await;
+                    // What it has set does not matter any more, such as how long statements may take.
                     connection.end_transaction();
+                    let undone = connection.batch("rollback").await;
                     places.give_back(undone.is_ok().then_some(connection), stream, false);
                 });
             }

@@ -21,7 +21,7 @@ use tokio_postgres::{AsyncMessage, Client};
 use super::super::error::{Error, Kind, Result};
 use super::Shared;
 use super::connection::CONNECT;
-use super::failure::{failed, unreachable};
+use super::failure::{failed, no_answer, unreachable};
 use super::pool::Pause;
 
 /// The bytes that PostgreSQL keeps of a name.
@@ -163,7 +163,9 @@ impl Listener {
         let (sender, heard) = oneshot::channel();
         self.start(shared);
         self.tell(Command::Hear(name, sender));
-        heard.await.map_err(|oneshot::Canceled| Kind::Abandoned)??;
+        let limit = shared.options.statement_limit();
+        let heard = tokio::time::timeout(limit, heard).await.map_err(|_| no_answer(limit))?;
+        heard.map_err(|oneshot::Canceled| Kind::Abandoned)??;
         // What came meanwhile is for those who listened before.
         notifications.queue.change(|waiting| waiting.said.clear());
         Ok(notifications)
@@ -248,7 +250,8 @@ impl Task {
             self.open = None;
         } else {
             // If it fails, the connection is lost, and the next one does not hear the channel.
-            _ = open.client.batch_execute(&format!("unlisten {}", quoted(name))).await;
+            let unlisten = format!("unlisten {}", quoted(name));
+            _ = tokio::time::timeout(CONNECT, open.client.batch_execute(&unlisten)).await;
         }
     }
 
@@ -290,7 +293,7 @@ impl Task {
 
     async fn connect(&mut self) -> Result<Open> {
         let opened = tokio::time::timeout(CONNECT, self.shared.config.connect(self.shared.tls.clone())).await;
-        let opened = opened.map_or_else(|_| Err(unreachable("no answer for 10 s")), |opened| opened.map_err(failed));
+        let opened = opened.map_or_else(|_| Err(no_answer(CONNECT)), |opened| opened.map_err(failed));
         let counts = &self.shared.counts;
         let count = if opened.is_ok() { &counts.opened } else { &counts.failed };
         count.fetch_add(1, Ordering::Relaxed);
@@ -328,7 +331,9 @@ impl Task {
 impl Open {
     async fn hear(&mut self, name: Arc<str>) -> Result<()> {
         if !self.heard.contains(&name) {
-            self.client.batch_execute(&format!("listen {}", quoted(&name))).await.map_err(failed)?;
+            let listen = format!("listen {}", quoted(&name));
+            let heard = tokio::time::timeout(CONNECT, self.client.batch_execute(&listen)).await;
+            heard.map_err(|_| no_answer(CONNECT))?.map_err(failed)?;
             self.heard.insert(name);
         }
         Ok(())

@@ -20,10 +20,10 @@ use super::super::dependencies::Writes;
 use super::super::error::{Error, Kind, Result};
 use super::super::value::Value;
 use super::Shared;
-use super::connection::{ByText, Connection, Job, Nature, Outcome};
+use super::connection::{BEHIND_OTHERS, ByText, Connection, Job, Nature, Outcome};
 use super::failure::{no_connection, unreachable};
 use super::flight::Care;
-use super::lease::{Lease, Place, Places, StreamPlace};
+use super::lease::{Lease, Places, StreamPlace};
 use super::listen::{Listener, Notifications};
 use super::replica::Written;
 use super::status::Usage;
@@ -32,10 +32,6 @@ use super::verb::{Answer, Verb};
 /// How long nothing is tried after a first failure to connect, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-
-/// How much longer a read may take than PostgreSQL allows it, which counts from its beginning: what is before it on its connection takes time,
-/// too.
-const BEHIND_OTHERS: Duration = Duration::from_millis(500);
 
 /// How often a statement is run again that was not at fault.
 const TRIES: usize = 4;
@@ -143,7 +139,7 @@ impl Pool {
                 self.forget();
             }
             if tries == TRIES || !(is_stale || was_hit) {
-                return answer.map_err(|error| error.of(&job.text));
+                return answer.map_err(|error| error.of(&job.text).with_values(values.len()));
             }
         }
     }
@@ -162,22 +158,20 @@ impl Pool {
         let (pool, used) = (Arc::clone(self), Arc::clone(&connection));
         let answer = connection.to_end(care, |sent| async move {
             let Outcome { value, has_changed } = used.run(&job, verb).await;
+            let value = if has_changed { value.map_err(Error::in_doubt) } else { value };
+            let in_doubt = value.as_ref().is_err_and(Error::is_in_doubt);
             if let Some(written) = written.filter(|_| has_changed) {
-                written.note(&used).await;
+                written.note(&used, in_doubt).await;
             }
             drop(sent);
             // Others need not wait for caches.
             drop(lease);
             if has_changed {
-                pool.shared.announce(writes.tables()).await;
+                pool.shared.announce_written(used, writes.tables(), in_doubt).await;
             }
             value
         });
-        let limit = match care {
-            Care::Finish => Duration::MAX,
-            Care::Cancel => self.limit().saturating_add(BEHIND_OTHERS),
-        };
-        tokio::time::timeout(limit, answer).await.map_err(|_| no_connection(self.limit()))?
+        answer.await
     }
 
     pub(super) fn nature(&self, job: &Job<'_>) -> Nature {
@@ -204,15 +198,13 @@ impl Pool {
     }
 
     /// What `waiting` gives, unless it takes as long as no statement may.
-    async fn in_time<T, E>(&self, waiting: impl Future<Output = Result<T, E>>) -> Result<T> {
+    async fn in_time<T>(&self, waiting: impl Future<Output = Result<T>>) -> Result<T> {
         let waited = tokio::time::timeout(self.limit(), waiting).await;
-        waited.map_err(|_| no_connection(self.limit()))?.map_err(|_| Kind::Abandoned.into())
+        waited.unwrap_or_else(|_| Err(no_connection(self.limit())))
     }
 
     fn limit(&self) -> Duration {
-        let limit = self.shared.options.statement_timeout;
-        // Zero is no limit.
-        if limit.is_zero() { Duration::MAX } else { limit }
+        self.shared.options.statement_limit()
     }
 
     /// The one of the shared connections with the fewest statements in it. If it has any, another one is opened for later.
@@ -220,7 +212,10 @@ impl Pool {
         loop {
             match self.turn()? {
                 Turn::Now(connection) => return Ok(connection),
-                Turn::Later(opened) => self.in_time(opened).await?.map_err(unreachable)?,
+                Turn::Later(opened) => {
+                    let opened = async { opened.await.map_err(|_| Kind::Abandoned.into()) };
+                    self.in_time(opened).await?.map_err(unreachable)?;
+                }
             }
         }
     }
@@ -278,7 +273,7 @@ impl Pool {
     }
 
     async fn open(&self) -> Result<Arc<Connection>> {
-        let opened = Connection::open(&self.shared, self.shared.options.statement_timeout.as_millis()).await;
+        let opened = Connection::open(&self.shared, self.shared.options.statement_timeout).await;
         let mut state = self.state();
         state.pause = match &opened {
             Ok(_) => None,
@@ -288,48 +283,60 @@ impl Pool {
     }
 
     /// Waits for a connection for a transaction.
-    pub(super) async fn lease_for_transaction(&self) -> Result<Lease> {
-        let mut lease = self.at(self.transactions.take()?).await?;
-        self.fill(&mut lease).await?;
-        Ok(lease)
+    pub(super) async fn lease_for_transaction(self: &Arc<Self>) -> Result<Lease> {
+        let leased = async {
+            let mut lease = self.transactions.take()?.get().await?;
+            self.fill(&mut lease).await?;
+            Ok(lease)
+        };
+        self.in_time(leased).await
     }
 
     /// A connection for a stream. Their number is limited for the process, and none waits: it is a client that decides how long one takes.
-    pub(super) async fn lease_for_stream(&self) -> Result<Lease> {
+    pub(super) async fn lease_for_stream(self: &Arc<Self>) -> Result<Lease> {
         let mut lease = self.transactions.beside(StreamPlace::take(&self.shared)?);
-        self.fill(&mut lease).await?;
+        self.in_time(self.fill(&mut lease)).await?;
         Ok(lease)
     }
 
     /// The same for a write. While no more can be opened, those that there are will do: none is held for long.
-    async fn lease_for_write(&self) -> Result<Lease> {
-        let mut lease = self.at(self.writes.take()?).await?;
-        let Err(error) = self.fill(&mut lease).await else { return Ok(lease) };
-        drop(lease);
-        let Some(place) = self.writes.take_open()? else { return Err(error) };
-        let mut lease = self.at(place).await?;
-        self.fill(&mut lease).await?;
-        Ok(lease)
-    }
-
-    async fn at(&self, place: Place) -> Result<Lease> {
-        match place {
-            Place::Now(lease) => Ok(lease),
-            Place::Later(freed) => self.in_time(freed).await,
-        }
+    async fn lease_for_write(self: &Arc<Self>) -> Result<Lease> {
+        let leased = async {
+            let mut lease = self.writes.take()?.get().await?;
+            let Err(error) = self.fill(&mut lease).await else { return Ok(lease) };
+            drop(lease);
+            let Some(place) = self.writes.take_open()? else { return Err(error) };
+            let mut lease = place.get().await?;
+            self.fill(&mut lease).await?;
+            Ok(lease)
+        };
+        self.in_time(leased).await
     }
 
     /// Sees to a connection in it.
-    async fn fill(&self, lease: &mut Lease) -> Result<()> {
+    async fn fill(self: &Arc<Self>, lease: &mut Lease) -> Result<()> {
         if !lease.is_empty() {
             return Ok(());
         }
         let paused = self.state().paused();
         lease.fill(match paused {
             Some(reason) => Err(unreachable(reason)),
-            // In a box, since it is rare and large, and each statement would have room for it.
-            None => Box::pin(self.open()).await,
+            None => self.open_for(lease).await,
         })
+    }
+
+    /// In a task of its own, so that it comes about also if it takes longer than the request may wait.
+    async fn open_for(self: &Arc<Self>, lease: &Lease) -> Result<Arc<Connection>> {
+        let (pool, places) = (Arc::clone(self), lease.places());
+        let (sender, opened) = oneshot::channel();
+        tokio::spawn(async move {
+            if let Err(Ok(connection)) = sender.send(pool.open().await)
+                && let Some(places) = places
+            {
+                places.adopt(connection);
+            }
+        });
+        opened.await.map_err(|_| Kind::Abandoned)?
     }
 
     /// For the status.
@@ -347,6 +354,25 @@ impl Pool {
     // Nothing that is done under this lock can panic half-way.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    /// What was written on this connection is committed, or is `in_doubt`: then PostgreSQL may hang, and commit it when it goes on.
+    pub(super) async fn announce_written(
+        self: &Arc<Self>,
+        on: Arc<Connection>,
+        tables: Vec<&'static str>,
+        in_doubt: bool,
+    ) {
+        if in_doubt && !tables.is_empty() && !on.is_closed() {
+            let (shared, tables) = (Arc::clone(self), tables.clone());
+            tokio::spawn(async move {
+                on.settled().await;
+                shared.announce(tables).await;
+            });
+        }
+        self.announce(tables).await;
     }
 }
 

@@ -42,11 +42,15 @@ impl Written {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Notes that something was committed on this connection.
-    pub(super) async fn note(&self, connection: &Connection) {
-        let place = connection.run(&Job::own(WRITTEN, Vec::new()), verb::one::<u64>()).await.value;
+    /// Notes that something was committed on this connection, which is asked how far the log is, unless it `hangs`.
+    pub(super) async fn note(&self, connection: &Connection, hangs: bool) {
+        let asked = (!hangs).then(|| Job::own(WRITTEN, Vec::new()));
+        let place = match &asked {
+            Some(job) => connection.run(job, verb::one::<u64>()).await.value.ok().flatten(),
+            None => None,
+        };
         // Where it is not known, no replica is far enough.
-        self.0.fetch_max(place.ok().flatten().unwrap_or(u64::MAX >> 1), Ordering::Relaxed);
+        self.0.fetch_max(place.unwrap_or(u64::MAX >> 1), Ordering::Relaxed);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::error::{Kind, Result};
+use super::super::error::{Error, Kind, Result};
 use super::connection::{Job, Outcome};
 use super::flight::Care;
 use super::lease::Lease;
@@ -90,17 +90,18 @@ impl Transaction {
         // One that only read has none.
         let written = self.written.clone().filter(|_| !tables.is_empty());
         let work = |sent| async move {
-            let committed = used.batch("commit").await;
+            let committed = used.batch("commit").await.map_err(Error::in_doubt);
             used.end_transaction();
-            if let (Some(written), Ok(())) = (written, &committed) {
-                written.note(&used).await;
+            let in_doubt = committed.as_ref().is_err_and(Error::is_in_doubt);
+            if let Some(written) = written.filter(|_| committed.is_ok() || in_doubt) {
+                written.note(&used, in_doubt).await;
             }
             drop(sent);
             lease.set_in_transaction(committed.is_err());
             // First of all, so that others need not wait for caches.
             drop(lease);
-            if committed.is_ok() {
-                shared.announce(tables).await;
+            if committed.is_ok() || in_doubt {
+                shared.announce_written(used, tables, in_doubt).await;
             }
             committed
         };

@@ -3,6 +3,7 @@
 //! What the type of the parameter says plainly is sent as binary, alone or in an array: numbers as numbers, texts as texts. All other texts are
 //! sent as text: so PostgreSQL itself reads dates, UUIDs, JSON and numbers in them. Columns come in PostgreSQL's binary format, which [`decode`] reads.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use bytes::{BufMut, BytesMut};
@@ -25,9 +26,10 @@ impl Bound<'_> {
     pub(super) fn check(&self, ty: &Type) -> Result<(), Unfit> {
         match self.0 {
             Value::Array(elements) => match element(ty) {
-                Some(of) => elements.iter().zip(1..).try_for_each(|(element, nth)| {
-                    Bound(element).check(of).map_err(|unfit| Unfit::because(format!("element {nth}: {unfit}")))
-                }),
+                Some(of) => elements
+                    .iter()
+                    .zip(1..)
+                    .try_for_each(|(element, nth)| Bound(element).check(of).map_err(|unfit| unfit.of_element(nth))),
                 None => Err(Unfit::expected(&format!("a value of type `{ty}`"), self.0)),
             },
             Value::Integer(_) | Value::Real(_) | Value::Blob(_) if element(ty).is_some() => {
@@ -81,12 +83,12 @@ impl ToSql for Bound<'_> {
             // Writing into memory does not fail.
             Value::Integer(number) => _ = write!(out, "{number}"),
             Value::Real(number) => _ = write!(out, "{number}"),
-            Value::Text(text) | Value::Decimal(text) => out.extend_from_slice(text.as_bytes()),
+            Value::Text(text) | Value::Decimal(text) => out.extend_from_slice(written(text, ty).as_bytes()),
             Value::Blob(bytes) => out.extend_from_slice(bytes),
             Value::Array(elements) if self.is_binary(ty) => {
                 return elements.iter().map(Bound).collect::<Vec<_>>().to_sql(ty, out);
             }
-            Value::Array(elements) => write_array(elements, out),
+            Value::Array(elements) => write_array(elements, ty, out),
         }
         Ok(IsNull::No)
     }
@@ -113,8 +115,19 @@ fn element(ty: &Type) -> Option<&Type> {
     }
 }
 
+/// A text for a parameter of this type, or for an element of it.
+fn written<'t>(text: &'t str, ty: &Type) -> Cow<'t, str> {
+    match (ty, ty.kind()) {
+        (&Type::DATE | &Type::TIMESTAMP | &Type::TIMESTAMPTZ, _) => {
+            columns::before_christ(text).map_or(Cow::Borrowed(text), Cow::Owned)
+        }
+        (_, Kind::Domain(of) | Kind::Array(of)) => written(text, of),
+        _ => text.into(),
+    }
+}
+
 /// As PostgreSQL reads it, whatever the type of the elements: <https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO>.
-fn write_array(elements: &[Value<'_>], out: &mut BytesMut) {
+fn write_array(elements: &[Value<'_>], ty: &Type, out: &mut BytesMut) {
     out.put_u8(b'{');
     for (nth, element) in elements.iter().enumerate() {
         if nth > 0 {
@@ -126,7 +139,7 @@ fn write_array(elements: &[Value<'_>], out: &mut BytesMut) {
             Value::Integer(number) => write!(out, "{number}"),
             Value::Real(number) => write!(out, "{number}"),
             Value::Text(text) | Value::Decimal(text) => {
-                write!(out, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+                write!(out, "\"{}\"", written(text, ty).replace('\\', "\\\\").replace('"', "\\\""))
             }
             Value::Blob(bytes) => {
                 _ = out.write_str("\"\\\\x");
@@ -159,7 +172,7 @@ impl<'a> FromSql<'a> for Cell<'a> {
 
 fn decode<'a>(ty: &Type, raw: &'a [u8]) -> Result<Value<'a>, Unfit> {
     let integer = |number: Option<i64>| number.map(Value::Integer).ok_or_else(|| Unfit::because("too few bytes"));
-    let written =
+    let text_of =
         |text: Option<String>| text.map(|text| Value::Text(text.into())).ok_or_else(|| Unfit::because("too few bytes"));
     match *ty {
         Type::BOOL => integer(raw.first().map(|&byte| i64::from(byte))),
@@ -171,15 +184,15 @@ fn decode<'a>(ty: &Type, raw: &'a [u8]) -> Result<Value<'a>, Unfit> {
         Type::FLOAT8 => real(raw.try_into().ok().map(f64::from_be_bytes)),
         Type::BYTEA => Ok(Value::Blob(raw.into())),
         Type::JSONB => text(raw.get(1..).unwrap_or_default()),
-        Type::UUID => written(columns::uuid(raw)),
+        Type::UUID => text_of(columns::uuid(raw)),
         Type::NUMERIC => match columns::numeric(raw) {
             Some(number) => Ok(Value::Decimal(number.into())),
             None => Err(Unfit::because("too few bytes")),
         },
-        Type::DATE => written(columns::date(raw)),
-        Type::TIME => written(columns::time(raw)),
-        Type::TIMESTAMP => written(columns::timestamp(raw, "")),
-        Type::TIMESTAMPTZ => written(columns::timestamp(raw, "Z")),
+        Type::DATE => text_of(columns::date(raw)),
+        Type::TIME => text_of(columns::time(raw)),
+        Type::TIMESTAMP => text_of(columns::timestamp(raw, "")),
+        Type::TIMESTAMPTZ => text_of(columns::timestamp(raw, "Z")),
         Type::VOID => Ok(Value::Null),
         Type::CHAR
         | Type::TEXT

@@ -35,6 +35,11 @@ fn what_is_no_address_is_an_error_without_it() {
         "host=h password=s3cr3t",
         "postgres://ann:a@s3cr3t@h/n",
         "postgres://ann:a?s3cr3t@h/n",
+        "postgres://ann:s3cr3t@h:0/n",
+        "postgres://ann:s3cr3t@h:65536/n",
+        "postgres://ann:s3cr3t@a:1,b:2/n?port=1,2,3",
+        "postgres:///n?password=s3cr3t",
+        "postgres://",
     ] {
         let error = parse(wrong).err().unwrap();
         assert!(!error.contains("s3cr3t"), "{error}");

@@ -15,6 +15,27 @@ fn dates_are_of_the_gregorian_calendar() {
 }
 
 #[test]
+fn years_have_four_digits_at_least() {
+    let said = |days: i32| date(&days.to_be_bytes()).unwrap();
+    for (days, written, of_postgres) in [
+        (-365_623, "0998-12-17", None),
+        (-730_119, "0001-01-01", None),
+        (-730_120, "0000-12-31", Some("0001-12-31 BC")),
+        (-746_124, "-0043-03-07", Some("0044-03-07 BC")),
+        (2_921_940, "10000-01-01", None),
+    ] {
+        assert_eq!(said(days), written);
+        assert_eq!(before_christ(written).as_deref(), of_postgres);
+    }
+    assert_eq!(before_christ("-0043-03-15T12:00:00Z").as_deref(), Some("0044-03-15T12:00:00Z BC"));
+    for other in
+        ["", "-", "-43-03-15", "x0000-01-01", "-infinity", "now", "20260101", "-00x0-01-01", "-99999999999-01-01"]
+    {
+        assert_eq!(before_christ(other), None, "{other}");
+    }
+}
+
+#[test]
 fn times_have_as_many_decimals_as_they_need() {
     let said = |micros: i64| timestamp(&micros.to_be_bytes(), "Z").unwrap();
     assert_eq!(said(0), "2000-01-01T00:00:00Z");
