@@ -48,6 +48,8 @@ use crate::origin;
 use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
 use crate::percent;
+#[cfg(not(target_family = "wasm"))]
+use crate::private;
 use crate::request::{Peer, Request, RequestId};
 use crate::resources::{Resources, ThreadResources};
 use crate::response::{Response, Result};
@@ -270,8 +272,8 @@ impl Site {
         self.status_fns.iter().flat_map(|say| panic::catch(|| say(self)).unwrap_or_else(panicked)).collect()
     }
 
-    /// Why this process should get no requests for now: its data directory or its database is gone, or the database is damaged. A
-    /// server answers `/-/ready` with it.
+    /// Why this process should get no requests for now: its data directory or its database is gone or cannot be written, or the database
+    /// is damaged. A server answers `/-/ready` with it.
     ///
     /// ```
     /// # let mut setup = skep::Setup::default();
@@ -284,7 +286,13 @@ impl Site {
         if !self.setup().temporary_database && !self.data().is_dir() {
             return Err(format!("the data directory {} is gone", self.data().display()));
         }
-        self.resources.all_databases().try_for_each(|database| database.check_file().map_err(|error| error.to_string()))
+        if !self.setup().temporary_database {
+            private::check_writable(self.data()).map_err(|error| error.to_string())?;
+        }
+        self.resources.all_databases().try_for_each(|database| {
+            database.check_file().map_err(|error| error.to_string())?;
+            database.check_writable().map_err(|error| error.to_string())
+        })
     }
 
     /// The bytes of request bodies that are in memory now: what [`Limits::bodies`](crate::Limits::bodies) limits.
