@@ -84,6 +84,8 @@ mod const_text;
 mod endpoint;
 mod keys;
 mod log_limit;
+#[doc(hidden)]
+pub mod masks;
 mod nonce;
 mod origin;
 mod pages;

@@ -79,7 +79,7 @@ impl Mounted {
 /// A mount and its prefix.
 pub(crate) struct MountPoint {
     /// Without a trailing slash; empty for `/`.
-    prefix: String,
+    pub(crate) prefix: String,
     pub(crate) mount: Box<dyn Mount>,
 }
 
