@@ -36,8 +36,6 @@ use crate::metrics::Queues;
 use crate::proxies::Trusted;
 pub(crate) use access::Access;
 pub(crate) use fetch::Fetch;
-#[cfg(feature = "fetch")]
-pub(crate) use fetch::{FetchHosts, Reach, is_public};
 pub(crate) use flags::{Command, Flags};
 pub(crate) use otlp::Otlp;
 pub use page::reference;

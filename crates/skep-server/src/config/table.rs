@@ -183,8 +183,8 @@ settings! {
         "Sender of mail that names none, such as `Shop <shop@example.org>`.";
     mail.timeout: Kind::Duration(SECOND..=HOUR), "30s",
         "Time to hand a mail over to the mail server, a second attempt after a broken connection included.";
-    fetch.allow: Kind::List("api.example.org, 10.0.0.7:8080 or *"), "",
-        "Hosts that handlers may send requests to (`cx.fetch`): `api.example.org`, with a port (`api.example.org:8443`), `*.example.org`, or `*` for all. A host that only a pattern with `*` allows must have an address of the public internet; one that is named may be anywhere. Needs the cargo feature `fetch`. Empty means none. In a component, `--allow-out` says it instead.";
+    fetch.allow: Kind::List("api.example.org, 10.0.0.7:8080, * or private"), "",
+        "Hosts that handlers may send requests to (`cx.fetch`): `api.example.org`, with a port (`api.example.org:8443`), `*.example.org`, or `*` for all. The address that a host leads to must be of the public internet or one of the list itself (`10.0.0.7:8080`); the word `private` in the list allows all. Needs the cargo feature `fetch`. Empty means none. In a component, `--allow-out` says it instead.";
     access.NAME.prefix: Kind::Text, "",
         "Path below which the access rule NAME says who may reach services, files and mounts, such as `/admin`. `//admin` and `/%61dmin` are below it, too. A rule has at least one of the conditions below; all kinds that it has must be met, and where several rules hold, all must admit. Others get a 403. In a file: `[access.office] prefix = \"/admin\"`, `allow = [\"10.0.0.0/8\"]`.";
     access.NAME.allow: Kind::List("10.0.0.0/8"), "",
