@@ -12,7 +12,7 @@ use skep::{Error, Peer, Response};
 
 use super::{Connection, Context};
 use crate::authority;
-use crate::proxies::{Forwarded, NotForwarded};
+use crate::proxies::{self, Forwarded, NotForwarded};
 
 /// The peer of a request, and its authority in the field `Host`. A response if the request ends here.
 pub(super) fn settle(connection: &Connection, parts: &mut Parts) -> Result<Peer, Box<Response>> {
@@ -44,25 +44,27 @@ fn https_base(connection: &Connection, parts: &Parts) -> Option<String> {
 /// The peer, and whether it lacks the TLS that it should use: its trusted proxy says so, or this server speaks TLS itself.
 fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Error> {
     let context = &connection.context;
-    let mut peer = connection.peer;
-    let (mut forwarded_host, mut is_plain) = (None, false);
+    let (mut peer, mut forwarded) = (connection.peer, Forwarded::default());
     if parts.version == Version::HTTP_2 {
         check_http2(context, parts)?;
     }
-    if !context.rules.proxies.is_empty() && context.rules.proxies.includes(peer) {
-        let forwarded = Forwarded::read(&parts.headers, &context.rules.proxies).map_err(|NotForwarded(why)| {
-            Error::bad_request("the proxy's fields contradict each other").with_cause(why)
-        })?;
+    let fields = connection.reads_fields.then_some(&context.rules.fields);
+    proxies::remove_unread(&mut parts.headers, fields);
+    if let Some(fields) = fields {
+        forwarded = Forwarded::read(&parts.headers, &context.rules.proxies, fields)
+            .map_err(|NotForwarded(why)| Error::bad_request("the proxy's fields are malformed").with_cause(why))?;
         peer = forwarded.apply(peer);
-        is_plain = forwarded.https == Some(false);
-        forwarded_host = forwarded.host;
     }
+    let mut is_plain = forwarded.https == Some(false);
     if let Some(own) = take_authority(&mut parts.uri) {
         // RFC 9112, 3.2.2: the field is ignored.
         set_host(parts, own.as_str())?;
     }
-    if let Some(host) = forwarded_host {
+    if let Some(host) = forwarded.host {
         set_host(parts, &host)?;
+    }
+    if let Some(port) = forwarded.port {
+        set_port(parts, port, peer.tls)?;
     }
     // A socket file is for a proxy on this machine, which ends TLS itself.
     is_plain |= context.rules.tls && !peer.tls && connection.peer.address.is_some();
@@ -97,6 +99,14 @@ fn set_host(parts: &mut Parts, authority: &str) -> Result<(), Error> {
     let value = HeaderValue::from_str(authority).map_err(|_| not_a_host())?;
     parts.headers.insert(HOST, value);
     Ok(())
+}
+
+/// The port that the client used, in the place of the one of the proxy's request.
+fn set_port(parts: &mut Parts, port: u16, tls: bool) -> Result<(), Error> {
+    let Some(own) = parts.headers.get(HOST).and_then(|own| own.to_str().ok()) else { return Ok(()) };
+    let (host, usual) = (authority::host(own), if tls { 443 } else { 80 });
+    let authority = if port == usual { host.to_owned() } else { format!("{host}:{port}") };
+    set_host(parts, &authority)
 }
 
 fn check_host(connection: &Connection, parts: &Parts) -> Result<(), Error> {
