@@ -105,6 +105,13 @@ pub(crate) const NEEDS: &[Need] = &[
         from: From::Debian(&["nginx-light", "apache2"]),
     },
     Need {
+        name: "nginx",
+        why: "the guide to it is followed in a test",
+        steps: &["external"],
+        found: || command::on_path("nginx"),
+        from: From::Debian(&["nginx-light"]),
+    },
+    Need {
         name: "componentize-js",
         why: "components of JavaScript are served in tests",
         steps: &["external"],

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skep::Secret;
+use skep_server::outgoing::Reach;
 
 use crate::clock::Clock;
 use crate::data::{AppData, DataOptions};
@@ -45,7 +46,7 @@ pub(crate) struct Options {
     pub(crate) database: Option<Secret<String>>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) dirs: Vec<Dir>,
-    pub(crate) allow_out: Vec<String>,
+    pub(crate) allow_out: Reach,
     /// Folders served without the component: a prefix, and the folder.
     pub(crate) files: Vec<(String, PathBuf)>,
     /// The path of the request that a version answers before it serves.
@@ -75,7 +76,7 @@ impl Options {
             reuse: self.reuse,
             env,
             dirs,
-            allow_out: self.allow_out.clone(),
+            allow_out: Arc::new(self.allow_out.clone()),
             version,
             is_check: self.data.is_check(),
         })

@@ -2,6 +2,7 @@
 
 mod grants;
 mod hooks;
+mod outgoing;
 mod output;
 
 use std::sync::Arc;

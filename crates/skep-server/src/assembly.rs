@@ -162,6 +162,7 @@ pub(crate) fn worker(
 ) -> Worker {
     let rules = Rules {
         proxies: config.proxies.trusted.clone(),
+        fields: config.proxies.fields.clone(),
         proxy_protocol: config.proxies.protocol,
         hosts: Hosts::new(&config.hosts, site.base_url(), site.hosts(), config.development),
         tls: tls.is_some(),

@@ -33,11 +33,9 @@ use crate::error::StartError;
 use crate::log;
 use crate::log::EventOutput;
 use crate::metrics::Queues;
-use crate::proxies::Trusted;
+use crate::proxies::{Fields, Trusted};
 pub(crate) use access::Access;
 pub(crate) use fetch::Fetch;
-#[cfg(feature = "fetch")]
-pub(crate) use fetch::{FetchHosts, Reach, is_public};
 pub(crate) use flags::{Command, Flags};
 pub(crate) use otlp::Otlp;
 pub use page::reference;
@@ -160,6 +158,7 @@ pub(crate) struct Cookies {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Proxies {
     pub(crate) trusted: Trusted,
+    pub(crate) fields: Fields,
     pub(crate) protocol: bool,
 }
 
@@ -264,17 +263,43 @@ pub(crate) enum Address {
         said: String,
         addresses: Vec<SocketAddr>,
     },
-    Unix(PathBuf),
+    Unix(UnixAddress),
     /// A socket that this process was started with.
     Inherited(i32),
 }
 
+/// A unix socket to listen on: `unix:/run/blog/blog.sock mode=0660 group=www-data`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnixAddress {
+    pub(crate) path: PathBuf,
+    /// Who can connect: the permissions of its file.
+    pub(crate) mode: Option<u32>,
+    pub(crate) group: Option<String>,
+}
+
+impl UnixAddress {
+    /// Everybody on this machine can connect, as to a port of it.
+    const EVERYBODY: u32 = 0o666;
+    /// Its user and group can: each client is a trusted proxy.
+    const GROUP: u32 = 0o660;
+    const OWNER: u32 = 0o600;
+
+    /// Its permissions, with those of the setting if nothing else is said.
+    pub(crate) fn mode(&self) -> u32 {
+        self.mode.unwrap_or(Self::OWNER)
+    }
+}
+
 impl Address {
-    pub(crate) fn unix_path(&self) -> Option<&Path> {
+    pub(crate) fn unix(&self) -> Option<&UnixAddress> {
         match self {
-            Self::Unix(path) => Some(path),
+            Self::Unix(address) => Some(address),
             _ => None,
         }
+    }
+
+    pub(crate) fn unix_path(&self) -> Option<&Path> {
+        self.unix().map(|address| &*address.path)
     }
 }
 
@@ -379,6 +404,12 @@ impl Config {
             };
             if let Err(problem) = taken {
                 problems.push(format!("{source}: {name} = \"{value}\": {problem}"));
+            }
+        }
+        let usual = if config.proxies.trusted.includes_unix() { UnixAddress::GROUP } else { UnixAddress::EVERYBODY };
+        for address in &mut config.listen {
+            if let Address::Unix(address) = address {
+                address.mode.get_or_insert(usual);
             }
         }
         problems.extend(config.access.problems());

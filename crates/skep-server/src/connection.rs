@@ -49,6 +49,8 @@ pub(crate) struct Connection {
     /// `None` if the connection was rejected.
     guard: Option<ConnectionGuard>,
     peer: Peer,
+    /// It is of a trusted proxy without a PROXY header, so `proxies.fields` of its requests are believed.
+    reads_fields: bool,
     /// The peer as the access log writes it.
     peer_text: String,
     wire: RefCell<Wire>,
@@ -160,6 +162,7 @@ impl Connection {
             context: Rc::clone(context),
             guard,
             peer,
+            reads_fields: !context.rules.proxy_protocol && context.rules.proxies.includes(peer),
             peer_text: peer_text(peer),
             wire: RefCell::new(Wire::new(socket)),
             phase: Cell::new(Phase::Head),

@@ -2,7 +2,8 @@
 
 use skep::link::BaseUrl;
 
-use crate::config::{Address, Config};
+use crate::config::{Address, Config, Proxies, UnixAddress};
+use crate::proxies::Fields;
 
 /// A line for each thing that is missing: what it is, what may happen, and the setting that mends it.
 pub(crate) fn missing(config: &Config, base_url: Option<&BaseUrl>) -> Vec<String> {
@@ -57,8 +58,44 @@ pub(crate) fn missing(config: &Config, base_url: Option<&BaseUrl>) -> Vec<String
             "limits.body_time = 0 and limits.body_rate = 0: a client may send a body for ever; remove one of them",
         ),
     ];
-    let lines = rules.into_iter().filter(|(is_missing, _)| *is_missing).map(|(_, line)| line.to_owned());
+    let rules = rules.into_iter().chain(of_proxies(config));
+    let lines = rules.filter(|(is_missing, _)| *is_missing).map(|(_, line)| line.to_owned());
     lines.chain(exposed_caches(config)).collect()
+}
+
+/// Settings of proxies that do not fit each other.
+fn of_proxies(config: &Config) -> [(bool, &'static str); 6] {
+    let Proxies { trusted, fields, protocol } = &config.proxies;
+    let (trusts_nobody, sets_fields) = (trusted.is_empty(), *fields != Fields::default() && !fields.is_empty());
+    let is_open = |address: &UnixAddress| address.mode() & 0o002 != 0;
+    [
+        (
+            !trusts_nobody && !*protocol && fields.hide_clients(),
+            "proxies.fields has neither x-forwarded-for nor forwarded: logs and limits take a trusted proxy for the only client; add the one that \
+             the proxy writes",
+        ),
+        (
+            *protocol && trusts_nobody,
+            "proxies.protocol = true, but proxies.trusted is empty: no PROXY header is read; set proxies.trusted to the proxy's address",
+        ),
+        (
+            *protocol && sets_fields,
+            "proxies.fields is set, but with proxies.protocol = true it is not read: what the PROXY header says counts; remove one of them",
+        ),
+        (
+            trusts_nobody && sets_fields,
+            "proxies.fields is set, but proxies.trusted is empty, so nothing is read; set proxies.trusted to the proxy's address",
+        ),
+        (
+            trusted.includes_everybody(),
+            "proxies.trusted includes every address: each client says itself who it is; name the proxy's address",
+        ),
+        (
+            trusted.includes_unix() && config.listen.iter().filter_map(Address::unix).any(is_open),
+            "proxies.trusted has unix, and every user of this machine can connect to the socket of listen and is believed; set mode=0660 and \
+             group=...",
+        ),
+    ]
 }
 
 /// A line for each cache whose entries cross a network in the clear, which plain `--check` reports as well.

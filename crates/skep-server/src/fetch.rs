@@ -1,7 +1,7 @@
 //! Requests of handlers to other servers, with the cargo feature `fetch`: HTTP/1.1 over pooled connections, to hosts that `fetch.allow` names.
 //!
-//! Each thread has a pool of its own, for its connections belong to its runtime. Names that only a pattern allows resolve to public
-//! addresses or to none: that is decided where the connection is made, so no second answer of a name server gets around it.
+//! Each thread has a pool of its own, for its connections belong to its runtime. Which addresses a host may have, [`Reach`] decides where the
+//! connection is made.
 //!
 //! Start reading at [`Client::fetch`](skep::fetch::Fetcher::fetch).
 
@@ -10,33 +10,33 @@ mod resolver;
 
 use std::cell::RefCell;
 use std::error::Error;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::uri::Scheme;
-use http::{Request, Response};
+use http::{Request, Response, Uri};
 use http_body::Body as _;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
 use skep::fetch::{Bounds, FetchError, Fetcher, Fetching};
 use tokio::time::timeout;
 
-use crate::config::{Config, FetchHosts, Reach, is_public};
+use crate::config::Config;
+use crate::outgoing::{NOT_ADMITTED, Reach};
 use per_host::PerHost;
-use resolver::{NotPublic, Resolver};
+use resolver::{Connector, NotAdmitted};
 
 /// Sends requests to other servers.
 pub(crate) struct Client {
     number: usize,
-    allow: FetchHosts,
+    allow: Arc<Reach>,
     per_host: PerHost,
     tls: Arc<ClientConfig>,
 }
@@ -47,84 +47,64 @@ const IDLE: Duration = Duration::from_secs(30);
 /// The most bytes of the header section of a response.
 const HEAD: usize = 64 << 10;
 
-type Pool = legacy::Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
-
-/// The pools of one thread.
-struct Pools {
-    /// The client that they belong to: tests have several in one process.
-    client: usize,
-    any_address: Pool,
-    public_addresses: Pool,
-}
+type Pool = legacy::Client<HttpsConnector<Connector>, Full<Bytes>>;
 
 thread_local! {
-    static POOLS: RefCell<Option<Pools>> = const { RefCell::new(None) };
+    /// The pool of this thread, and the client that it belongs to: tests have several in one process.
+    static POOL: RefCell<Option<(usize, Pool)>> = const { RefCell::new(None) };
 }
 
 impl Client {
     /// As the configuration says. No connection is opened.
     pub(crate) fn new(config: &Config) -> Self {
         // Certificates of no use are read by nobody.
-        let roots = if config.fetch.allow == FetchHosts::default() { RootCertStore::empty() } else { system_roots() };
-        Self::with_roots(config.fetch.allow.clone(), config.limits.fetches_per_host, roots)
+        let allow = config.fetch.allow.0.clone();
+        let roots = if allow.is_empty() { RootCertStore::empty() } else { system_roots() };
+        Self::with_roots(allow, config.limits.fetches_per_host, roots)
     }
 
-    fn with_roots(allow: FetchHosts, per_host: usize, roots: RootCertStore) -> Self {
+    fn with_roots(allow: Reach, per_host: usize, roots: RootCertStore) -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
         let tls = tls.expect("ring has what these versions need").with_root_certificates(roots).with_no_client_auth();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { number, allow, per_host: PerHost::new(per_host), tls: Arc::new(tls) }
+        Self { number, allow: Arc::new(allow), per_host: PerHost::new(per_host), tls: Arc::new(tls) }
     }
 
-    fn pool(&self, reach: Reach) -> Pool {
-        POOLS.with_borrow_mut(|pools| {
-            if pools.as_ref().is_none_or(|pools| pools.client != self.number) {
-                let (any_address, public_addresses) = (self.make_pool(false), self.make_pool(true));
-                *pools = Some(Pools { client: self.number, any_address, public_addresses });
-            }
-            let pools = pools.as_ref().expect("they were made above");
-            if reach == Reach::AnyAddress { pools.any_address.clone() } else { pools.public_addresses.clone() }
+    fn pool(&self) -> Pool {
+        POOL.with_borrow_mut(|pool| match pool {
+            Some((client, pool)) if *client == self.number => pool.clone(),
+            _ => pool.insert((self.number, self.make_pool())).1.clone(),
         })
     }
 
-    fn make_pool(&self, only_public: bool) -> Pool {
-        let mut http = HttpConnector::new_with_resolver(Resolver { only_public });
-        http.enforce_http(false);
-        http.set_nodelay(true);
+    fn make_pool(&self) -> Pool {
         let https = HttpsConnectorBuilder::new().with_tls_config((*self.tls).clone()).https_or_http().enable_http1();
         legacy::Client::builder(TokioExecutor::new())
             .pool_idle_timeout(IDLE)
             .pool_timer(TokioTimer::new())
             .pool_max_idle_per_host(self.per_host.most())
             .http1_max_buf_size(HEAD)
-            .build(https.wrap_connector(http))
+            .build(https.wrap_connector(Connector(Arc::clone(&self.allow))))
     }
 
-    /// Where a request may go.
-    fn admit(&self, host: &str, port: u16) -> Result<Reach, FetchError> {
-        let reach = self.allow.reach(host, port);
-        if reach == Reach::Nowhere {
+    /// Whether a request may go there.
+    fn admit(&self, host: &str, port: u16) -> Result<(), FetchError> {
+        if !self.allow.names(host, port) {
             return Err(FetchError::not_allowed(format!("fetch.allow does not name {host}:{port}")));
         }
         // An address is not resolved, so it is judged here.
         let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
-        if reach == Reach::PublicAddresses && address.is_some_and(|address| !is_public(address)) {
-            return Err(not_public(host));
+        if address.is_some_and(|address| !self.allow.admits(SocketAddr::new(address, port))) {
+            return Err(not_admitted(host));
         }
-        Ok(reach)
+        Ok(())
     }
 
-    async fn run(
-        &self,
-        request: Request<Bytes>,
-        reach: Reach,
-        place: &str,
-        most: u64,
-    ) -> Result<Response<Bytes>, FetchError> {
+    async fn run(&self, request: Request<Bytes>, place: &str, most: u64) -> Result<Response<Bytes>, FetchError> {
         let _permit = self.per_host.enter(place).await;
-        let response = self.pool(reach).request(request.map(Full::new)).await.map_err(|error| failed(place, error))?;
+        let response = self.pool().request(request.map(Full::new)).await.map_err(|error| failed(place, error))?;
         read(response, place, most).await
     }
 }
@@ -132,14 +112,17 @@ impl Client {
 impl Fetcher for Client {
     fn fetch(&self, request: Request<Bytes>, bounds: Bounds) -> Fetching<'_> {
         Box::pin(async move {
-            let uri = request.uri();
-            let port = if uri.scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 };
-            let (host, port) = (uri.host().unwrap_or_default(), uri.port_u16().unwrap_or(port));
-            let (reach, place) = (self.admit(host, port)?, format!("{host}:{port}"));
-            let done = timeout(bounds.time, self.run(request, reach, &place, bounds.body)).await;
+            let (host, port) = (request.uri().host().unwrap_or_default(), port(request.uri()));
+            self.admit(host, port)?;
+            let place = format!("{host}:{port}");
+            let done = timeout(bounds.time, self.run(request, &place, bounds.body)).await;
             done.unwrap_or_else(|_| Err(FetchError::timed_out(format!("a response of {place}"))))
         })
     }
+}
+
+fn port(uri: &Uri) -> u16 {
+    uri.port_u16().unwrap_or(if uri.scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 })
 }
 
 async fn read(response: Response<Incoming>, place: &str, most: u64) -> Result<Response<Bytes>, FetchError> {
@@ -158,8 +141,8 @@ async fn read(response: Response<Incoming>, place: &str, most: u64) -> Result<Re
 
 fn failed(place: &str, error: legacy::Error) -> FetchError {
     let mut causes = std::iter::successors(error.source(), |cause| (*cause).source());
-    if causes.any(|cause| cause.is::<NotPublic>() || is_inside(cause)) {
-        not_public(place)
+    if causes.any(|cause| cause.is::<NotAdmitted>() || is_inside(cause)) {
+        not_admitted(place)
     } else {
         FetchError::unreachable(place, error)
     }
@@ -168,13 +151,11 @@ fn failed(place: &str, error: legacy::Error) -> FetchError {
 /// An I/O error shows what is in it as its text only.
 fn is_inside(cause: &(dyn Error + 'static)) -> bool {
     let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    inner.and_then(|inner| inner.downcast_ref::<NotPublic>()).is_some()
+    inner.and_then(|inner| inner.downcast_ref::<NotAdmitted>()).is_some()
 }
 
-fn not_public(host: &str) -> FetchError {
-    FetchError::not_allowed(format!(
-        "{host} has no address of the public internet, and fetch.allow names it by a pattern only: name the host itself"
-    ))
+fn not_admitted(host: &str) -> FetchError {
+    FetchError::not_allowed(format!("{host}: {NOT_ADMITTED} (fetch.allow)"))
 }
 
 /// Those that the system trusts: the ones of OpenSSL's usual places, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`.

@@ -10,7 +10,7 @@ use skep::Peer;
 use crate::authority;
 use crate::config::Limits;
 use crate::http1::{BodyLength, Chunked, Decoded, Scanner, parse};
-use crate::proxies::{self, Forwarded, Trusted};
+use crate::proxies::{self, Fields, Forwarded, Trusted};
 
 /// A head that was accepted.
 #[derive(Debug)]
@@ -127,12 +127,18 @@ pub fn chunks(pieces: &[&[u8]]) -> Result<Option<(Vec<u8>, usize)>, u16> {
     Ok(None)
 }
 
-/// The client, and the authority that it used, by these fields of a proxy with this address; networks of the list are trusted.
+/// The client, and the authority that it used, by the fields of a proxy with this address; it writes those of the list `fields`, and networks of
+/// the list `trusted` are trusted.
 ///
 /// # Errors
-/// If a network is none, or if the fields are refused: why.
-pub fn forwarded(headers: &HeaderMap, trusted: &[String], proxy: Peer) -> Result<(Peer, Option<String>), String> {
-    let forwarded = Forwarded::read(headers, &Trusted::parse(trusted)?).map_err(|why| why.0.to_owned())?;
+/// If a list is invalid, or if the fields are refused: why.
+pub fn forwarded(
+    headers: &HeaderMap,
+    [trusted, fields]: [&[String]; 2],
+    proxy: Peer,
+) -> Result<(Peer, Option<String>), String> {
+    let fields = Fields::parse(fields)?;
+    let forwarded = Forwarded::read(headers, &Trusted::parse(trusted)?, &fields).map_err(|why| why.0.to_owned())?;
     Ok((forwarded.apply(proxy), forwarded.host))
 }
 

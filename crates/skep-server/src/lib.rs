@@ -28,6 +28,7 @@
 //! | `status_server` | the process that shows it: metrics, status page, history |
 //! | `jobs`, `offload`, `background` | work beside requests |
 //! | `fetch` | requests of handlers to other servers |
+//! | `outgoing` | where requests to other servers may go |
 //! | `fuzz` | what fuzz targets call |
 //! | `signals` | the main thread's wait |
 //! | `sys` | the few places that need `unsafe` |
@@ -57,6 +58,8 @@ mod log;
 mod metrics;
 mod numbers;
 mod offload;
+#[doc(hidden)]
+pub mod outgoing;
 mod overview;
 mod prefork;
 mod procfs;

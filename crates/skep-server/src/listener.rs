@@ -13,11 +13,11 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rustix::net::SocketFlags;
 
-use crate::config::Address;
+use crate::config::{Address, UnixAddress};
 use crate::error::StartError;
 pub(crate) use inherited::take;
 pub(crate) use tcp::another;
@@ -78,11 +78,23 @@ impl Listeners {
         for address in addresses {
             match address {
                 Address::Tcp { said, addresses } => listeners.bind_tcp(said, addresses, backlog)?,
-                Address::Unix(path) => listeners.bind_unix(path, backlog)?,
+                Address::Unix(address) => listeners.bind_unix(address, backlog)?,
                 Address::Inherited(fd) => listeners.inherit(*fd)?,
             }
         }
         Ok(listeners)
+    }
+
+    /// What would keep the server from listening: for `--check`. Nothing is bound for longer than it takes to see. `is_own` says whether what is
+    /// in use may be so by this very server, which is no problem.
+    pub(crate) fn check(addresses: &[Address], is_own: impl Fn() -> bool) -> Vec<String> {
+        let problem = |address: &Address| match address {
+            Address::Tcp { said, addresses } => tcp::check(said, addresses, &is_own),
+            Address::Unix(address) => unix::check(address, &is_own),
+            // It comes with the process that serves.
+            Address::Inherited(_) => Ok(()),
+        };
+        addresses.iter().filter_map(|address| problem(address).err()).map(|error| error.to_string()).collect()
     }
 
     fn bind_tcp(&mut self, said: &str, addresses: &[SocketAddr], backlog: i32) -> Result<(), StartError> {
@@ -98,11 +110,11 @@ impl Listeners {
         Ok(())
     }
 
-    fn bind_unix(&mut self, path: &Path, backlog: i32) -> Result<(), StartError> {
-        let (socket, file) = unix::listen(path, backlog)?;
+    fn bind_unix(&mut self, address: &UnixAddress, backlog: i32) -> Result<(), StartError> {
+        let (socket, file) = unix::listen(address, backlog)?;
         self.files.push(file);
         let listener = Listener { socket: socket.into(), is_tcp: false };
-        self.share(&listener, BoundAddress::Unix(path.to_owned()))
+        self.share(&listener, BoundAddress::Unix(address.path.clone()))
     }
 
     fn inherit(&mut self, fd: i32) -> Result<(), StartError> {

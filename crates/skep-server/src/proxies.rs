@@ -1,15 +1,15 @@
 //! Proxies in front of the server: which are trusted, and what they report of a client.
 //!
-//! A proxy connects in the client's place. If it is trusted (`proxies.trusted`), its fields [`Forwarded`] and its PROXY header
-//! ([`protocol`]) replace what the connection shows. Everyone else's are ignored: anybody can write them.
+//! A proxy connects in the client's place. If it is trusted (`proxies.trusted`), the fields that it is known to write ([`Forwarded`]) or its
+//! PROXY header ([`protocol`]) replace what the connection shows. Everyone else's are ignored: anybody can write them.
 
 mod forwarded;
 mod protocol;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
-pub(crate) use forwarded::{Forwarded, NotForwarded};
-use ipnet::IpNet;
+pub(crate) use forwarded::{Fields, Forwarded, NotForwarded, remove_unread};
+use ipnet::{IpNet, Ipv4Net};
 pub(crate) use protocol::read_header;
 use skep::Peer;
 
@@ -31,9 +31,10 @@ impl Trusted {
                 continue;
             }
             let network = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-            trusted.networks.push(network.map_err(|_| {
+            let network = network.map_err(|_| {
                 format!("\"{text}\" is no network: write 10.0.0.0/8, 192.0.2.7, fd00::/8, or unix for unix sockets")
-            })?);
+            })?;
+            trusted.networks.push(canonical(network));
         }
         Ok(trusted)
     }
@@ -41,6 +42,16 @@ impl Trusted {
     /// True if no proxy is trusted.
     pub(crate) fn is_empty(&self) -> bool {
         self.networks.is_empty() && !self.unix
+    }
+
+    /// True if everyone who connects to a unix socket is trusted.
+    pub(crate) fn includes_unix(&self) -> bool {
+        self.unix
+    }
+
+    /// True if anybody at all is trusted who connects over IPv4 or IPv6.
+    pub(crate) fn includes_everybody(&self) -> bool {
+        self.networks.iter().any(|network| network.prefix_len() == 0)
     }
 
     /// Whether the peer of a connection is a trusted proxy.
@@ -54,9 +65,13 @@ impl Trusted {
     }
 }
 
-/// A client that a proxy reports. Port 0: unknown.
-fn client(address: IpAddr, port: u16) -> SocketAddr {
-    SocketAddr::new(address.to_canonical(), port)
+/// `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
+fn canonical(network: IpNet) -> IpNet {
+    let mapped = match network {
+        IpNet::V6(six) => six.addr().to_ipv4_mapped().zip(six.prefix_len().checked_sub(96)),
+        IpNet::V4(_) => None,
+    };
+    mapped.and_then(|(address, length)| Ipv4Net::new(address, length).ok()).map_or(network, IpNet::V4)
 }
 
 #[cfg(test)]
@@ -74,6 +89,9 @@ mod tests {
         assert!(trusted.includes(peer("10.1.2.3:4")) && trusted.includes(peer("[::ffff:192.0.2.7]:4")));
         assert!(trusted.includes(Peer::new(None, false)) && !trusted.includes(peer("192.0.2.8:4")));
         assert!(!Trusted::default().includes(Peer::new(None, false)));
+        let mapped = Trusted::parse(&["::ffff:10.0.0.0/104".to_owned(), "::ffff:192.0.2.7".to_owned()]).unwrap();
+        assert!(mapped.includes(peer("10.1.2.3:4")) && mapped.includes(peer("[::ffff:192.0.2.7]:4")));
+        assert!(!mapped.includes(peer("11.1.2.3:4")) && !mapped.includes(peer("[::1]:4")));
         assert!(Trusted::parse(&["10.0.0/8".to_owned()]).unwrap_err().contains("write 10.0.0.0/8"));
     }
 }

@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use std::thread;
 
 use rustix::process::{Resource, getrlimit, setrlimit};
+use skep_units::format_size;
 
-use crate::config::Config;
+use crate::config::{Config, Model};
 use crate::error::StartError;
 use crate::worker::MAX_REJECTIONS;
 
@@ -39,6 +40,42 @@ pub(crate) fn max_connections(config: &Config) -> usize {
         tracing::debug!(wanted, possible, "the limit on open files (ulimit -n) lowers limits.connections");
     }
     wanted.min(possible)
+}
+
+/// File descriptors that a thread has for itself: its runtime, its sockets, connections to databases that are open at once.
+const FILES_OF_THREAD: u64 = 8;
+
+/// Connections without which a server is of no use.
+const LEAST_CONNECTIONS: u64 = 16;
+
+/// Addresses of memory that a process needs, and each of its threads: stacks, caches, and what the allocator reserves.
+const ADDRESSES: u64 = 256 << 20;
+const ADDRESSES_OF_THREAD: u64 = 80 << 20;
+
+/// What the limits of this process are too small for: open files (`ulimit -n`) and addresses (`ulimit -v`).
+pub(crate) fn check_limits(config: &Config) -> Result<(), String> {
+    let threads = if config.mpm == Model::Prefork { 1 } else { worker_count(config) as u64 };
+    // The limit that the server raises its own to.
+    let files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    let needed = RESERVED_FILES + MAX_REJECTIONS as u64 + threads * FILES_OF_THREAD + LEAST_CONNECTIONS;
+    if files < needed {
+        return Err(format!(
+            "this process may open {files} files (ulimit -Hn), and needs {needed} with {threads} threads (workers) and a few connections; \
+             for limits.connections = {} it needs {} more",
+            config.limits.connections, config.limits.connections
+        ));
+    }
+    let have = getrlimit(Resource::As).current.unwrap_or(u64::MAX);
+    let needed = ADDRESSES + threads * ADDRESSES_OF_THREAD;
+    if have < needed {
+        return Err(format!(
+            "this process may use {} of addresses (ulimit -v), and a worker needs {} with {threads} threads (workers): allow more; \
+             limits.bodies, limits.unsent and max_memory limit the memory that is used",
+            format_size(have),
+            format_size(needed)
+        ));
+    }
+    Ok(())
 }
 
 /// Creates the data directory if it is missing, and checks that it is writable.

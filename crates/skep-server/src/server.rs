@@ -2,6 +2,7 @@
 //!
 //! Start reading at [`Server::run`].
 
+mod check;
 mod factory;
 mod running;
 
@@ -27,7 +28,7 @@ use crate::listener::Listeners;
 use crate::log::Logs;
 use crate::numbers;
 use crate::prefork;
-use crate::resources::{create_data_dir, max_connections, print, worker_count};
+use crate::resources::{check_limits, create_data_dir, max_connections, print, worker_count};
 use crate::routes;
 use crate::signals::Signals;
 use crate::status_server::{self, Alone};
@@ -319,9 +320,11 @@ impl Server {
         let config = &settings.config;
         let mut problems = if self.allow_unmounted_services { Vec::new() } else { app.unmounted_services() };
         let summary = check_summary(&app);
+        problems.extend(check_limits(config).err());
+        problems.extend(supervisor::check_as_user(config).err().unwrap_or_default());
         problems.extend(tls::acceptor(&config.tls, true).err());
-        problems.extend(supervisor::check_identity(config).err());
         problems.extend(create_data_dir(config).err().map(|error| error.to_string()));
+        problems.extend(check::unwritable(config, &settings.values));
         let base_url = config.base_url.clone().or_else(|| app.own_base_url().cloned());
         let missing = if flags.deploy { deployment::missing(config, base_url.as_ref()) } else { Vec::new() };
         let reports = match app.check(&app_setup(config, settings.application, None)?) {
@@ -413,6 +416,9 @@ fn start_with<T>(
     let config = &settings.config;
     if config.mpm == Model::Prefork {
         return Err(StartError::new("mpm = prefork needs a supervisor: leave supervise = true".into()));
+    }
+    if handoff.is_none() {
+        check_limits(config).map_err(StartError::new)?;
     }
     let name = Name::of(&app);
     let areas = |handoff: &WorkerHandoff| {

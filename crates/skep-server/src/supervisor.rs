@@ -42,7 +42,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 pub(crate) use control::send_command;
 use control::{Clients, Control, ControlCommand};
 use privileges::Identity;
-pub(crate) use privileges::check_identity;
 use status_process::StatusProcess;
 use swap::Swap;
 use systemd::Systemd;
@@ -55,7 +54,7 @@ use crate::executable::Executable;
 use crate::listener::{Listeners, SocketFile};
 use crate::log::{Files, LevelChange, Logs, Raise};
 use crate::metrics::Metrics;
-use crate::resources::{announce, create_data_dir, worker_count};
+use crate::resources::{announce, check_limits, create_data_dir, worker_count};
 use crate::sys;
 
 /// A supervisor that has bound its sockets.
@@ -149,6 +148,7 @@ impl Supervisor {
         if let Some(state) = upgrade::UpgradeState::of_process()? {
             return Self::resume(config, logs, state);
         }
+        check_limits(&config).map_err(StartError::new)?;
         let identity = Identity::of(&config).map_err(StartError::new)?;
         check(&|| {
             if config.no_new_privileges {
@@ -386,11 +386,12 @@ impl OwnFiles {
         identity.prepare_data_dir(&config.data).map_err(|error| failed(&config.data, error))?;
         let is_roots = |path: &Path| privileges::only_root_changes(path.parent().unwrap_or(path));
         self.create(config, is_roots)?;
-        let control = self.control.as_ref().map(|_| control::path(config));
-        let sockets = addresses(config).filter_map(Address::unix_path).map(Path::to_owned);
+        let control = self.control.as_ref().map(|_| (control::path(config), false));
+        let sockets = addresses(config).filter_map(Address::unix);
+        let sockets = sockets.map(|address| (address.path.clone(), address.group.is_some()));
         // Root stays the owner of the pid file: who can write to it chooses the process that a script of root ends.
-        for path in control.into_iter().chain(sockets) {
-            identity.own(&path).map_err(|error| failed(&path, error))?;
+        for (path, has_group) in control.into_iter().chain(sockets) {
+            identity.own(&path, !has_group).map_err(|error| failed(&path, error))?;
         }
         Ok(())
     }
@@ -410,6 +411,21 @@ impl OwnFiles {
 /// All that the server listens on.
 fn addresses(config: &Config) -> impl Iterator<Item = &Address> {
     config.listen.iter().chain(&config.status.listen.0)
+}
+
+/// For `--check`: what keeps the server from listening, which includes what only root would refuse. Then this process becomes the user that would
+/// serve, for what is checked next.
+pub(crate) fn check_as_user(config: &Config) -> Result<(), Vec<String>> {
+    let identity = Identity::of(config).map_err(|problem| vec![problem])?;
+    let is_own = || send_command(config, "status").is_ok();
+    let addresses: Vec<Address> = addresses(config).cloned().collect();
+    let mut problems = Listeners::check(&addresses, is_own);
+    if let Some(identity) = identity {
+        problems.extend(check_socket_folders(config).err().map(|error| error.to_string()));
+        let prepared = identity.prepare_data_dir(&config.data).map_err(|error| error.to_string());
+        problems.extend(prepared.and_then(|()| identity.assume()).err());
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 /// Root makes sockets only where nobody else can move or replace them.

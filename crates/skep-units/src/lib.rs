@@ -21,6 +21,7 @@ mod nearest;
 mod number;
 mod rate;
 mod size;
+mod text;
 
 pub use address::Address;
 pub use duration::{format_duration, parse_duration};
@@ -29,3 +30,4 @@ pub use list::{LINE_SEPARATOR, format_list, parse_list};
 pub use nearest::nearest;
 pub use rate::Rate;
 pub use size::{format_size, parse_size};
+pub use text::{escape_unprintable, is_unprintable};

@@ -32,10 +32,12 @@ use crate::form::{Messages, remove_old_uploads};
 use crate::guard::AccessTable;
 use crate::link::BaseUrl;
 use crate::mail::Mailer;
+use crate::masks::Masks;
 use crate::mount::{self, Mount};
 use crate::panic;
 use crate::rate::Rate;
 use crate::resources::{ErrorMap, Forms, Resources, Values};
+use crate::route::Route;
 pub use crate::route::RouteLine;
 use crate::router::{Entry, QueryRequirement, Router};
 use crate::security_headers::SecurityHeaders;
@@ -78,6 +80,8 @@ pub struct App {
     mounts: Vec<mount::MountPoint>,
     values: Values,
     trusted_origins: Vec<String>,
+    /// Those with a parameter that logs must not show.
+    secret_routes: Vec<&'static Route>,
     base_url: Option<BaseUrl>,
     hosts: Vec<String>,
     security_headers: SecurityHeaders,
@@ -417,6 +421,7 @@ impl App {
         problems
             .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
         let (service_names, service_routes) = observed::number(&mut entries, &self.mounts);
+        let masks = masks(&self.secret_routes, &entries, &self.mounts);
         let router = Router::new(entries);
         let router = router.map_err(|conflicts| problems.extend(conflicts.iter().map(ToString::to_string))).ok();
         let (Some(router), Some(security_headers), []) = (router, security_headers, &*problems) else {
@@ -455,6 +460,7 @@ impl App {
                 security_headers,
                 error_maps: self.error_maps,
                 trusted_origins: self.trusted_origins,
+                masks,
                 drain: Arc::default(),
                 setup,
             }),
@@ -467,10 +473,18 @@ impl Registry for App {
     fn add<S: Handle>(&mut self) {
         self.services.push(Entry::of_route(S::ROUTE, TypeId::of::<S>(), Endpoint::of_service::<S>()));
         self.has_once |= S::ROUTE.once.is_some();
+        if S::ROUTE.secrets.iter().any(|(_, is_secret)| *is_secret) {
+            self.secret_routes.push(S::ROUTE);
+        }
         if S::ROUTE.from_query {
             self.services.push(Entry::of_query(S::ROUTE, Endpoint::of_query::<S>));
         }
     }
+}
+
+fn masks(routes: &[&'static Route], entries: &[Entry<Endpoint>], mounts: &[mount::MountPoint]) -> Masks {
+    let patterns: Vec<&str> = entries.iter().map(|entry| &*entry.pattern).collect();
+    Masks::new(routes, &patterns, mounts.iter().map(|mount| mount.prefix.clone()).collect())
 }
 
 /// A folder answers for its prefix and for all below it, where no service does.

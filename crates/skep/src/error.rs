@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
+use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use http::{HeaderMap, StatusCode};
@@ -76,7 +77,11 @@ impl Error {
 
     /// 503: a limit is used up; the same request may succeed later. `cause` names the limit.
     pub(crate) fn used_up(message: &'static str, cause: &'static str) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE).with_message(message).with_cause(cause)
+        let later = http::HeaderValue::from_static("5");
+        Self::new(StatusCode::SERVICE_UNAVAILABLE)
+            .with_message(message)
+            .with_header(http::header::RETRY_AFTER, later)
+            .with_cause(cause)
     }
 
     /// 429: this client does it too often. `limit` is the setting.
@@ -309,9 +314,19 @@ fn not_ours(cause: &(dyn StdError + 'static)) -> Option<(StatusCode, &'static st
         }
         let of_database = of_database.and_then(crate::sql::Error::public_message);
         let may_pass = of_database.or_else(|| cause.downcast_ref::<Lost>()?.public_message());
+        let may_pass = may_pass.or_else(|| cause.downcast_ref().and_then(of_full_disk));
         let may_pass = may_pass.map(|message| (StatusCode::SERVICE_UNAVAILABLE, message));
         may_pass.or_else(|| cause.downcast_ref::<FetchError>()?.public())
     })
+}
+
+/// What the client may be told if a file could not be written, as of the database.
+fn of_full_disk(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(crate::sql::NO_ROOM),
+        io::ErrorKind::ReadOnlyFilesystem => Some(crate::sql::READ_ONLY),
+        _ => None,
+    }
 }
 
 impl fmt::Display for Error {

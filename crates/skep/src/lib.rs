@@ -85,6 +85,8 @@ mod endpoint;
 mod keys;
 mod list;
 mod log_limit;
+#[doc(hidden)]
+pub mod masks;
 mod nonce;
 mod origin;
 mod pages;

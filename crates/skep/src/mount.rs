@@ -105,7 +105,7 @@ fn normal(prefix: &str) -> String {
 /// A mount and its prefix.
 pub(crate) struct MountPoint {
     /// Without a trailing slash; empty for `/`.
-    prefix: String,
+    pub(crate) prefix: String,
     pub(crate) mount: Box<dyn Mount>,
     /// What the application says: stronger than what the mount says.
     body_limit: Option<u64>,

@@ -11,44 +11,55 @@ use http::{HeaderMap, HeaderName, Method};
 use crate::error::{Error, Result};
 use crate::keys::AppKeys;
 use crate::log_limit::LogLimit;
+use crate::masks::Masks;
 use crate::request::header_text;
 
 static REFUSED: LogLimit = LogLimit::new("forms of other sites that were refused");
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
+/// Which origins are this site's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OwnOrigins<'r> {
+    /// Those of the setting or the application.
+    pub(crate) trusted: &'r [String],
+    /// The browser's connection is encrypted, as far as is known.
+    pub(crate) tls: bool,
+    pub(crate) masks: &'r Masks,
+}
+
 /// Refuses cross-site requests. Returns true if the request needs a token.
-pub(crate) fn check(parts: &Parts, trusted: &[String]) -> Result<bool> {
+pub(crate) fn check(parts: &Parts, own: OwnOrigins<'_>) -> Result<bool> {
     if is_safe(&parts.method) {
         return Ok(false);
     }
     let site = header_text(&parts.headers, &SEC_FETCH_SITE);
     let origin = header_text(&parts.headers, &ORIGIN);
-    let own = match (site, origin) {
+    let is_own = match (site, origin) {
         (Some(site), _) => matches!(site, "same-origin" | "none"),
-        (None, Some(origin)) => is_own(origin, parts),
+        (None, Some(origin)) => own.include(origin, parts),
         // An `Origin` that is no text is none of ours.
         (None, None) if parts.headers.contains_key(ORIGIN) => false,
         (None, None) => return Ok(parts.headers.contains_key(COOKIE)),
     };
-    if own || origin.is_some_and(|origin| trusted.iter().any(|trusted| trusted == origin)) {
+    if is_own || origin.is_some_and(|origin| own.trusted.iter().any(|trusted| trusted == origin)) {
         return Ok(false);
     }
     let cause = format!("Sec-Fetch-Site {site:?}, Origin {origin:?}, Host {:?}", authority(parts));
     REFUSED.log(|| {
-        tracing::warn!(target: "skep::origin", method = %parts.method, path = parts.uri.path(), "a form of another site was refused: {cause}");
+        tracing::warn!(target: "skep::origin", method = %parts.method, path = &*own.masks.path(parts.uri.path()), "a form of another site was refused: {cause}");
     });
     Err(Error::forbidden("this form was sent from another site").with_cause(cause))
 }
 
 /// True if a request for a websocket comes from this site, from one that is trusted, or from no browser: browsers always send `Origin` there
 /// (RFC 6455, 4.1), whatever the origin, and no other site's page is kept from opening one (RFC 6455, 10.2).
-pub(crate) fn is_allowed(parts: &Parts, trusted: &[String]) -> bool {
+pub(crate) fn is_allowed(parts: &Parts, own: OwnOrigins<'_>) -> bool {
     let Some(origin) = parts.headers.get(ORIGIN) else {
         return header_text(&parts.headers, &SEC_FETCH_SITE).is_none_or(|site| site == "same-origin");
     };
     let Ok(origin) = origin.to_str() else { return false };
-    is_own(origin, parts) || trusted.iter().any(|trusted| trusted == origin)
+    own.include(origin, parts) || own.trusted.iter().any(|trusted| trusted == origin)
 }
 
 /// True if the browser sends no fetch metadata: the forms of the page need a token.
@@ -86,11 +97,24 @@ fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE)
 }
 
-/// Ignores the scheme, which is unknown behind a TLS-terminating proxy.
-fn is_own(origin: &str, parts: &Parts) -> bool {
-    origin.split_once("://").is_some_and(|(_, host)| authority(parts).is_some_and(|own| own.eq_ignore_ascii_case(host)))
+impl OwnOrigins<'_> {
+    /// Whether a page of this origin is one of the host that the request is for. Over TLS, it is none without: an attacker on the network
+    /// writes those. Without, a proxy may end TLS, so both schemes may be ours.
+    fn include(self, origin: &str, parts: &Parts) -> bool {
+        let (usual, host) = match origin.split_once("://") {
+            Some(("https", host)) => (":443", host),
+            Some(("http", host)) if !self.tls => (":80", host),
+            _ => return false,
+        };
+        let bare = |authority| str::strip_suffix(authority, usual).unwrap_or(authority);
+        authority(parts).is_some_and(|own| bare(own).eq_ignore_ascii_case(bare(host)))
+    }
 }
 
-fn authority(parts: &Parts) -> Option<&str> {
+pub(crate) fn authority(parts: &Parts) -> Option<&str> {
     parts.uri.authority().map(http::uri::Authority::as_str).or_else(|| header_text(&parts.headers, &HOST))
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/origin.rs"]
+mod tests;

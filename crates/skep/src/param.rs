@@ -7,6 +7,7 @@ mod choice;
 mod field_map;
 pub(crate) mod shown;
 mod slug;
+mod token;
 
 use std::borrow::Cow;
 
@@ -21,6 +22,7 @@ pub(crate) use field_map::FieldMap;
 /// Writes [`trait@Param`] and [`Choice`] for an enum of names; an example is at [`Choice`].
 pub use skep_macros::Param;
 pub use slug::{NotASlug, Slug};
+pub use token::Token;
 
 /// A value with a text form, for paths, queries, forms and header fields.
 ///
@@ -52,6 +54,9 @@ pub use slug::{NotASlug, Slug};
     note = "in a query or form it may also be an `Option` or a `Vec` of such a type"
 )]
 pub trait Param: Sized {
+    /// True if logs and status pages must not show its values: `***` stands for them, in paths and queries. [`Token`] is such a type.
+    const IS_SECRET: bool = false;
+
     /// What would have been right, as it stands in a sentence: "a whole number from 0 to 255".
     fn expected() -> Cow<'static, str>;
 
@@ -76,6 +81,10 @@ pub trait Field: Sized {
     #[doc(hidden)]
     const REPEATED: bool = false;
 
+    /// [`Param::IS_SECRET`] of one value.
+    #[doc(hidden)]
+    const IS_SECRET: bool = false;
+
     /// What one value looks like: [`Param::expected`].
     #[doc(hidden)]
     fn one_expected() -> Cow<'static, str>;
@@ -89,6 +98,7 @@ pub trait Field: Sized {
 
 impl<T: Param> Field for T {
     const REQUIRED: bool = true;
+    const IS_SECRET: bool = <T as Param>::IS_SECRET;
 
     fn one_expected() -> Cow<'static, str> {
         T::expected()
@@ -112,6 +122,7 @@ impl<T: Param> Field for T {
 
 impl<T: Param> Field for Option<T> {
     const REQUIRED: bool = false;
+    const IS_SECRET: bool = <T as Param>::IS_SECRET;
 
     fn one_expected() -> Cow<'static, str> {
         T::expected()
@@ -137,6 +148,7 @@ impl<T: Param> Field for Option<T> {
 impl<T: Param> Field for Vec<T> {
     const REQUIRED: bool = false;
     const REPEATED: bool = true;
+    const IS_SECRET: bool = <T as Param>::IS_SECRET;
 
     fn one_expected() -> Cow<'static, str> {
         T::expected()
@@ -154,7 +166,13 @@ impl<T: Param> Field for Vec<T> {
 }
 
 fn parse<T: Param>(name: &'static str, text: &str) -> Result<T> {
-    T::parse(text).ok_or_else(|| Error::bad_request(format!("{name}: {} is not {}", quoted(text), T::expected())))
+    T::parse(text)
+        .ok_or_else(|| Error::bad_request(format!("{name}: {} is not {}", quoted_value::<T>(text), T::expected())))
+}
+
+/// A value of this type as an error may repeat it.
+pub(crate) fn quoted_value<T: Param>(text: &str) -> String {
+    if T::IS_SECRET { "this".to_owned() } else { quoted(text) }
 }
 
 /// A value as an error may repeat it: short, and without control characters.

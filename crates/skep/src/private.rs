@@ -44,6 +44,26 @@ pub(crate) fn check_secret(file: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether this process may write to a file or folder that is there; one that is not is no error.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+        match accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS) {
+            Err(error) if error != rustix::io::Errno::NOENT => {
+                let problem = format!("{} cannot be written: {}", path.display(), io::Error::from(error));
+                return Err(io::Error::new(io::Error::from(error).kind(), problem));
+            }
+            _ => {}
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
 fn options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "only unix has modes"))]
     let mut options = OpenOptions::new();

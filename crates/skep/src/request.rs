@@ -67,10 +67,19 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// A peer with this address.
+    /// A peer with this address. A socket of IPv6 shows clients of IPv4 as `::ffff:192.0.2.1`; here they are `192.0.2.1`.
+    ///
+    /// ```
+    /// let peer = skep::Peer::new("[::ffff:192.0.2.1]:80".parse().ok(), false);
+    /// assert_eq!(peer.address.unwrap().to_string(), "192.0.2.1:80");
+    /// ```
     #[must_use]
     pub fn new(address: Option<SocketAddr>, tls: bool) -> Self {
-        Self { address, tls }
+        let canonical = |address: SocketAddr| match address.ip().to_canonical() {
+            four @ IpAddr::V4(_) => SocketAddr::new(four, address.port()),
+            IpAddr::V6(_) => address,
+        };
+        Self { address: address.map(canonical), tls }
     }
 
     /// What counts as one client where clients have limits: an IPv4 address, or the /64 of an IPv6 address, which is what one subscriber

@@ -11,7 +11,8 @@ use std::error::Error as StdError;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderValue};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, header};
 
 use crate::body::drain::DrainSignal;
 use crate::cache::{Cache, Caches, Pages, Store};
@@ -25,7 +26,9 @@ use crate::keys::AppKeys;
 use crate::link::BaseUrl;
 use crate::log;
 use crate::mail::{Delivery, Mail, Outbox};
+use crate::masks::Masks;
 use crate::nonce::Scope;
+use crate::origin::{self, OwnOrigins};
 use crate::quota::Quota;
 use crate::rate::Rate;
 use crate::request::Peer;
@@ -61,6 +64,8 @@ pub(crate) struct Resources {
     pub(crate) error_maps: Vec<ErrorMap>,
     /// Sites whose forms and websockets are accepted.
     pub(crate) trusted_origins: Vec<String>,
+    /// What logs must not show.
+    pub(crate) masks: Masks,
     pub(crate) drain: Arc<DrainSignal>,
     pub(crate) setup: Setup,
 }
@@ -139,6 +144,13 @@ impl Resources {
     /// fields, an https base URL or the setting `cookies.secure` tell.
     pub(crate) fn is_secure(&self, peer: Peer) -> bool {
         peer.tls || self.is_https() || self.setup.secure_cookies
+    }
+
+    /// The origins of this site, for a request of this peer. Without TLS at this server, the scheme is known where the base URL has the host.
+    pub(crate) fn own_origins(&self, parts: &Parts, peer: Peer) -> OwnOrigins<'_> {
+        let base = self.base_url.as_ref().and_then(|base| base.as_str().strip_prefix("https://"));
+        let is_base = base.is_some_and(|base| origin::authority(parts) == Some(base));
+        OwnOrigins { trusted: &self.trusted_origins, tls: peer.tls || is_base, masks: &self.masks }
     }
 
     /// Gives an error of the application the status and the message that the application has for it. The error stays the cause.

@@ -23,6 +23,9 @@ pub struct Route {
     pub pattern: &'static str,
     /// The query parameters.
     pub query: &'static [QueryParameter],
+    /// The parameters in the path and the query, and whether they are secret: [`Param::IS_SECRET`].
+    #[doc(hidden)]
+    pub secrets: &'static [(&'static str, bool)],
     /// The name and value that the query must have, and that links have: `when = "action=delete"`.
     pub when: Option<(&'static str, &'static str)>,
     /// True if the parameters at the end of the path may also come in the query, and are then redirected to the path.
@@ -74,6 +77,7 @@ impl Route {
         prefix: "",
         pattern: "/",
         query: &[],
+        secrets: &[],
         when: None,
         from_query: false,
         body: BodyKind::Unread,

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::form::{FieldInfo, FormField, Messages, Submission};
 use crate::guard::GuardInfo;
 use crate::list::elements;
-use crate::param::{Field, Pairs, Param, quoted};
+use crate::param::{Field, Pairs, Param, quoted_value};
 use crate::percent;
 use crate::request::joined_text;
 use crate::response::Result;
@@ -226,7 +226,7 @@ impl<'r> Input<'r> {
         };
         T::parse(&text).ok_or_else(|| {
             let error = if position < self.from_query { Error::not_found() } else { Error::bad_request("") };
-            error.with_message(format!("{name}: {} is not {}", quoted(&text), T::expected()))
+            error.with_message(format!("{name}: {} is not {}", quoted_value::<T>(&text), T::expected()))
         })
     }
 

@@ -50,6 +50,8 @@ use crate::origin;
 use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
 use crate::percent;
+#[cfg(not(target_family = "wasm"))]
+use crate::private;
 use crate::request::{Peer, Request, RequestId};
 use crate::resources::{Resources, ThreadResources};
 use crate::response::{Response, Result};
@@ -272,8 +274,8 @@ impl Site {
         self.status_fns.iter().flat_map(|say| panic::catch(|| say(self)).unwrap_or_else(panicked)).collect()
     }
 
-    /// Why this process should get no requests for now: its data directory or its database is gone, or the database is damaged. A
-    /// server answers `/-/ready` with it.
+    /// Why this process should get no requests for now: its data directory or its database is gone or cannot be written, or the database
+    /// is damaged. A server answers `/-/ready` with it.
     ///
     /// ```
     /// # let mut setup = skep::Setup::default();
@@ -286,7 +288,13 @@ impl Site {
         if !self.setup().temporary_database && !self.data().is_dir() {
             return Err(format!("the data directory {} is gone", self.data().display()));
         }
-        self.resources.all_databases().try_for_each(|database| database.check_file().map_err(|error| error.to_string()))
+        if !self.setup().temporary_database {
+            private::check_writable(self.data()).map_err(|error| error.to_string())?;
+        }
+        self.resources.all_databases().try_for_each(|database| {
+            database.check_file().map_err(|error| error.to_string())?;
+            database.check_writable().map_err(|error| error.to_string())
+        })
     }
 
     /// The bytes of request bodies that are in memory now: what [`Limits::bodies`](crate::Limits::bodies) limits.
@@ -414,7 +422,7 @@ impl Local {
         log::set_service(endpoint.number());
         speaks_json.set(endpoint.speaks_json());
         let is_known = endpoint.is_open_to_others() || site.cors.admits(parts);
-        let needs_token = !is_known && origin::check(parts, &site.resources.trusted_origins)?;
+        let needs_token = !is_known && origin::check(parts, site.resources.own_origins(parts, peer))?;
         let limit = endpoint.body_limit().unwrap_or(site.resources.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), resources, id);
         if needs_token {

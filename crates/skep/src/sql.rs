@@ -125,6 +125,7 @@ pub use checked::{
 #[doc(hidden)]
 pub use checked::{array, column, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
 pub use error::{Error, Result};
+pub(crate) use error::{NO_ROOM, READ_ONLY};
 #[doc(hidden)]
 pub use function::argument;
 pub use function::{Function, FunctionArgument, FunctionResult};

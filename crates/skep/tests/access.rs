@@ -192,6 +192,8 @@ fn ranges_are_written_as_in_cidr() {
         ("2001:db8::/32", "2001:db8:1::1", "2001:db9::1"),
         ("::1", "::1", "::2"),
         ("0.0.0.0/0", "1.2.3.4", "::1"),
+        ("::ffff:10.0.0.0/104", "10.255.0.1", "11.0.0.1"),
+        ("::ffff:10.1.2.3", "::ffff:10.1.2.3", "10.1.2.4"),
     ] {
         let range = range(text);
         assert!(range.holds(inside.parse().unwrap()) && !range.holds(outside.parse().unwrap()), "{text}");

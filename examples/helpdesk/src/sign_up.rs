@@ -6,6 +6,7 @@ use std::time::Duration;
 use skep::form::{Email, Password, Text};
 use skep::guard::RateLimit;
 use skep::mail::Mail;
+use skep::param::Token;
 use skep::people::{
     Account, hash_password, redeem_sign_up_link, send_sign_up_link, sign_in, sign_up_address, weakness,
 };
@@ -63,7 +64,7 @@ impl Handle for SignUp {
         let t = texts(cx.language());
         send_sign_up_link::<User>(cx, self.email.as_str(), |to, token| match token {
             Some(token) => {
-                let link = cx.absolute(NewAccountPage { token: token.to_owned() });
+                let link = cx.absolute(NewAccountPage { token: token.into() });
                 Mail::new(to, t.welcome_subject, (t.welcome_mail)(&link))
             }
             None => {
@@ -93,7 +94,7 @@ impl Handle for LinkSent {
 #[derive(Service)]
 #[service(GET "/sign-up/{token}", open = "the token says who may")]
 pub struct NewAccountPage {
-    token: String,
+    token: Token,
 }
 
 impl Handle for NewAccountPage {
@@ -123,7 +124,7 @@ impl Handle for NewAccountPage {
 #[derive(Service)]
 #[service(POST "/sign-up/{token}", page = NewAccountPage { token }, open = "the token says who may")]
 pub struct CreateAccount {
-    token: String,
+    token: Token,
     #[form]
     name: Text<1, 80>,
     #[form]

@@ -230,12 +230,13 @@ mod security_headers {
 mod sealed_links {
     use std::time::Duration;
 
+    use skep::param::Token;
     use skep::prelude::*;
 
     #[derive(Service)]
     #[service(GET "/confirm/{token}")]
     struct Confirm {
-        token: String,
+        token: Token,
     }
 
     impl Handle for Confirm {
@@ -248,6 +249,6 @@ mod sealed_links {
 
     fn link(cx: &Cx<'_>, user: u32) -> Result<String> {
         let token = cx.seal("confirm e-mail", &user, Duration::from_hours(24))?;
-        Ok(cx.absolute(Confirm { token }))
+        Ok(cx.absolute(Confirm { token: token.into() }))
     }
 }

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use skep::Peer;
 use skep_server::fuzz;
 
-const FIELDS: [&str; 4] = ["forwarded", "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"];
+const FIELDS: [&str; 5] = ["forwarded", "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-port"];
 
 const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 9));
 
@@ -31,12 +31,24 @@ pub fn forwarded(data: &[u8]) {
         sent.append(FIELDS[usize::from(*name) % FIELDS.len()], value);
     }
     let trusted = ["10.0.0.0/8".to_owned()];
-    if let Ok((_, Some(host))) = fuzz::forwarded(&sent, &trusted, proxy()) {
-        assert!(host.bytes().all(|byte| byte.is_ascii_graphic() && !b"/\\@?#".contains(&byte)), "{host:?}");
+    let [standard, legacy] =
+        [&FIELDS[..1], &FIELDS[1..]].map(|names| names.iter().copied().map(str::to_owned).collect());
+    let read = |headers: &HeaderMap, fields: &Vec<String>| fuzz::forwarded(headers, [&trusted, fields], proxy());
+    for fields in [&legacy, &standard] {
+        if let Ok((_, Some(host))) = read(&sent, fields) {
+            assert!(host.bytes().all(|byte| byte.is_ascii_graphic() && !b"/\\@?#".contains(&byte)), "{host:?}");
+        }
     }
-    for (name, address) in [("forwarded", "for=192.0.2.9"), ("x-forwarded-for", "192.0.2.9")] {
-        for headers in [with_field(&sent, name, address), with_element(&sent, name, address)] {
-            let Ok((peer, _)) = fuzz::forwarded(&headers, &trusted, proxy()) else { continue };
+    for (fields, name, address) in
+        [(&standard, "forwarded", "for=192.0.2.9"), (&legacy, "x-forwarded-for", "192.0.2.9")]
+    {
+        // An empty element at the end, or none, makes no difference.
+        for headers in [with_field(&sent, name, address), with_element(&sent, name, address), {
+            let mut headers = with_element(&sent, name, address);
+            headers.append(name, HeaderValue::from_static(" , "));
+            headers
+        }] {
+            let Ok((peer, _)) = read(&headers, fields) else { continue };
             assert_eq!(peer.address.map(|address| address.ip()), Some(CLIENT), "{headers:?}");
         }
     }

@@ -32,7 +32,7 @@ const COOKIES: &[&str] = &[
 /// The first letter of each line says which field it is: `d` is `Forwarded`, `e` to `g` are `X-Forwarded-For`, `-Proto`, `-Host`.
 const FORWARDED: &[&str] = &[
     "dfor=192.0.2.1;proto=https;host=example.org, for=\"[2001:db8::1]:80\"",
-    "e192.0.2.1, 10.0.0.2\nfhttps\ngexample.org:8443",
+    "e192.0.2.1, 10.0.0.2\nfhttps\ngexample.org:8443\nh8443, ",
     "e\u{e9}, unknown\ne[::1]:1, ::ffff:10.0.0.3",
     "dfor=\"10.0.0.2\\\"\nfhttp\ndFor=_hidden ; by=x;;",
     "d, ,for=\"10.0.0.2, for=6.6.6.6\"\ne10.0.0.2",

@@ -33,6 +33,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &mut Screen) {
     draw_message(frame, screen, areas[3]);
     let text = if matches!(screen.mode, Mode::Prompt { .. }) { PROMPT_KEYS } else { KEYS };
     frame.render_widget(Paragraph::new(text).dim(), areas[4]);
+    // Of a text that a client chose, nothing reaches the terminal that would change the rest.
+    for cell in &mut frame.buffer_mut().content {
+        if cell.symbol().contains(skep_units::is_unprintable) {
+            cell.set_symbol("\u{fffd}");
+        }
+    }
 }
 
 fn lines(screen: &Screen) -> Vec<Line<'static>> {

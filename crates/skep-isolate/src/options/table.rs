@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use skep::Secret;
 use skep::settings::{Kind, Row, Value};
+use skep_server::outgoing::Reach;
 
 use super::{MOST_INSTANCES, Options};
 use crate::reuse::ModuleCache;
@@ -56,7 +57,7 @@ const YEAR: u64 = 366 * 86_400_000;
 const COUNT: Kind = Kind::Number(1..=u32::MAX as u64);
 const DURATION: Kind = Kind::Duration(1..=YEAR);
 const SWITCH: Kind = Kind::Choice(&["true", "false"]);
-const OUT: &str = "the name of a host, such as api.example.org or api.example.org:8443";
+const OUT: &str = "hosts, such as api.example.org, api.example.org:8443, 10.0.0.7:8080, * or private";
 const HOST: &str = "the name of a host, such as example.org or *.example.org";
 
 /// Rows of settings: name, argument of the flag, kind, default, help, and what stores a value of this kind.
@@ -123,8 +124,10 @@ settings! {
         "Directories that the component may read, under NAME if given: `data::/data`. With `::rw` it may write, too.",
         |options, value| options.dirs = list(value).iter().map(|text| dir(text)).collect::<Result<_, _>>()?;
     allow_out "HOST[:PORT]": Kind::List(OUT), "",
-        "Hosts to which the component may send requests; `*` is every host. A component has no sockets of its own.",
-        |options, value| options.allow_out = hosts(value, &['/'], OUT)?;
+        "Hosts to which the component may send requests: `api.example.org`, with a port (`api.example.org:8443`), `*.example.org`, or `*` for \
+         all. The address that a host leads to must be of the public internet or one of the list itself (`10.0.0.7:8080`); the word `private` in \
+         the list allows all. A component has no sockets of its own.",
+        |options, value| options.allow_out = Reach::parse(list(value))?;
     files "PREFIX=DIR": Kind::List("PREFIX=DIR, such as /static=public"), "",
         "Directories served without the component: `/static=public`. A file that does not exist is a 404.",
         |options, value| options.files = list(value).iter().map(|text| files(text)).collect::<Result<_, _>>()?;

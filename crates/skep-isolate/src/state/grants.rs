@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use rand_core::TryRng;
+use skep_server::outgoing::Reach;
 use wasmtime_wasi::{Deterministic, FsPerms, HostMonotonicClock, HostWallClock, WasiCtx};
 
 use crate::clock::Clock;
@@ -33,8 +34,8 @@ pub(crate) struct Grants {
     /// Environment variables.
     pub(crate) env: Vec<(String, String)>,
     pub(crate) dirs: Vec<Dir>,
-    /// Hosts that it may send requests to: `api.example.org`, `api.example.org:8443`, `*` for all.
-    pub(crate) allow_out: Vec<String>,
+    /// Where it may send requests to.
+    pub(crate) allow_out: Arc<Reach>,
     /// Its database, caches and keys.
     pub(crate) version: Option<Arc<Version>>,
     /// Nothing may change: no jobs run.
@@ -76,17 +77,6 @@ impl Grants {
     /// Tells instances which version they belong to, if they share caches with other versions.
     pub(crate) fn build(&self, content: &Hash) -> Option<(String, String)> {
         self.version.is_some().then(|| ("SKEP_BUILD".to_owned(), content.number().to_string()))
-    }
-
-    /// True if requests may go to this host and port.
-    pub(crate) fn allows(&self, host: &str, port: Option<u16>) -> bool {
-        self.allow_out.iter().any(|allowed| match allowed.rsplit_once(':') {
-            _ if allowed == "*" => true,
-            Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
-                name.eq_ignore_ascii_case(host) && number.parse().ok() == port
-            }
-            _ => allowed.eq_ignore_ascii_case(host),
-        })
     }
 }
 

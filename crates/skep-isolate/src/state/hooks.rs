@@ -4,14 +4,13 @@ use std::future::Future;
 use std::sync::{Arc, LazyLock};
 
 use http::uri::Scheme;
-use http::{HeaderName, Request, Response};
-use http_body_util::BodyExt;
+use http::{HeaderName, Request};
 use wasmtime_wasi_http::{
     DEFAULT_FORBIDDEN_HEADERS, Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttpHooks,
-    default_send_request,
 };
 
 use super::grants::{Frozen, Grants};
+use super::outgoing::{self, Sent};
 
 /// The hooks of one instance.
 pub(super) struct Hooks {
@@ -28,8 +27,6 @@ const PIECE: usize = 64 << 10;
 static FORBIDDEN: LazyLock<ForbiddenHeaderFilter> =
     LazyLock::new(|| Arc::new(|name: &HeaderName| DEFAULT_FORBIDDEN_HEADERS.contains(name)));
 
-type Sent = Result<(Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
-
 impl Hooks {
     pub(super) fn new(grants: &Arc<Grants>) -> Self {
         Self { grants: Arc::clone(grants), frozen: None }
@@ -43,17 +40,16 @@ impl Hooks {
         self.frozen = Some(Arc::clone(frozen));
     }
 
-    fn allows(&self, request: &Request<WasiBody>) -> bool {
+    /// Host and port of a request that may leave. User information is none of it: what is compared must be what is connected to.
+    fn destination(&self, uri: &http::Uri) -> Option<(String, u16)> {
         if let Some(frozen) = &self.frozen {
             frozen.note(Frozen::NETWORK);
-            return false;
+            return None;
         }
-        let port = |uri: &http::Uri| {
-            let usual = if uri.scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 };
-            uri.port_u16().unwrap_or(usual)
-        };
-        let uri = request.uri();
-        uri.host().is_some_and(|host| self.grants.allows(host, Some(port(uri))))
+        let usual = if uri.scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 };
+        let (host, port) = (uri.host()?, uri.port_u16().unwrap_or(usual));
+        let has_user = uri.authority().is_some_and(|authority| authority.as_str().contains('@'));
+        (!has_user && self.grants.allow_out.names(host, port)).then(|| (host.to_owned(), port))
     }
 }
 
@@ -72,15 +68,19 @@ impl WasiHttpHooks for Hooks {
         options: Option<RequestOptions>,
         _done: Box<dyn Future<Output = Result<(), Error>> + Send>,
     ) -> Box<dyn Future<Output = Sent> + Send> {
-        if !self.allows(&request) {
-            let (app, host) = (&self.grants.name, request.uri().authority().map_or("?", |host| host.as_str()));
+        let grants = Arc::clone(&self.grants);
+        let Some((host, port)) = self.destination(request.uri()) else {
+            let (app, host) = (&grants.name, request.uri().authority().map_or("?", |host| host.as_str()));
             tracing::warn!(target: "skep::isolate", app, host, "refused a request to another server: --allow-out would allow it");
             return Box::new(std::future::ready(Err(Error::HttpRequestDenied)));
-        }
+        };
         Box::new(async move {
-            let (response, io) = default_send_request(request, options).await?;
-            let io: Box<dyn Future<Output = Result<(), Error>> + Send> = Box::new(io);
-            Ok((response.map(BodyExt::boxed_unsync), io))
+            let sent = outgoing::send(&grants.allow_out, (&host, port), request, options.unwrap_or_default()).await;
+            if let Err(Error::DestinationIpProhibited) = sent {
+                let app = &grants.name;
+                tracing::warn!(target: "skep::isolate", app, host, "refused a request to another server: its address is of no public network; --allow-out private would allow it");
+            }
+            sent
         })
     }
 

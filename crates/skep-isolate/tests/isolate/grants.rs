@@ -70,6 +70,39 @@ fn network() {
     let server = Server::start(&[guest.to_str().unwrap(), "--allow-out", &address]);
     assert_eq!(server.text(&format!("/fetch?{address}")), "status 203");
     assert!(server.text("/fetch?127.0.0.1:1").contains("HttpRequestDenied"));
+    reaches(&guest, &address);
+}
+
+/// What a list reaches of a server on this machine, by each of its names.
+fn reaches(guest: &std::path::Path, address: &str) {
+    let port = address.rsplit(':').next().unwrap();
+    let named = format!("127.0.0.1:{port}");
+    let names = ["127.0.0.1", "localhost", "LOCALHOST", "2130706433", "127.1", "[::ffff:127.0.0.1]"];
+    for (list, reached) in [
+        (&["*"][..], &[][..]),
+        (&["localhost"], &[]),
+        (&["*", "127.0.0.1:1"], &[]),
+        (&["*", &named], &names[..]),
+        (&["localhost", &named], &["127.0.0.1", "localhost", "LOCALHOST", "[::ffff:127.0.0.1]"]),
+        (&["*", "private"], &names),
+        (&["LocalHost", "private"], &["localhost", "LOCALHOST"]),
+    ] {
+        let flags: Vec<&str> = list.iter().flat_map(|element| ["--allow-out", *element]).collect();
+        let server = Server::start(&[&[guest.to_str().unwrap()], &flags[..]].concat());
+        for name in names {
+            let text = server.text(&format!("/fetch?{name}:{port}"));
+            let refused = text.contains("HttpRequestDenied") || text.contains("DestinationIpProhibited");
+            assert_eq!(text == "status 203", reached.contains(&name), "{list:?} {name}: {text}");
+            assert_eq!(refused, !reached.contains(&name), "{list:?} {name}: {text}");
+        }
+        for other in ["169.254.169.254:80", "10.0.0.1:80", "[::1]:1"] {
+            let is_private = list.contains(&"private") && list.contains(&"*");
+            let text = if is_private { String::new() } else { server.text(&format!("/fetch?{other}")) };
+            assert!(is_private || !text.contains("status"), "{list:?} {other}: {text}");
+        }
+        let user = server.text(&format!("/fetch?somebody@127.0.0.1:{port}"));
+        assert!(user.contains("HttpRequestDenied"), "{list:?}: {user}");
+    }
 }
 
 fn fetches() {

@@ -108,6 +108,14 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
         };
         Some(quote!(::skep::service::QueryParameter { name: #name, required: #required }))
     });
+    let secrets = parameters.iter().filter_map(|Parameter { name, kind, source, .. }| {
+        let name = match source {
+            Source::Path(_) => field::name(name),
+            Source::Query { name, .. } => name.clone(),
+            _ => return None,
+        };
+        Some(quote!((#name, <#kind as ::skep::param::Field>::IS_SECRET)))
+    });
     let once = option(
         declaration.once.as_ref().map(|(_, seconds)| quote!(::core::time::Duration::from_secs(#seconds))).as_ref(),
     );
@@ -133,6 +141,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
             prefix: ::skep::link::Prefix::as_str(#prefix),
             pattern: #path,
             query: &[#(#query),*],
+            secrets: &[#(#secrets),*],
             when: #when,
             from_query: #from_query,
             body: #body,

@@ -51,7 +51,7 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 15] = [
     (
         "--check",
         "",
-        "Check settings, application, certificate, data directory and database without serving.",
+        "Check settings, application, addresses, certificate, files and limits of the process without serving.",
         Some(Command::Check),
     ),
     (

@@ -90,7 +90,7 @@ const DAY: u64 = 24 * HOUR;
 
 settings! {
     listen ["--listen" "ADDR"]: Kind::Addresses, "127.0.0.1:8800",
-        "Addresses to listen on: `127.0.0.1:8800`, `[::]:80`, `:8800` (every address), `localhost:8800`, `unix:/run/app.sock`, or `fd:3` for an inherited socket. Sockets of systemd (`LISTEN_FDS`) replace the default.";
+        "Addresses to listen on: `127.0.0.1:8800`, `[::]:80`, `:8800` (every address), `localhost:8800`, `unix:/run/app.sock`, or `fd:3` for an inherited socket. `unix:/run/app.sock mode=0660 group=www-data` says who can connect to a unix socket: its file has these permissions and this group from its first moment on. The default of `mode` is 0666, everybody on this machine, as for a port of it; and 0660 if `proxies.trusted` has `unix`. Sockets of systemd (`LISTEN_FDS`) replace the default.";
     mpm ["--mpm" "MODEL"]: Kind::Choice(&["thread", "prefork"]), "thread",
         "Process model. `thread`: one worker process with a thread for each core. `prefork`: processes of one thread each, forked from a parent that has initialised the application; a crash costs one of them.";
     workers ["--workers" "N"]: Kind::Number(0..=1024), "0",
@@ -170,9 +170,11 @@ settings! {
     cookies.secure: Kind::Choice(&["auto", "always"]), "auto",
         "Whether cookies are `Secure` and have the prefix `__Host-`. `auto`: if the client's connection is encrypted, as far as the server or a trusted proxy knows, or `base_url` begins with `https://`.";
     proxies.trusted: Kind::List("192.0.2.7, 10.0.0.0/8 or unix"), "",
-        "Proxies in front of this server: addresses, networks, and `unix` for everyone who connects to a unix socket. Of what they report in `Forwarded`, `X-Forwarded-For`, `-Proto` and `-Host`, the rightmost address that is not trusted is the client's. The fields of all others are ignored.";
+        "Proxies in front of this server: addresses, networks, and `unix` for everyone who connects to a unix socket. Of what they report in the fields of `proxies.fields`, the rightmost address that is not trusted is the client's. The fields of all others are removed from their requests.";
+    proxies.fields: Kind::List("x-forwarded-for"), "x-forwarded-for; x-forwarded-proto",
+        "Header fields in which trusted proxies report clients: `x-forwarded-for`, `x-forwarded-proto`, `x-forwarded-host` and `x-forwarded-port`, or `forwarded` alone. Name those that every trusted proxy sets itself: proxies pass on what a client sends in all others, so `Forwarded` and `X-Forwarded-*` that are not named are removed from requests. Empty: none are read.";
     proxies.protocol: Kind::Bool, "false",
-        "Trusted proxies send a PROXY header, version 1 or 2, before the first byte of the client. A connection of theirs without one is closed.";
+        "Trusted proxies send a PROXY header, version 1 or 2, before the first byte of the client. A connection of theirs without one is closed. `proxies.fields` are not read then.";
     secret: Kind::Path, "",
         "File with the keys that seal cookies and tokens, each 64 hexadecimal digits on a line: the first one seals, all of them open. Outside of `development` it must be there; `--generate-secret` prints a key. Empty means the credential `skep-secret` of systemd (`LoadCredential=skep-secret:FILE`) if there is one, and else `secret` in the data directory, created when it is first needed.";
     secret_keys: Kind::Text, "",
@@ -183,8 +185,8 @@ settings! {
         "Sender of mail that names none, such as `Shop <shop@example.org>`.";
     mail.timeout: Kind::Duration(SECOND..=HOUR), "30s",
         "Time to hand a mail over to the mail server, a second attempt after a broken connection included.";
-    fetch.allow: Kind::List("api.example.org, 10.0.0.7:8080 or *"), "",
-        "Hosts that handlers may send requests to (`cx.fetch`): `api.example.org`, with a port (`api.example.org:8443`), `*.example.org`, or `*` for all. A host that only a pattern with `*` allows must have an address of the public internet; one that is named may be anywhere. Needs the cargo feature `fetch`. Empty means none. In a component, `--allow-out` says it instead.";
+    fetch.allow: Kind::List("api.example.org, 10.0.0.7:8080, * or private"), "",
+        "Hosts that handlers may send requests to (`cx.fetch`): `api.example.org`, with a port (`api.example.org:8443`), `*.example.org`, or `*` for all. The address that a host leads to must be of the public internet or one of the list itself (`10.0.0.7:8080`); the word `private` in the list allows all. Needs the cargo feature `fetch`. Empty means none. In a component, `--allow-out` says it instead.";
     access.NAME.prefix: Kind::Text, "",
         "Path below which the access rule NAME says who may reach services, files and mounts, such as `/admin`. `//admin` and `/%61dmin` are below it, too. A rule has at least one of the conditions below; all kinds that it has must be met, and where several rules hold, all must admit. Others get a 403. In a file: `[access.office] prefix = \"/admin\"`, `allow = [\"10.0.0.0/8\"]`.";
     access.NAME.allow: Kind::List("10.0.0.0/8"), "",
@@ -252,7 +254,7 @@ settings! {
     session.life: Kind::Duration(60 * SECOND..=400 * DAY), "90d",
         "End a session this long after it began or was renewed, even if it is used. Browsers keep cookies for at most 400 days.";
     status.listen: Kind::Text, "",
-        "Address of `/-/status` and `/-/metrics`: a loopback address such as `127.0.0.1:9100`, or `unix:/run/app/status.sock`. Empty means none, and nothing is counted.";
+        "Address of `/-/status` and `/-/metrics`: a loopback address such as `127.0.0.1:9100`, or `unix:/run/app/status.sock`, whose `mode` is 0600 unless it is set as for `listen`. Empty means none, and nothing is counted.";
     status.slow: Kind::Duration(1..=HOUR), "500ms",
         "List requests that take longer than this on the status page, with where the time went.";
     tls.certificate ["--tls-cert" "FILE"]: Kind::Path, "",

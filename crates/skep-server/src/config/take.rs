@@ -12,10 +12,10 @@ use skep::settings::Value;
 
 use super::fetch::FetchHosts;
 use super::otlp::{Endpoint, Pairs};
-use super::{Address, Model, StatusAddress};
+use super::{Address, Model, StatusAddress, UnixAddress};
 use crate::authority;
 use crate::log::{AccessOutput, CategoryLevels, EventOutput, Names};
-use crate::proxies::Trusted;
+use crate::proxies::{Fields, Trusted};
 
 /// What can be made from a value of the right kind.
 pub(super) trait Take: Sized {
@@ -47,6 +47,7 @@ take! {
     Private: |value| Ok(private(&value.to_string()));
     SessionStore: |value| Ok(if value.to_string() == "cookie" { Self::Cookie } else { Self::Server });
     Trusted: |value| Self::parse(list(value));
+    Fields: |value| Self::parse(list(value));
     // The setting `hosts`.
     Vec<String>: |value| list(value).iter().map(|host| authority::check_pattern(host).map(|()| host.clone())).collect();
     Vec<EventOutput>: |value| list(value).iter().map(|said| EventOutput::parse(said)).collect();
@@ -107,13 +108,39 @@ fn text(value: &Value) -> Option<String> {
 
 fn address(text: &str) -> Result<Address, String> {
     match text.parse::<skep_units::Address>().map_err(|invalid| invalid.to_string())? {
-        skep_units::Address::Unix(path) => Ok(Address::Unix(path.into())),
+        skep_units::Address::Unix(_) => unix_address(text),
         skep_units::Address::Descriptor(number) => Ok(Address::Inherited(number)),
         skep_units::Address::Tcp { host, port } => {
             let addresses = resolve(&host, port).map_err(|problem| format!("\"{host}\": {problem}"))?;
             Ok(Address::Tcp { said: text.to_owned(), addresses })
         }
     }
+}
+
+/// `unix:PATH`, and options behind it. A path may have spaces.
+fn unix_address(text: &str) -> Result<Address, String> {
+    let (mut rest, mut mode, mut group) = (text.trim_end(), None, None);
+    while let Some((before, word)) = rest.rsplit_once(char::is_whitespace) {
+        match word.split_once('=').filter(|_| !word.contains('/')) {
+            Some(("mode", value)) if mode.is_none() => mode = Some(permissions(value)?),
+            Some(("group", name)) if group.is_none() && !name.is_empty() => group = Some(name.to_owned()),
+            Some(_) => return Err(format!("\"{word}\": expected mode=0660 or group=NAME, each once")),
+            None => break,
+        }
+        rest = before.trim_end();
+    }
+    let path = match rest.parse::<skep_units::Address>().map_err(|invalid| invalid.to_string())? {
+        skep_units::Address::Unix(path) => path.into(),
+        _ => return Err(format!("\"{rest}\": expected unix:PATH")),
+    };
+    Ok(Address::Unix(UnixAddress { path, mode, group }))
+}
+
+/// The digits of `chmod`.
+fn permissions(digits: &str) -> Result<u32, String> {
+    let is_octal = (3..=4).contains(&digits.len()) && digits.bytes().all(|digit| matches!(digit, b'0'..=b'7'));
+    let mode = u32::from_str_radix(digits, 8).ok().filter(|mode| is_octal && *mode <= 0o777);
+    mode.ok_or_else(|| format!("mode={digits}: expected permissions in octal, such as 0660 or 0666"))
 }
 
 /// Only addresses of this machine: the page shows what only operators may see.

@@ -18,7 +18,7 @@ use crate::handoff::SlotRef;
 use crate::log::AccessLog;
 use crate::metrics::figures::Counter;
 use crate::metrics::recorder::Recorder;
-use crate::proxies::Trusted;
+use crate::proxies::{Fields, Trusted};
 use crate::sys::{self, scoreboard};
 
 /// After this many connections and requests, and as many times these bytes of bodies and responses, free memory is returned to the
@@ -40,6 +40,8 @@ const SCRATCH: usize = 32 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Rules {
     pub(crate) proxies: Trusted,
+    /// What they write.
+    pub(crate) fields: Fields,
     /// Trusted proxies send a PROXY header.
     pub(crate) proxy_protocol: bool,
     pub(crate) hosts: Hosts,
@@ -287,7 +289,8 @@ impl Context {
         let table = self.table.borrow();
         let running = table.slots.iter().flatten().filter_map(|connection| connection.current.borrow().clone());
         let oldest = running.min_by_key(|entry| entry.start).filter(|entry| entry.start.elapsed() >= LONG);
-        metrics.show_activity(oldest.as_ref().map(|entry| (entry.method.as_str(), entry.uri.path(), entry.start)));
+        let path = oldest.as_ref().map(|entry| self.local.site().masks().path(entry.uri.path())).unwrap_or_default();
+        metrics.show_activity(oldest.as_ref().map(|entry| (entry.method.as_str(), &*path, entry.start)));
     }
 
     /// Says for the supervisor what this thread serves: a service of this number, for this peer. In a signal handler, so nothing is locked or

@@ -395,7 +395,7 @@ impl Exchange {
         metrics.record(&Finished {
             account: self.account.as_deref(),
             method: entry.method.as_str(),
-            path: entry.uri.path(),
+            path: &self.connection.context.local.site().masks().path(entry.uri.path()),
             status: self.status,
             time: if self.is_upgraded { answered } else { time },
             waited: self.waited,
@@ -462,10 +462,12 @@ impl Entry {
             value.as_ref().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
         let (referer, agent) = (text(&self.referer), text(&self.agent));
+        let masks = connection.context.local.site().masks();
+        let referer = referer.as_deref().map(|referer| masks.address(referer));
         access.write(&Line {
             peer: self.peer.get().unwrap_or(&connection.peer_text),
             method: self.method.as_str(),
-            target: self.uri.path_and_query().map_or("*", |target| target.as_str()),
+            target: &masks.address(self.uri.path_and_query().map_or("*", |target| target.as_str())),
             version: version_text(self.version),
             status,
             bytes,

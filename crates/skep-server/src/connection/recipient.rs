@@ -3,16 +3,16 @@
 //! Afterwards the field `Host` is the request's authority, and the target has none. Neither the application nor a component has to choose between
 //! an absolute target, `:authority`, `Host` and `X-Forwarded-Host`.
 
-use http::header::{COOKIE, HOST, LOCATION};
+use http::header::{HOST, LOCATION};
 use http::request::Parts;
 use http::uri::{Authority, PathAndQuery};
-use http::{HeaderMap, HeaderValue, StatusCode, Uri, Version};
+use http::{HeaderValue, StatusCode, Uri, Version};
 use skep::link::BaseUrl;
 use skep::{Error, Peer, Response};
 
 use super::{Connection, Context};
 use crate::authority;
-use crate::proxies::{Forwarded, NotForwarded};
+use crate::proxies::{self, Forwarded, NotForwarded};
 
 /// The peer of a request, and its authority in the field `Host`. A response if the request ends here.
 pub(super) fn settle(connection: &Connection, parts: &mut Parts) -> Result<Peer, Box<Response>> {
@@ -44,19 +44,18 @@ fn https_base(connection: &Connection, parts: &Parts) -> Option<String> {
 /// The peer, and whether it lacks the TLS that it should use: its trusted proxy says so, or this server speaks TLS itself.
 fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Error> {
     let context = &connection.context;
-    let mut peer = connection.peer;
-    let (mut forwarded_host, mut is_plain) = (None, false);
+    let (mut peer, mut forwarded) = (connection.peer, Forwarded::default());
     if parts.version == Version::HTTP_2 {
         check_http2(context, parts)?;
     }
-    if !context.rules.proxies.is_empty() && context.rules.proxies.includes(peer) {
-        let forwarded = Forwarded::read(&parts.headers, &context.rules.proxies).map_err(|NotForwarded(why)| {
-            Error::bad_request("the proxy's fields contradict each other").with_cause(why)
-        })?;
+    let fields = connection.reads_fields.then_some(&context.rules.fields);
+    proxies::remove_unread(&mut parts.headers, fields);
+    if let Some(fields) = fields {
+        forwarded = Forwarded::read(&parts.headers, &context.rules.proxies, fields)
+            .map_err(|NotForwarded(why)| Error::bad_request("the proxy's fields are malformed").with_cause(why))?;
         peer = forwarded.apply(peer);
-        is_plain = forwarded.https == Some(false);
-        forwarded_host = forwarded.host;
     }
+    let mut is_plain = forwarded.https == Some(false);
     if parts.uri.scheme_str().is_some_and(|scheme| !matches!(scheme, "http" | "https")) {
         // Some other server's (RFC 9110, 7.4).
         return Err(Error::bad_request("the address is neither of http nor of https"));
@@ -65,8 +64,11 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
         // RFC 9112, 3.2.2: the field is ignored.
         set_host(parts, own.as_str())?;
     }
-    if let Some(host) = forwarded_host {
+    if let Some(host) = forwarded.host {
         set_host(parts, &host)?;
+    }
+    if let Some(port) = forwarded.port {
+        set_port(parts, port, peer.tls)?;
     }
     // A socket file is for a proxy on this machine, which ends TLS itself.
     is_plain |= context.rules.tls && !peer.tls && connection.peer.address.is_some();
@@ -74,16 +76,7 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
 }
 
 /// The checks that [`crate::http1`] makes for HTTP/1.
-fn check_http2(context: &Context, parts: &mut Parts) -> Result<(), Error> {
-    // RFC 9113, 8.2.1. HTTP/1 has such spaces around values, and they are no part of them.
-    let is_padded = |value: &HeaderValue| {
-        let ends = [value.as_bytes().first(), value.as_bytes().last()];
-        ends.into_iter().flatten().any(|end| matches!(end, b' ' | b'\t'))
-    };
-    if parts.headers.values().any(is_padded) {
-        return Err(Error::bad_request("the value of a header field begins or ends with a space"));
-    }
-    join_cookies(&mut parts.headers);
+fn check_http2(context: &Context, parts: &Parts) -> Result<(), Error> {
     if parts.headers.len() > context.limits.header_fields {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Error::new(status).with_message("there are too many header fields"));
@@ -98,18 +91,6 @@ fn check_http2(context: &Context, parts: &mut Parts) -> Result<(), Error> {
     if differs { Err(Error::bad_request("Host differs from :authority")) } else { Ok(()) }
 }
 
-/// Clients may send each cookie in a field of its own; for all else they are one field (RFC 9113, 8.2.3).
-fn join_cookies(headers: &mut HeaderMap) {
-    let mut crumbs = headers.get_all(COOKIE).iter();
-    if crumbs.next().is_none() || crumbs.next().is_none() {
-        return;
-    }
-    let crumbs: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
-    if let Ok(cookies) = HeaderValue::from_bytes(&crumbs.join(&b"; "[..])) {
-        headers.insert(COOKIE, cookies);
-    }
-}
-
 /// Removes scheme and authority from a target that has a path; that of CONNECT has none.
 fn take_authority(uri: &mut Uri) -> Option<Authority> {
     uri.authority().and(uri.path_and_query())?;
@@ -122,6 +103,14 @@ fn set_host(parts: &mut Parts, authority: &str) -> Result<(), Error> {
     let value = HeaderValue::from_str(authority).map_err(|_| not_a_host())?;
     parts.headers.insert(HOST, value);
     Ok(())
+}
+
+/// The port that the client used, in the place of the one of the proxy's request.
+fn set_port(parts: &mut Parts, port: u16, tls: bool) -> Result<(), Error> {
+    let Some(own) = parts.headers.get(HOST).and_then(|own| own.to_str().ok()) else { return Ok(()) };
+    let (host, usual) = (authority::host(own), if tls { 443 } else { 80 });
+    let authority = if port == usual { host.to_owned() } else { format!("{host}:{port}") };
+    set_host(parts, &authority)
 }
 
 fn check_host(connection: &Connection, parts: &Parts) -> Result<(), Error> {

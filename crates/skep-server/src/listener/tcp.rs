@@ -38,6 +38,22 @@ pub(super) fn bind(said: &str, addresses: &[SocketAddr], workers: usize, backlog
     }
 }
 
+/// What [`bind`] would refuse.
+pub(super) fn check(said: &str, addresses: &[SocketAddr], is_own: impl Fn() -> bool) -> Result<(), StartError> {
+    let mut outcome = None;
+    for address in addresses {
+        match usable(*address) {
+            Ok(_) => outcome = Some(Ok(())),
+            Err(error) if is_missing(&error) => {
+                outcome = outcome.or_else(|| Some(Err(explain(said, *address, &error))))
+            }
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_own() => outcome = Some(Ok(())),
+            Err(error) => return Err(explain(said, *address, &error)),
+        }
+    }
+    outcome.unwrap_or(Ok(()))
+}
+
 /// True if this machine does not have the address, or not its family.
 fn is_missing(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::AddrNotAvailable
@@ -45,15 +61,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 fn bind_all(address: SocketAddr, workers: usize, backlog: i32) -> io::Result<(Vec<TcpListener>, SocketAddr)> {
-    let mut address = match probe(address) {
-        // A machine without IPv6: bind the unspecified IPv4 address instead.
-        Err(error) if address.ip().is_unspecified() && address.is_ipv6() && is_missing(&error) => {
-            let every = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
-            probe(every)?;
-            every
-        }
-        result => result.map(|()| address)?,
-    };
+    let mut address = usable(address)?;
     let mut sockets = Vec::with_capacity(workers);
     for _ in 0..workers {
         let socket = TcpListener::from(listen(family(address), &address, backlog)?);
@@ -61,6 +69,18 @@ fn bind_all(address: SocketAddr, workers: usize, backlog: i32) -> io::Result<(Ve
         sockets.push(socket);
     }
     Ok((sockets, address))
+}
+
+/// The address, if it can be bound.
+fn usable(address: SocketAddr) -> io::Result<SocketAddr> {
+    match probe(address) {
+        // A machine without IPv6: bind the unspecified IPv4 address instead.
+        Err(error) if address.ip().is_unspecified() && address.is_ipv6() && is_missing(&error) => {
+            let every = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
+            probe(every).map(|()| every)
+        }
+        result => result.map(|()| address),
+    }
 }
 
 /// Another listening socket on the same address: with a queue of its own if the first one has `SO_REUSEPORT`, otherwise a duplicate.

@@ -11,6 +11,7 @@ mod rule;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -95,6 +96,13 @@ impl AccessOutput {
             layout: AccessLayout::parse(words.get("layout"), words.get("pattern"))?,
             rule: Rule::parse(&words)?,
         })
+    }
+}
+
+impl AccessOutput {
+    /// The file that it writes to, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.place.file()
     }
 }
 

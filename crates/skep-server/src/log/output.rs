@@ -1,6 +1,6 @@
 //! One output of events, as the setting `log.outputs` says: `file:/var/log/blog.log layout=json level=info rotate=100MiB keep=7`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use skep_units::{nearest, parse_duration, parse_size};
 use tracing::level_filters::LevelFilter;
@@ -130,6 +130,11 @@ impl EventOutput {
         Ok(Self { place, layout, filter })
     }
 
+    /// The file that it writes to, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.place.file()
+    }
+
     /// True if it needs a receiver of OpenTelemetry.
     pub(crate) fn is_otlp(&self) -> bool {
         self.place == Place::Otlp
@@ -154,6 +159,15 @@ fn layout(words: &Words, place: &Place) -> Result<Layout, String> {
         (Some(pattern), None) => Pattern::parse(pattern).map(Layout::Pattern),
         (None, Some(layout)) => Layout::parse(layout),
         (None, None) => Ok(Layout::Text { colour: place.is_terminal() }),
+    }
+}
+
+impl Place {
+    pub(super) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path, _) => Some(path),
+            _ => None,
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use skep_units::is_unprintable;
+
 /// The formatted time of the last line. Most lines fall into the same second as the previous one.
 #[derive(Debug, Default)]
 pub(super) struct Stamp {
@@ -71,7 +73,7 @@ pub(crate) fn write_padded(out: &mut Vec<u8>, mut number: u64, width: usize) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Writes text so that it cannot break its line or its quotes.
+/// Writes text so that it cannot break its line or its quotes, and shows all that it holds in its order.
 pub(crate) fn write_escaped(out: &mut Vec<u8>, text: &str) {
     if is_plain(text) {
         return out.extend_from_slice(text.as_bytes());
@@ -79,8 +81,7 @@ pub(crate) fn write_escaped(out: &mut Vec<u8>, text: &str) {
     for character in text.chars() {
         match character {
             '"' | '\\' => out.extend([b'\\', character as u8]),
-            // Some readers treat line separators as line breaks.
-            _ if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') => {
+            _ if is_unprintable(character) => {
                 out.extend(character.escape_unicode().map(|character| character as u8));
             }
             _ => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),

@@ -1,19 +1,25 @@
-//! `Forwarded` (RFC 7239), and the older `X-Forwarded-For`, `X-Forwarded-Proto`, `X-Forwarded-Host`.
+//! `Forwarded` (RFC 7239), and the older `X-Forwarded-For`, `-Proto`, `-Host` and `-Port`.
 //!
 //! Each proxy appends the address that connected to it, so the list is true from the right up to the first address that is not a
-//! trusted proxy: the client. What is left of it, the client may have written.
+//! trusted proxy: the client. What is left of it, the client may have written. A field that the proxies do not write is the client's
+//! from end to end, and proxies pass it on: so only those of [`Fields`] are read, and the others are removed.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use http::{HeaderMap, HeaderName, header};
 use skep::Peer;
 
-use super::{Trusted, client};
+use super::Trusted;
 use crate::authority;
 
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+const PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
+
+/// The fields that the trusted proxies write (the setting `proxies.fields`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fields(Vec<HeaderName>);
 
 /// What trusted proxies report of a request. `None`: nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,9 +29,11 @@ pub(crate) struct Forwarded {
     pub(crate) https: Option<bool>,
     /// The authority that the client used.
     pub(crate) host: Option<String>,
+    /// The port that the client used, where the authority lacks it.
+    pub(crate) port: Option<u16>,
 }
 
-/// The fields of a trusted proxy contradict each other or their grammar.
+/// The fields of a trusted proxy break their grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotForwarded(pub(crate) &'static str);
 
@@ -37,30 +45,79 @@ struct Hop {
     host: Option<String>,
 }
 
+impl Default for Fields {
+    /// What the guides have proxies write, and what all of them can.
+    fn default() -> Self {
+        Self(vec![FOR, PROTO])
+    }
+}
+
+impl Fields {
+    /// Reads a list of names.
+    pub(crate) fn parse(list: &[String]) -> Result<Self, String> {
+        let known = |said: &String| {
+            let all = [header::FORWARDED, FOR, PROTO, HOST, PORT];
+            all.into_iter().find(|name| said.eq_ignore_ascii_case(name.as_str())).ok_or_else(|| {
+                format!(
+                    "\"{said}\" is none of forwarded, x-forwarded-for, x-forwarded-proto, x-forwarded-host, \
+                     x-forwarded-port"
+                )
+            })
+        };
+        let fields = Self(list.iter().map(known).collect::<Result<_, _>>()?);
+        if fields.has(&header::FORWARDED) && fields.0.iter().any(|name| *name != header::FORWARDED) {
+            let text = "forwarded and the fields x-forwarded-* report the same, and a proxy writes only one of these \
+                        kinds: the other one would be the client's; name those that the proxy writes";
+            return Err(text.to_owned());
+        }
+        Ok(fields)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True if no field reports the address of a client.
+    pub(crate) fn hide_clients(&self) -> bool {
+        !self.has(&header::FORWARDED) && !self.has(&FOR)
+    }
+
+    fn has(&self, name: &HeaderName) -> bool {
+        self.0.contains(name)
+    }
+}
+
+/// Removes the fields in which proxies report clients, but for those that are read: anybody can write them.
+pub(crate) fn remove_unread(headers: &mut HeaderMap, read: Option<&Fields>) {
+    let is_unread = |name: &&HeaderName| is_report(name) && !read.is_some_and(|fields| fields.has(name));
+    if headers.keys().any(|name| is_unread(&name)) {
+        let unread: Vec<HeaderName> = headers.keys().filter(is_unread).cloned().collect();
+        for name in unread {
+            headers.remove(name);
+        }
+    }
+}
+
+fn is_report(name: &HeaderName) -> bool {
+    name.as_str().starts_with("x-forwarded-") || *name == header::FORWARDED
+}
+
 impl Forwarded {
-    /// Reads the fields of a request whose peer is trusted.
+    /// Reads these fields of a request whose peer is trusted.
     ///
     /// # Errors
-    /// If `Forwarded` and `X-Forwarded-*` differ: a proxy maintains one of them, and the client has written the other.
-    pub(crate) fn read(headers: &HeaderMap, trusted: &Trusted) -> Result<Self, NotForwarded> {
-        if !headers.contains_key(header::FORWARDED) {
-            return Self::of_hops(legacy(headers), trusted);
+    /// If one is malformed: the proxy would not write it so.
+    pub(crate) fn read(headers: &HeaderMap, trusted: &Trusted, fields: &Fields) -> Result<Self, NotForwarded> {
+        if fields.has(&header::FORWARDED) {
+            return Self::of_hops(standard(headers)?, trusted);
         }
-        let standard = Self::of_hops(standard(headers)?, trusted)?;
-        let legacy = Self::of_hops(legacy(headers), trusted)?;
-        let differ = |one: Option<IpAddr>, other: Option<IpAddr>| one.is_some() && other.is_some() && one != other;
-        let ip = |forwarded: &Self| forwarded.address.map(|address| address.ip());
-        if differ(ip(&standard), ip(&legacy))
-            || standard.https.zip(legacy.https).is_some_and(|(one, other)| one != other)
-            || standard.host.as_ref().zip(legacy.host.as_ref()).is_some_and(|(one, other)| one != other)
-        {
-            return Err(NotForwarded("Forwarded and X-Forwarded-For, -Proto or -Host differ"));
+        let values = |name: &HeaderName| if fields.has(name) { list(headers, name) } else { Vec::new() };
+        let mut found = Self::of_hops(legacy(&values(&FOR), &values(&PROTO), values(&HOST).pop()), trusted)?;
+        if let Some(port) = values(&PORT).pop() {
+            let number = Some(&*port).filter(|port| is_digits(port)).and_then(|port| port.parse().ok());
+            found.port = Some(number.ok_or(NotForwarded("X-Forwarded-Port is not a port"))?);
         }
-        Ok(Self {
-            address: standard.address.or(legacy.address),
-            https: standard.https.or(legacy.https),
-            host: standard.host.or(legacy.host),
-        })
+        Ok(found)
     }
 
     /// The peer, as the proxies report it.
@@ -87,30 +144,35 @@ impl Forwarded {
     }
 }
 
-/// `Forwarded: for=192.0.2.60;proto=https;host=example.org, for="[2001:db8::1]:4711"`.
+/// `Forwarded: for=192.0.2.60;proto=https;host=example.org, for="[2001:db8::1]:4711"`. Empty elements do not count (RFC 9110, 5.6.1.2).
 fn standard(headers: &HeaderMap) -> Result<Vec<Hop>, NotForwarded> {
     const WRONG: NotForwarded = NotForwarded("the field Forwarded is malformed");
     let mut hops = Vec::new();
     for field in headers.get_all(header::FORWARDED) {
         let field = field.to_str().map_err(|_| WRONG)?;
-        for element in split(field, ',').ok_or(WRONG)? {
+        for element in split(field, ',').ok_or(WRONG)?.into_iter().filter(|element| !element.is_empty()) {
             hops.push(hop(element).ok_or(WRONG)?);
         }
     }
     Ok(hops)
 }
 
+/// No parameter occurs twice (RFC 7239, 4).
 fn hop(element: &str) -> Option<Hop> {
-    let mut hop = Hop::default();
+    let (mut hop, mut names) = (Hop::default(), Vec::new());
     for pair in split(element, ';')?.into_iter().filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=')?;
-        let value = unquote(value)?;
-        match name.to_ascii_lowercase().as_str() {
+        let (name, value) = (name.to_ascii_lowercase(), unquote(value)?);
+        match &*name {
             "for" => hop.address = node(&value),
             "proto" => hop.https = https(&value),
             "host" => hop.host = Some(value),
             _ => {}
         }
+        if name.is_empty() || names.contains(&name) {
+            return None;
+        }
+        names.push(name);
     }
     Some(hop)
 }
@@ -134,43 +196,78 @@ fn split(text: &str, separator: char) -> Option<Vec<&str>> {
     (!quoted).then_some(parts)
 }
 
+/// A token or a quoted string (RFC 9110, 5.6.4). Colons and brackets are taken without quotes, too: proxies write addresses so.
 fn unquote(value: &str) -> Option<String> {
     let Some(rest) = value.strip_prefix('"') else {
-        return (!value.is_empty() && !value.contains('"')).then(|| value.to_owned());
+        let is_bare =
+            !value.is_empty() && !value.contains(|character: char| character == '"' || character.is_whitespace());
+        return is_bare.then(|| value.to_owned());
     };
     let inner = rest.strip_suffix('"')?;
     let mut text = String::with_capacity(inner.len());
     let mut characters = inner.chars();
     while let Some(character) = characters.next() {
-        text.push(if character == '\\' { characters.next()? } else { character });
+        match character {
+            '\\' => text.push(characters.next()?),
+            '"' => return None,
+            _ => text.push(character),
+        }
     }
     Some(text)
 }
 
-/// `X-Forwarded-For` is a list. Of scheme and host the last value counts, which the nearest proxy has set.
-fn legacy(headers: &HeaderMap) -> Vec<Hop> {
-    // As bytes: what a client has put in front, text or not, must not hide what the proxy has appended.
-    let values = |name: &HeaderName| -> Vec<String> {
-        let values = headers.get_all(name).into_iter().flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
-        values.map(|value| String::from_utf8_lossy(value.trim_ascii()).into_owned()).collect()
-    };
-    let hop = |address: String| Hop { address: node(&address), ..Hop::default() };
-    let mut hops: Vec<Hop> = values(&FOR).into_iter().map(hop).collect();
-    let (https, host) = (values(&PROTO).pop().and_then(|proto| https(&proto)), values(&HOST).pop());
-    if https.is_some() || host.is_some() {
-        let last = hops.pop().unwrap_or_default();
-        hops.push(Hop { https, host: host.filter(|host| !host.is_empty()), ..last });
+/// The elements of all lines of a field, without the empty ones. They are split at each comma: a quote that a client opens must not hide
+/// what the proxy appends. As bytes, for the same reason: what is in front may be no text.
+fn list(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
+    let elements = headers.get_all(name).into_iter().flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
+    let elements = elements.map(<[u8]>::trim_ascii).filter(|element| !element.is_empty());
+    elements.map(|element| String::from_utf8_lossy(element).into_owned()).collect()
+}
+
+/// Of the lists of addresses and schemes, the last elements are of the nearest proxy, those before of the one before. A scheme that is alone was
+/// passed on by the proxies behind the first. Of hosts, the last one counts: a proxy which passes the field on leaves the client's in front.
+fn legacy(addresses: &[String], protos: &[String], host: Option<String>) -> Vec<Hop> {
+    let hop = |address: &String| Hop { address: node(&unquote(address).unwrap_or_default()), ..Hop::default() };
+    let mut hops: Vec<Hop> = addresses.iter().map(hop).collect();
+    if hops.is_empty() {
+        hops.push(Hop::default());
+    }
+    for (hop, proto) in hops.iter_mut().rev().zip(protos.iter().rev()) {
+        hop.https = unquote(proto).and_then(|proto| https(&proto));
+    }
+    if let Some(last) = hops.last_mut() {
+        last.host = host;
     }
     hops
 }
 
-/// An address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:80`. `None`: `unknown`, `_hidden`.
+/// An address with or without a port (RFC 7239, 6): `192.0.2.1`, `192.0.2.1:80`, `[2001:db8::1]`, `[2001:db8::1]:80`, and without brackets
+/// `2001:db8::1`. `None`: `unknown`, `_hidden`. A hidden port (`:_http`) is 0.
 fn node(text: &str) -> Option<SocketAddr> {
-    if let Ok(address) = text.parse::<SocketAddr>() {
-        return Some(client(address.ip(), address.port()));
+    if let Ok(address) = text.parse::<Ipv6Addr>() {
+        return Some(SocketAddr::new(IpAddr::from(address).to_canonical(), 0));
     }
-    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
-    bare.parse().ok().map(|address| client(address, 0))
+    let (name, port) = match text.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
+        _ => (text, None),
+    };
+    let address = match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(inner) => inner.parse::<Ipv6Addr>().ok()?.into(),
+        None => IpAddr::from(name.parse::<Ipv4Addr>().ok()?),
+    };
+    Some(SocketAddr::new(address.to_canonical(), port.map_or(Some(0), node_port)?))
+}
+
+/// `1*5DIGIT`, or `_` and a name.
+fn node_port(text: &str) -> Option<u16> {
+    match text.strip_prefix('_') {
+        Some(name) => (!name.is_empty()).then_some(0),
+        None => is_digits(text).then(|| text.parse().ok())?,
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    (1..=5).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn https(proto: &str) -> Option<bool> {

@@ -1,12 +1,11 @@
 //! The PROXY protocol, versions 1 and 2: a header before the first byte of the client, which names it.
 
 use std::io;
+use std::net::SocketAddr;
 
 use ppp::{HeaderResult, v1, v2};
 use skep::Peer;
 use tokio::io::{AsyncRead, AsyncReadExt};
-
-use super::client;
 
 /// Bytes that every header has: those of `PROXY UNKNOWN\r\n`.
 const SHORTEST: usize = 15;
@@ -17,7 +16,8 @@ const LONGEST_LINE: usize = 107;
 /// Version 2: addresses and additional values; `HAProxy` sends 536 bytes at most.
 const LONGEST: usize = 4096;
 
-/// Reads the header of a connection, and no byte behind it, and returns the client it names.
+/// Reads the header of a connection, and no byte behind it, and returns the client it names. If it names none (`UNKNOWN`, `LOCAL`, a unix
+/// socket), that is the proxy itself; its fields are not read in any case, as of all connections with a header.
 ///
 /// # Errors
 /// If the connection does not begin with a valid header.
@@ -55,8 +55,8 @@ fn invalid(why: &str) -> io::Error {
 fn of_text(addresses: v1::Addresses, peer: Peer) -> Peer {
     let address = match addresses {
         v1::Addresses::Unknown => None,
-        v1::Addresses::Tcp4(pair) => Some(client(pair.source_address.into(), pair.source_port)),
-        v1::Addresses::Tcp6(pair) => Some(client(pair.source_address.into(), pair.source_port)),
+        v1::Addresses::Tcp4(pair) => Some(SocketAddr::new(pair.source_address.into(), pair.source_port)),
+        v1::Addresses::Tcp6(pair) => Some(SocketAddr::new(pair.source_address.into(), pair.source_port)),
     };
     Peer::new(address.or(peer.address), peer.tls)
 }
@@ -67,8 +67,8 @@ fn of_binary(header: &v2::Header<'_>, peer: Peer) -> Peer {
         return peer;
     }
     let address = match header.addresses {
-        v2::Addresses::IPv4(pair) => Some(client(pair.source_address.into(), pair.source_port)),
-        v2::Addresses::IPv6(pair) => Some(client(pair.source_address.into(), pair.source_port)),
+        v2::Addresses::IPv4(pair) => Some(SocketAddr::new(pair.source_address.into(), pair.source_port)),
+        v2::Addresses::IPv6(pair) => Some(SocketAddr::new(pair.source_address.into(), pair.source_port)),
         v2::Addresses::Unix(_) | v2::Addresses::Unspecified => None,
     };
     // PP2_CLIENT_SSL, the first bit of PP2_TYPE_SSL: the client has connected to the proxy over TLS.

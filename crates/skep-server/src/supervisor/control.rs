@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
-use rustix::fs::Mode;
 
 use super::drain::WorkerName;
 use crate::config::Config;
@@ -80,11 +79,7 @@ impl Control {
     /// Opens the socket. If the default path is too long for a socket, that is only a warning.
     pub(super) fn listen(config: &Config) -> Result<Option<Self>, StartError> {
         let path = path(config);
-        // The socket is never open to others, not even for a moment. No other thread makes files yet.
-        let umask = rustix::process::umask(Mode::from_raw_mode(0o177));
-        let bound = bind_unix(&path, 16);
-        rustix::process::umask(umask);
-        match bound {
+        match bind_unix(&path, 16) {
             Ok((socket, file)) => Ok(Some(Self { socket, _file: file })),
             Err(error) if config.control.is_none() => {
                 tracing::warn!("there is no control socket, so --control will not work: {error}");

@@ -19,11 +19,6 @@ pub(crate) struct Identity {
     groups: Vec<u32>,
 }
 
-/// Checks that `user` and `group` exist: for `--check`.
-pub(crate) fn check_identity(config: &Config) -> Result<(), String> {
-    Identity::of(config).map(drop)
-}
-
 impl Identity {
     /// The identity of the settings `user` and `group`, if one is set.
     pub(crate) fn of(config: &Config) -> Result<Option<Self>, String> {
@@ -61,9 +56,10 @@ impl Identity {
         Ok(Self { user: id, group: own_group, groups: all })
     }
 
-    /// Gives a file or directory to the user. The folder that holds it must be one that [only root changes](only_root_changes).
-    pub(crate) fn own(&self, path: &Path) -> io::Result<()> {
-        std::os::unix::fs::lchown(path, Some(self.user), Some(self.group))
+    /// Gives a file or directory to the user, and to the user's group. The folder that holds it must be one that
+    /// [only root changes](only_root_changes).
+    pub(crate) fn own(&self, path: &Path, and_group: bool) -> io::Result<()> {
+        std::os::unix::fs::lchown(path, Some(self.user), and_group.then_some(self.group))
     }
 
     /// Makes a data directory where only root can, and gives it to the user. Elsewhere the user makes it.
@@ -75,7 +71,7 @@ impl Identity {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        if fs::symlink_metadata(&path)?.uid() == 0 { self.own(&path) } else { Ok(()) }
+        if fs::symlink_metadata(&path)?.uid() == 0 { self.own(&path, true) } else { Ok(()) }
     }
 
     /// Changes to this identity for good.

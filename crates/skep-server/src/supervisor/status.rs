@@ -5,6 +5,8 @@ use std::fmt::Write;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use skep_units::escape_unprintable;
+
 use super::Supervisor;
 use super::worker_handle::WorkerHandle;
 use crate::channel::Command;
@@ -87,7 +89,7 @@ impl Supervisor {
 
     fn reply_status(&mut self, client: UnixStream, json: bool, application: Application) {
         let text = if json { self.status_json(&application) } else { self.status_text(&application) };
-        self.clients.reply(client, &text);
+        self.clients.reply(client, &if json { text.into() } else { escape_unprintable(&text) });
     }
 
     /// All workers, with their states.

@@ -20,6 +20,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("an_upgrade_keeps_changed_levels_and_their_remaining_time", an_upgrade_keeps_changed_levels),
     ("a_failed_request_tells_what_led_to_it", a_failed_request_tells_what_led_to_it),
     ("a_full_disk_and_rotated_files_cost_no_request", a_full_disk_and_rotated_files),
+    ("a_token_in_an_address_is_in_no_log_and_on_no_status_page", tokens_are_masked),
     ("a_log_that_is_not_read_costs_no_request_and_no_error", a_log_that_is_not_read),
     ("a_fifo_that_is_not_read_stops_neither_start_nor_request", a_fifo_that_is_not_read),
     ("forked_processes_rotate_one_file", forked_processes_rotate_one_file),
@@ -27,7 +28,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("no_response_is_without_its_line_though_workers_are_killed", no_response_is_without_its_line),
 ];
 
-pub(crate) type Services = (Careful, Mine, Last, Numbered);
+pub(crate) type Services = (Careful, Mine, Last, Numbered, Invited);
 
 /// Says what it does at the level `debug`, and fails if it is asked to.
 #[derive(Service, Log)]
@@ -89,6 +90,24 @@ impl Handle for Numbered {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         self.log().info("line").field("number", self.number);
         Ok(Response::text("done"))
+    }
+}
+
+/// Fails, or takes longer than a request should.
+#[derive(Service)]
+#[service(GET "/log/invited/{token}")]
+pub(crate) struct Invited {
+    token: skep::param::Token,
+    code: Option<skep::param::Token>,
+}
+
+impl Handle for Invited {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        if self.code.is_some() {
+            return Err(Error::internal("on purpose"));
+        }
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        Ok(Response::text(self.token.len().to_string()))
     }
 }
 
@@ -254,6 +273,58 @@ fn a_full_disk_and_rotated_files() {
     assert!(rotated > 1, "{names:?}");
     let last = fs::read_to_string(&log).unwrap_or_else(|error| panic!("{error}: {names:?}"));
     assert!(last.lines().all(|line| line.starts_with("{\"time\":\"") && line.ends_with('}')), "{last}");
+}
+
+/// In each layout, whatever becomes of the request.
+fn tokens_are_masked() {
+    const TOKEN: &str = "q8JmX0cY";
+    let folder = folder();
+    let path = |name: &str| folder.join(name).display().to_string();
+    let layouts = ["text", "json", "combined", "common"];
+    let access: Vec<String> = layouts.iter().map(|layout| format!("file:{} layout={layout}", path(layout))).collect();
+    let access = format!("log.access_outputs={}", access.join("; "));
+    let outputs =
+        format!("log.outputs=stderr; file:{} layout=json; file:{} layout=logfmt; ring:100", path("j"), path("l"));
+    let more =
+        ["log.access=true", &access, &outputs, "log.level=debug", "status.listen=127.0.0.1:0", "status.slow=1ms"];
+    let set: Vec<&str> = more.iter().flat_map(|setting| ["--set", *setting]).collect();
+    let mut server = Server::start_in(folder.clone(), &set);
+    let referer = format!("Referer: http://localhost/log/invited/{TOKEN}?code={TOKEN}\r\n");
+    for (target, status) in [
+        (format!("/log/invited/{TOKEN}"), 200),
+        (format!("/log/invited/{TOKEN}?code=c{TOKEN}"), 500),
+        (format!("/log/invited/{TOKEN}/"), 308),
+        (format!("//log/./invited/{TOKEN}"), 404),
+        (format!("/log/invited/{TOKEN}/more?code={TOKEN}"), 404),
+        (format!("/log/%69nvited/%71{TOKEN}?code=1"), 500),
+    ] {
+        let answer = get(&server, &target, &referer);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{target}: {answer}");
+        // An error page says what is wrong, and not where.
+        assert!(status == 308 || !answer.contains(TOKEN), "{target}: {answer}");
+    }
+    // As a person who looks while it runs.
+    let slow = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| get(&server, &format!("/log/invited/{TOKEN}"), ""));
+        let mut seen = String::new();
+        while !asking.is_finished() {
+            seen += &server.control("metrics").1;
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        seen
+    });
+    let status = [slow, server.control("metrics").1, server.control("status").1, server.control("status json").1];
+    assert!(status.iter().all(|text| !text.contains(TOKEN)), "{status:?}");
+    assert!(status[1].contains("/log/invited/***"), "the slow request: {}", status[1]);
+    server.control("stop");
+    assert_eq!(server.wait().code(), Some(0));
+    assert!(!server.errors().contains(TOKEN), "{}", server.errors());
+    assert!(server.errors().contains("path=/log/invited/***"), "{}", server.errors());
+    for name in layouts.iter().chain(&["j", "l"]) {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        assert!(!text.contains(TOKEN), "{name}: {text}");
+        assert!(text.contains("/log/invited/***"), "{name}: {text}");
+    }
 }
 
 /// Standard error is a pipe that nobody reads for a while: a terminal that was stopped, or a disk behind it that is slow.

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::Test;
-use super::server::{Server, command, descendants, folder, is_there, kill, memory, nothing_is_lost, title};
+use super::server::{Server, command, deploy, descendants, folder, is_there, kill, memory, nothing_is_lost, title};
 use skep_drill::Load;
 
 pub(crate) const TESTS: &[Test] = &[
@@ -32,6 +32,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_thread_is_added_without_loss", a_thread_is_added_without_loss),
     ("log_files_are_opened_again", log_files_are_opened_again),
     ("systemd_is_notified", systemd_is_notified),
+    ("a_database_that_cannot_be_written_is_named", a_database_that_cannot_be_written),
     ("privileges_are_given_up", privileges_are_given_up),
     ("root_follows_no_link_of_the_user", root_follows_no_link_of_the_user),
     ("a_worker_is_replaced_when_it_had_its_share", a_worker_is_replaced_when_it_had_its_share),
@@ -402,6 +403,37 @@ fn root_follows_no_link_of_the_user() {
         assert_eq!(std::fs::metadata(path).unwrap().uid(), 0, "{}", path.display());
     }
     assert_eq!(std::fs::read_to_string(victim.join("file")).unwrap(), "precious");
+}
+
+/// The user of the server can read it only: `--check` says so, and the server that serves its pages nevertheless is not ready.
+fn a_database_that_cannot_be_written() {
+    let user: &[&str] = if rustix::process::getuid().is_root() { &["--set", "user=nobody"] } else { &[] };
+    let folder = folder();
+    deploy(&folder.join("app"), "tallies");
+    let mut server = Server::start_in(folder.clone(), user);
+    let database = folder.join("data/database.sqlite");
+    let check = || command(&folder, &[&["--check", "--listen", "127.0.0.1:0"], user].concat()).output().unwrap();
+    let output = check();
+    assert!(output.status.success(), "{output:?}");
+    server.control("stop");
+    server.wait();
+    let mut mode = std::fs::metadata(&database).unwrap().permissions();
+    mode.set_mode(0o444);
+    std::fs::set_permissions(&database, mode).unwrap();
+    if !user.is_empty() {
+        chown(&database, Some(0), Some(0)).unwrap();
+    }
+    let output = check();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && error.contains("database.sqlite cannot be written"), "{error}");
+    let mut server = Server::start_in(folder.clone(), user);
+    assert_eq!(server.get("/").unwrap(), "Hello, world!");
+    let answer = server.get("/-/ready").unwrap_err().to_string();
+    assert!(answer.contains("503"), "{answer}");
+    server.wait_until("the log says why", |server| {
+        server.errors().contains("database.sqlite cannot be written: Permission denied")
+            && server.errors().contains("not ready: ")
+    });
 }
 
 fn a_worker_is_replaced_when_it_had_its_share() {

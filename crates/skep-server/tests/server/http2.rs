@@ -77,7 +77,7 @@ impl<S: tokio::io::AsyncWrite + Unpin> hyper::rt::Write for Io<S> {
     }
 }
 
-async fn connect(server: &Running) -> SendRequest<Full<Bytes>> {
+pub(crate) async fn connect(server: &Running) -> SendRequest<Full<Bytes>> {
     handshake(TcpStream::connect(address(server)).await.unwrap()).await
 }
 

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use skep::prelude::*;
 
 use super::support::app;
-use super::{fairness, framing, limits, rules};
+use super::{fairness, framing, full_disk, limits, rules};
 
 const PART: &str = "SERVER_TEST_ARGUMENTS";
 
@@ -43,6 +43,7 @@ fn child_process() {
             .allow_unmounted::<framing::Services>("they are an application of their own")
             .allow_unmounted::<rules::Services>("they are another one")
             .allow_unmounted::<fairness::Services>("so are these")
+            .allow_unmounted::<full_disk::Services>("they are an application of their own")
             .allow_unmounted::<(limits::SessionAndHang,)>("one test serves it");
         if std::env::var_os(FORGET).is_some() { app } else { app.allow_unmounted::<(Forgotten,)>("for a test") }
     };
@@ -220,6 +221,25 @@ fn a_check_for_deployment_names_what_is_missing() {
     ];
     let (code, out, error) = output(&[&["--check", "--deploy"][..], complete.as_flattened()].concat());
     assert!(code == Some(0) && out.contains("no problems found"), "{out}{error}");
+    for (settings, line) in [
+        (&["proxies.fields=forwarded"][..], "proxies.fields is set, but proxies.trusted is empty"),
+        (
+            &["proxies.trusted=unix", "proxies.fields=x-forwarded-proto"],
+            "proxies.fields has neither x-forwarded-for nor",
+        ),
+        (&["proxies.trusted=unix", "proxies.fields="], "proxies.fields has neither x-forwarded-for nor"),
+        (&["proxies.protocol=true"], "proxies.protocol = true, but proxies.trusted is empty"),
+        (
+            &["proxies.trusted=unix", "proxies.protocol=true", "proxies.fields=forwarded"],
+            "proxies.fields is set, but with",
+        ),
+        (&["proxies.trusted=0.0.0.0/0"], "proxies.trusted includes every address"),
+        (&["proxies.trusted=::/0"], "proxies.trusted includes every address"),
+    ] {
+        let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", *setting]).collect();
+        let (code, out, error) = output(&[&["--check", "--deploy"][..], &set].concat());
+        assert!(code == Some(1) && out.lines().any(|said| said.starts_with(line)), "{line}: {out}{error}");
+    }
     let exposed = [
         ["--listen", "127.0.0.1:0"],
         ["--set", "cache.pages.tiers=redis:cache1"],
@@ -233,6 +253,72 @@ fn a_check_for_deployment_names_what_is_missing() {
     assert!(!out.contains("cache.sessions"), "{out}");
     let (code, _, error) = output(&["--deploy"]);
     assert!(code == Some(2) && error.contains("--check --deploy"), "{error}");
+}
+
+/// Whatever `--check` passes, the start does not refuse.
+#[test]
+fn a_check_refuses_what_the_start_would() {
+    let held = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (taken, folder) = (held.local_addr().unwrap().to_string(), folder());
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let at = |name: &str| format!("unix:{}", path(name));
+    std::fs::write(folder.join("file"), "no socket").unwrap();
+    let _listening = std::os::unix::net::UnixListener::bind(folder.join("live")).unwrap();
+    let long = "x".repeat(120);
+    for (settings, problem) in [
+        (&[format!("listen={taken}")][..], "is in use by"),
+        (&["listen=192.0.2.1:8080".into()], "this machine has no such address"),
+        (&["listen=127.0.0.1:0; 192.0.2.1:0".into()], "this machine has no such address"),
+        (&["listen=unix:/nonexistent/dir/sock".into()], "/nonexistent/dir: No such file"),
+        (&[format!("listen={}", at("file/sock"))], "file: not a directory"),
+        (&[format!("listen={}", at("file"))], "the file exists, and is not a socket"),
+        (&[format!("listen={}", at("live"))], "another process listens on it"),
+        (&[format!("listen={}", at(&long))], "cannot listen on unix:"),
+        (&[format!("listen={} group=no-such-group", at("new"))], "there is no such group"),
+        (&["status.listen=unix:/nonexistent/status".into()], "/nonexistent: No such file"),
+        (&[format!("status.listen={taken}")], "is in use by"),
+        (&[format!("log.outputs=file:{}", path("file/a.log"))], "log.outputs: "),
+        (&[format!("log.access_outputs=file:{}", path("file/a.log"))], "log.access_outputs: "),
+        (&["control=/nonexistent/control".into()], "/nonexistent is no folder that exists"),
+        (&[format!("pid_file={}", path("file/pid"))], "is no folder that exists"),
+        (&[format!("cache.pages.tiers=file:1MiB path={}", path("file/pages"))], "cache.pages.tiers: "),
+        (
+            &["tls.certificate=/nonexistent.crt".into(), "tls.key=/nonexistent.key".into()],
+            "cannot read /nonexistent.crt",
+        ),
+    ] {
+        let free = (!settings[0].starts_with("listen=")).then_some("listen=127.0.0.1:0");
+        let set = settings.iter().map(String::as_str).chain(free).flat_map(|setting| ["--set", setting]);
+        let set: Vec<&str> = set.collect();
+        let (code, out, error) = output(&[&["--check"][..], &set].concat());
+        assert!(code == Some(1) && error.contains(problem), "{settings:?}: {out}{error}");
+    }
+    assert!(!folder.join("new").exists());
+    let stale = at("stale");
+    drop(std::os::unix::net::UnixListener::bind(folder.join("stale")).unwrap());
+    for listen in ["127.0.0.1:0", "localhost:0", &stale, "fd:3"] {
+        let (code, out, error) = output(&["--check", "--listen", listen]);
+        assert!(code == Some(0) && out.contains("no problems found"), "{listen}: {out}{error}");
+    }
+    assert!(folder.join("stale").exists(), "nothing is changed");
+}
+
+#[test]
+fn too_small_limits_of_the_process_are_named_with_what_is_needed() {
+    for (limit, text) in [("-n 64", "this process may open 64 files"), ("-v 300000", "(ulimit -v)")] {
+        for more in [&["--check"][..], &["--set", "supervise=false"], &[]] {
+            let mut limited = Command::new("sh");
+            limited.arg("-c").arg(format!("ulimit {limit}; exec \"$0\" \"$@\"")).arg(std::env::current_exe().unwrap());
+            limited.args(["process::child_process", "--ignored", "--exact", "--nocapture"]);
+            let arguments = [&["--listen", "127.0.0.1:0"], more].concat();
+            limited.env(PART, arguments.join("\n")).current_dir(folder()).stdin(Stdio::null());
+            let Output { status, stdout, stderr } = limited.output().unwrap();
+            let error = String::from_utf8(stderr).unwrap();
+            assert!(status.code() == Some(1) && error.contains(text), "{more:?} {status}: {error}");
+            assert!(error.contains("and needs ") || error.contains("a worker needs "), "{error}");
+            assert!(!String::from_utf8(stdout).unwrap().contains("listens on"));
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use super::http2::{self, block_on, connect, get};
 use super::support::{Answer, Raw, address, server};
 use skep_server::Running;
 
@@ -14,29 +15,92 @@ fn text(server: &Running, fields: &str) -> String {
     ask(server, fields).text().to_owned()
 }
 
+/// The fields of proxies that the application sees.
+fn seen(server: &Running, fields: &str) -> String {
+    ask(server, fields).field("x-seen").unwrap_or_default().to_owned()
+}
+
+const ALL: &str = "X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: b.example\r\n\
+                   X-Forwarded-Port: 99\r\nX-Forwarded-Prefix: /x\r\nForwarded: for=192.0.2.1;host=c.example\r\n";
+
 #[test]
-fn fields_of_a_client_are_ignored() {
-    let server = server(&[("proxies.trusted", "10.0.0.0/8; unix")]);
-    let fields = "X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: b.example\r\nForwarded: for=192.0.2.1\r\n";
-    let text = text(&server, fields);
-    assert!(text.starts_with("127.0.0.1:") && text.ends_with(" http://a.example"), "{text}");
+fn fields_of_a_client_are_ignored_and_removed() {
+    for settings in [&[("proxies.trusted", "10.0.0.0/8; unix")][..], &[], &[("proxies.fields", "forwarded")]] {
+        let server = server(settings);
+        let answer = ask(&server, ALL);
+        let text = answer.text();
+        assert!(text.starts_with("127.0.0.1:") && text.ends_with(" http://a.example"), "{text}");
+        assert_eq!(answer.field("x-seen"), Some(""), "{}", answer.head);
+    }
 }
 
 #[test]
 fn fields_of_a_trusted_proxy_are_the_client() {
-    let server = server(&[("proxies.trusted", "127.0.0.1; 10.0.0.0/8")]);
-    let fields =
-        "X-Forwarded-For: 6.6.6.6, 192.0.2.1, 10.1.1.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: b.example\r\n";
-    let answer = ask(&server, fields);
-    assert_eq!(answer.text(), "192.0.2.1:0 https://b.example");
+    let trusted = ("proxies.trusted", "127.0.0.1; 10.0.0.0/8");
+    let usual = server(&[trusted]);
+    let list = "X-Forwarded-For: 6.6.6.6, 192.0.2.1, 10.1.1.1\r\nX-Forwarded-Proto: https\r\n";
+    let answer = ask(&usual, list);
+    assert_eq!(answer.text(), "192.0.2.1:0 https://a.example");
     assert!(answer.field("set-cookie").unwrap().ends_with("; Secure"), "{}", answer.head);
-    assert_eq!(
-        text(&server, "Forwarded: for=\"[2001:db8::1]:7\";proto=https\r\n"),
-        "[2001:db8::1]:7 https://a.example"
-    );
-    assert!(!ask(&server, "").field("set-cookie").unwrap().contains("Secure"));
-    let contradiction = ask(&server, "Forwarded: for=6.6.6.6\r\nX-Forwarded-For: 192.0.2.1\r\n");
-    assert_eq!(contradiction.status, 400, "{contradiction:?}");
+    assert_eq!(text(&usual, ALL), "192.0.2.1:0 https://a.example", "what the proxy passes on is the client's");
+    assert_eq!(seen(&usual, ALL), "x-forwarded-for x-forwarded-proto");
+    assert!(!ask(&usual, "").field("set-cookie").unwrap().contains("Secure"));
+
+    let standard = server(&[trusted, ("proxies.fields", "forwarded")]);
+    let forwarded = "Forwarded: for=\"[2001:db8::1]:7\";proto=https;host=d.example,\r\n";
+    assert_eq!(text(&standard, forwarded), "[2001:db8::1]:7 https://d.example");
+    assert_eq!(text(&standard, ALL), "192.0.2.1:0 http://c.example");
+    assert_eq!(seen(&standard, ALL), "forwarded");
+    assert_eq!(ask(&standard, "Forwarded: for=\"6.6.6.6, for=192.0.2.1\r\n").status, 400);
+
+    let all = "x-forwarded-for; x-forwarded-proto; x-forwarded-host; x-forwarded-port";
+    let all = server(&[trusted, ("proxies.fields", all)]);
+    assert_eq!(text(&all, ALL), "192.0.2.1:0 https://b.example:99");
+    for (port, origin) in [("443", "https://a.example"), ("8443", "https://a.example:8443")] {
+        assert_eq!(
+            text(&all, &format!("X-Forwarded-Proto: https\r\nX-Forwarded-Port: {port}\r\n")).split(' ').nth(1),
+            Some(origin)
+        );
+    }
+    assert_eq!(ask(&all, "X-Forwarded-Port: x\r\n").status, 400);
+    assert_eq!(ask(&all, "X-Forwarded-Host: a@b\r\n").status, 400);
+
+    let none = server(&[trusted, ("proxies.fields", "")]);
+    assert!(text(&none, ALL).starts_with("127.0.0.1:") && seen(&none, ALL).is_empty());
+}
+
+#[test]
+fn over_http2_the_same_fields_are_read_and_removed() {
+    for (settings, expected, seen) in [
+        (&[("proxies.trusted", "127.0.0.1")][..], "192.0.2.1:0 https://x", "x-forwarded-for x-forwarded-proto"),
+        (
+            &[("proxies.trusted", "127.0.0.1"), ("proxies.fields", "forwarded")],
+            "192.0.2.1:0 http://c.example",
+            "forwarded",
+        ),
+        (&[], "127.0.0.1", ""),
+    ] {
+        let server = server(settings);
+        block_on(async {
+            let mut request = get("/sender");
+            for line in ALL.trim_end().split("\r\n") {
+                let (name, value) = line.split_once(": ").unwrap();
+                let name = skep::HeaderName::try_from(name).unwrap();
+                request.headers_mut().append(name, skep::HeaderValue::from_str(value).unwrap());
+            }
+            let response = connect(&server).await.send_request(request).await.unwrap();
+            assert_eq!(response.headers()["x-seen"], seen);
+            let (_, body) = http2::text(response).await.unwrap();
+            assert!(String::from_utf8(body).unwrap().starts_with(expected), "{expected}");
+        });
+    }
+}
+
+#[test]
+fn kinds_of_fields_that_report_the_same_are_refused_at_the_start() {
+    let both = [("proxies.fields", "x-forwarded-for; forwarded")];
+    let error = skep_server::Server::new(skep::App::new).fix(both[0].0, both[0].1).start().unwrap_err().to_string();
+    assert!(error.contains("proxies.fields") && error.contains("name those that the proxy writes"), "{error}");
 }
 
 #[test]
@@ -57,6 +121,31 @@ fn a_proxy_header_names_the_client() {
     let mut without = Raw::connect(&server);
     // With unread input, the close may arrive as a reset.
     assert!(!without.say(request).stream.read(&mut [0; 16]).is_ok_and(|count| count > 0));
+}
+
+#[test]
+fn behind_a_proxy_header_no_field_is_read() {
+    let trusted = "127.0.0.1; 192.0.2.0/24";
+    let server = server(&[("proxies.trusted", trusted), ("proxies.protocol", "true")]);
+    let unix = [&b"\r\n\r\n\0\r\nQUIT\n\x21\x31\0\xd8"[..], &[0; 216]].concat();
+    for header in [
+        // The client's own address is of a network that is trusted.
+        b"PROXY TCP4 192.0.2.1 127.0.0.1 4711 80\r\n".to_vec(),
+        b"PROXY UNKNOWN\r\n".to_vec(),
+        b"PROXY UNKNOWN 192.0.2.1 127.0.0.1 4711 80\r\n".to_vec(),
+        b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0".to_vec(),
+        unix,
+    ] {
+        let request = format!("GET /sender HTTP/1.1\r\nHost: a.example\r\n{ALL}\r\n");
+        let peer = if header.starts_with(b"PROXY TCP4") { "192.0.2.1:4711 " } else { "127.0.0.1:" };
+        let mut raw = Raw::connect(&server);
+        for header in [&header[..], b""] {
+            let answer = raw.say([header, request.as_bytes()].concat()).answer();
+            let text = answer.text();
+            assert!(text.starts_with(peer) && text.ends_with(" http://a.example"), "{text}");
+            assert_eq!(answer.field("x-seen"), Some(""), "{}", answer.head);
+        }
+    }
 }
 
 #[test]
@@ -126,4 +215,20 @@ fn who_reaches_an_https_site_without_tls_by_way_of_a_proxy_is_sent_to_it() {
     let answer = ask(&server, "X-Forwarded-Proto: https\r\n");
     assert_eq!(answer.status, 200);
     assert!(answer.field("strict-transport-security").is_some(), "{}", answer.head);
+}
+
+#[test]
+fn a_client_of_ipv4_has_that_address_on_a_socket_of_ipv6() {
+    let server = super::support::start(&[("listen", "[::]:0"), ("proxies.trusted", "192.0.2.0/24; ::ffff:127.0.0.2")]);
+    let port = server.urls()[0].rsplit(':').next().unwrap().split(' ').next().unwrap().to_owned();
+    let ask = |fields: &str| {
+        let stream = std::net::TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+        Raw::over(stream)
+            .say(format!("GET /sender HTTP/1.1\r\nHost: a.example\r\n{fields}\r\n"))
+            .answer()
+            .text()
+            .to_owned()
+    };
+    assert!(ask("").starts_with("127.0.0.1:"), "{}", ask(""));
+    assert!(ask(ALL).starts_with("127.0.0.1:"), "it is no proxy");
 }

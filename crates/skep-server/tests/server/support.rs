@@ -243,7 +243,7 @@ pub fn file(count: u64) -> std::io::Result<std::fs::File> {
     Ok(file)
 }
 
-/// The peer, and the origin that links have; sets a cookie.
+/// The peer, and the origin that links have; sets a cookie, and says in `x-seen` which fields of proxies there are.
 #[derive(Service)]
 #[service(GET "/sender")]
 struct Sender;
@@ -252,7 +252,18 @@ impl Handle for Sender {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let peer = cx.peer().address.map(|address| address.to_string()).unwrap_or_default();
         cx.set_cookie(&skep::Cookie::new("a", "b"));
-        Ok(Response::text(format!("{peer} {}", cx.shared().origin())))
+        let names = [
+            "forwarded",
+            "x-forwarded-for",
+            "x-forwarded-proto",
+            "x-forwarded-host",
+            "x-forwarded-port",
+            "x-forwarded-prefix",
+        ];
+        let is_seen = |name: &&'static str| cx.header(&skep::HeaderName::from_static(name)).is_some();
+        let seen = names.into_iter().filter(is_seen).collect::<Vec<_>>().join(" ");
+        let response = Response::text(format!("{peer} {}", cx.shared().origin()));
+        Ok(response.with_header(skep::HeaderName::from_static("x-seen"), skep::HeaderValue::try_from(seen).unwrap()))
     }
 }
 
@@ -345,7 +356,10 @@ pub struct Answer {
 
 impl Raw {
     pub fn connect(server: &Running) -> Self {
-        let stream = TcpStream::connect(address(server)).unwrap();
+        Self::over(TcpStream::connect(address(server)).unwrap())
+    }
+
+    pub fn over(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream, seen: Vec::new() }

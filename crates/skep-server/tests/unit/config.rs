@@ -86,6 +86,44 @@ fn flags_replace_a_list_and_add_to_their_own() {
 }
 
 #[test]
+fn a_unix_socket_has_permissions_and_a_group() {
+    let address = |said: &str, trusted: &str| {
+        let file = format!("listen = [{said:?}]\n[proxies]\ntrusted = [{trusted}]");
+        read(&file, &[], &[], &[]).map(|settings| settings.config.listen[0].unix().unwrap().clone())
+    };
+    for (said, trusted, path, mode, group) in [
+        ("unix:/run/a.sock", "", "/run/a.sock", 0o666, None),
+        ("unix:/run/a.sock", "\"unix\"", "/run/a.sock", 0o660, None),
+        ("unix:/run/a.sock", "\"127.0.0.1\"", "/run/a.sock", 0o666, None),
+        ("unix:/run/a.sock mode=0660 group=www-data", "", "/run/a.sock", 0o660, Some("www-data")),
+        ("unix:/run/a.sock  group=33\tmode=777 ", "\"unix\"", "/run/a.sock", 0o777, Some("33")),
+        ("unix:/run/my app.sock mode=0600", "", "/run/my app.sock", 0o600, None),
+        ("unix:/run/a b=c/d.sock", "", "/run/a b=c/d.sock", 0o666, None),
+    ] {
+        let found = address(said, trusted).unwrap();
+        assert_eq!((found.path.to_str().unwrap(), found.mode(), found.group.as_deref()), (path, mode, group), "{said}");
+    }
+    for said in [
+        "unix:/a mode=",
+        "unix:/a mode=66",
+        "unix:/a mode=0888",
+        "unix:/a mode=1777",
+        "unix:/a mode=rw-rw-rw-",
+        "unix:/a mode=0660 mode=0666",
+        "unix:/a group=",
+        "unix:/a owner=www-data",
+        "unix: mode=0660",
+        "127.0.0.1:80 mode=0660",
+    ] {
+        let problem = address(said, "").unwrap_err();
+        assert!(problem.starts_with("skep.toml:1: listen = "), "{problem}");
+    }
+    let file = "[status]\nlisten = \"unix:/run/s.sock\"";
+    let status = read(file, &[], &[], &[]).unwrap().config.status.listen.0.unwrap();
+    assert_eq!(status.unix().unwrap().mode(), 0o600);
+}
+
+#[test]
 fn an_unknown_key_is_refused_with_its_line_and_the_nearest_name() {
     let problem = read("\n[limits]\nbdoy = 1\n", &[], &[], &[]).unwrap_err();
     assert_eq!(problem, "skep.toml:3: there is no setting \"limits.bdoy\"; did you mean limits.body?");

@@ -90,8 +90,8 @@ fn client(allow: &[&str], per_host: usize) -> Client {
     Client::with_roots(hosts(allow), per_host, RootCertStore::empty())
 }
 
-fn hosts(allow: &[&str]) -> FetchHosts {
-    FetchHosts::of(&allow.iter().map(|said| (*said).to_owned()).collect::<Vec<_>>())
+fn hosts(allow: &[&str]) -> Reach {
+    Reach::parse(&allow.iter().map(|said| (*said).to_owned()).collect::<Vec<_>>()).unwrap()
 }
 
 fn bounds(time: Duration, body: u64) -> Bounds {
@@ -128,8 +128,10 @@ async fn a_host_that_is_not_named_is_asked_nothing() {
     let other = Other::start(HELLO).await;
     let port = other.address.port();
     let localhost = format!("http://localhost:{port}/");
-    // A pattern allows no address of this machine, neither a literal one nor what a name or a number stands for.
-    for allow in [&[][..], &["example.org"], &["127.0.0.1:1"], &["*"], &["*.0.0.1"]] {
+    // Neither a pattern nor a name allows an address of this machine, a literal one or what a name or a number stands for.
+    for allow in
+        [&[][..], &["example.org"], &["127.0.0.1:1"], &["*"], &["*.0.0.1"], &["localhost"], &["*", "127.0.0.1:1"]]
+    {
         let client = client(allow, 8);
         for url in [
             other.url(),
@@ -142,8 +144,9 @@ async fn a_host_that_is_not_named_is_asked_nothing() {
         }
     }
     assert_eq!(other.connections.load(Ordering::Relaxed), 0);
-    let named = client(&["*", &format!("localhost:{port}")], 8);
-    assert_eq!(get(&named, &localhost).await.unwrap().status(), 200);
+    for allow in [&["*", &format!("127.0.0.1:{port}")][..], &["LOCALHOST", "127.0.0.1"], &["localhost", "private"]] {
+        assert_eq!(get(&client(allow, 8), &localhost).await.unwrap().status(), 200, "{allow:?}");
+    }
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -221,10 +224,10 @@ async fn a_certificate_that_nobody_vouches_for_is_refused() {
             let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await;
         }
     });
-    let error = get(&client(&["localhost"], 8), &url).await.unwrap_err();
+    let error = get(&client(&["localhost", "private"], 8), &url).await.unwrap_err();
     assert!(error.is_unreachable() && format!("{error:?}").contains("UnknownIssuer"), "{error:?}");
     let mut roots = RootCertStore::empty();
     roots.add(cert.der().clone()).unwrap();
-    let trusting = Client::with_roots(hosts(&["localhost"]), 8, roots);
+    let trusting = Client::with_roots(hosts(&["localhost", "private"]), 8, roots);
     assert_eq!(get(&trusting, &url).await.unwrap().status(), 204);
 }

@@ -93,6 +93,12 @@ impl FromStr for AddressRange {
             IpAddr::V4(address) => u128::from(address.to_bits() & (u32::MAX >> bits)),
             IpAddr::V6(address) => address.to_bits() & (u128::MAX >> bits),
         };
+        // `::ffff:10.0.0.0/104` is `10.0.0.0/8`: clients have the shorter form.
+        let four = match address {
+            IpAddr::V6(six) => six.to_ipv4_mapped().zip(bits.checked_sub(96)),
+            IpAddr::V4(_) => None,
+        };
+        let (address, bits) = four.map_or((address, bits), |(address, bits)| (address.into(), bits));
         if rest == 0 { Ok(Self { address, bits }) } else { Err(problem()) }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A [`RequestLog`] is current on a thread while the request is worked on there.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -135,13 +136,13 @@ impl RequestLog {
     }
 
     /// Makes a span of the request, if the program's subscriber wants spans; the server's does not.
-    pub(crate) fn with_span(mut self, method: &str, path: &str) -> Self {
+    pub(crate) fn with_span<'p>(mut self, method: &str, path: impl FnOnce() -> Cow<'p, str>) -> Self {
         let span = tracing::info_span!(
             target: "skep::request",
             "request",
             id = %format_args!("{:016x}", self.id),
             method,
-            path,
+            path = &*path(),
             trace = self.trace(),
             user = Empty,
         );

@@ -194,7 +194,7 @@ pub(super) async fn record_of(cx: &Cx<'_>, kind: EventKind, account: Option<Stri
         account,
         user: user.or_else(|| cx.shared().resources().user().map(str::to_owned)),
         address: cx.peer().address.map(|address| address.ip()),
-        path: without_tokens(cx.uri().path()),
+        path: without_tokens(&cx.shared().resources().shared().masks.path(cx.uri().path())),
         request: cx.id(),
         at: UNIX_EPOCH + Duration::from_millis(now(cx)),
     };

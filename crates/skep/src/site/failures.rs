@@ -1,5 +1,7 @@
 //! What failed: its page, and its line in the log.
 
+use std::borrow::Cow;
+
 use http::StatusCode;
 use http::header::SET_COOKIE;
 use http::request::Parts;
@@ -10,6 +12,7 @@ use crate::cookie;
 use crate::error::Error;
 use crate::error_page::{self, Failure};
 use crate::log_limit::LogLimit;
+use crate::masks::Masks;
 use crate::nonce;
 use crate::panic;
 use crate::request::{Peer, RequestId};
@@ -78,7 +81,7 @@ impl Local {
     }
 
     pub(super) fn fail(&self, error: &Error, id: RequestId, about: &About<'_>) -> Response {
-        log(error, id, about);
+        log(error, id, about, self.site().masks());
         let mut response = self.page(error, id, about);
         if error.is_ours() {
             response.set_cause(error.to_string());
@@ -102,9 +105,9 @@ impl Local {
 
 static UNAVAILABLE: LogLimit = LogLimit::new("requests answered with 503");
 
-fn log(error: &Error, id: RequestId, about: &About<'_>) {
+fn log(error: &Error, id: RequestId, about: &About<'_>, masks: &Masks) {
     let method = about.parts.map_or("-", |parts| parts.method.as_str());
-    let path = about.parts.map_or("-", |parts| parts.uri.path());
+    let path = &*about.parts.map_or(Cow::Borrowed("-"), |parts| masks.path(parts.uri.path()));
     let user = about.user;
     if error.status() == StatusCode::SERVICE_UNAVAILABLE {
         // It is too much of something, and may be what somebody wants.

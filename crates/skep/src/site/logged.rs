@@ -8,6 +8,7 @@ use http::request::Parts;
 
 use super::{Local, Site};
 use crate::log::{self, RequestLog, Trace, Whose};
+use crate::masks::Masks;
 use crate::request::Request;
 use crate::response::{Response, Result};
 
@@ -29,6 +30,13 @@ impl Site {
     pub fn seal_log_level(&self, level: tracing::Level, lasts: Duration) -> Result<String> {
         self.resources.seal_level(level, lasts)
     }
+
+    /// What logs must not show of addresses.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn masks(&self) -> &Masks {
+        &self.resources.masks
+    }
 }
 
 impl Local {
@@ -45,7 +53,7 @@ impl Local {
             let raised = local.site().resources.raised_level(headers).max(of_address);
             let mut log = RequestLog::new(id.into(), headers, raised)
                 .with_trace(extensions.get::<Trace>().copied())
-                .with_span(method.as_str(), uri.path());
+                .with_span(method.as_str(), || local.site().masks().path(uri.path()));
             #[cfg(not(feature = "tower"))]
             let mut work = pin!(local.respond(&mut request, id));
             #[cfg(feature = "tower")]

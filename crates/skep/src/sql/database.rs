@@ -16,7 +16,7 @@ use super::dependencies::{OnCommit, Writes};
 use super::error::{Kind, Result};
 use super::local::Local;
 use super::migrations::{Migrations, Steps};
-use super::open::{OpenError, check, check_careful, describe_migrations, open};
+use super::open::{OpenError, check, check_careful, check_writable, describe_migrations, open};
 use super::options::Options;
 use super::pool::{Lease, Pool};
 #[cfg(feature = "postgres")]
@@ -332,6 +332,15 @@ impl Database {
                 let damaged = || Kind::Damaged { path: shared.path.clone() }.into();
                 if is_damaged { Err(damaged()) } else { Ok(()) }
             }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Why nothing can be written: another user owns a file of the database, or the file system is read-only.
+    pub(crate) fn check_writable(&self) -> std::io::Result<()> {
+        match &self.engine {
+            Engine::Sqlite(shared) => check_writable(&shared.path),
             #[cfg(feature = "postgres")]
             Engine::Postgres(_) => Ok(()),
         }

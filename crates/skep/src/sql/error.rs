@@ -114,6 +114,12 @@ pub(super) enum Kind {
     Other(Box<dyn StdError + Send + Sync>),
 }
 
+/// The message for clients when the disk is full.
+pub(crate) const NO_ROOM: &str = "Nothing can be saved at the moment: there is no room left. Please try again later.";
+
+/// The message when nothing may be written.
+pub(crate) const READ_ONLY: &str = "Nothing can be changed at the moment. Please try again later.";
+
 impl Error {
     /// An error of the caller's own, for closures that must give back this type; a transaction ends and is undone.
     pub fn other(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
@@ -232,9 +238,9 @@ impl Error {
         if self.is_busy() {
             Some("Too much is being written at the moment. Please try again.")
         } else if self.is_full() {
-            Some("Nothing can be saved at the moment: there is no room left. Please try again later.")
+            Some(NO_ROOM)
         } else if self.is_read_only() {
-            Some("Nothing can be changed at the moment. Please try again later.")
+            Some(READ_ONLY)
         } else if self.is_in_doubt() {
             Some(
                 "The database does not answer at the moment, and it is not known whether what you sent was saved. Please \

@@ -43,6 +43,8 @@ pub(super) enum Problem {
     ReadOnly {
         pending: String,
     },
+    /// For `--check`: the application could only read.
+    Unwritable(io::Error),
     Newer {
         file: String,
     },
@@ -171,7 +173,8 @@ fn try_check(path: &Path, migrations: &Steps<'_>) -> Result<(), Problem> {
     }
     let raw = existing(path)?;
     raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(sqlite)?;
-    migrations.check(&raw)
+    migrations.check(&raw)?;
+    check_writable(path).map_err(Problem::Unwritable)
 }
 
 fn try_open(path: &Path, migrations: &Steps<'_>, options: &mut Options) -> Result<Connection, Problem> {
@@ -189,12 +192,27 @@ fn try_open(path: &Path, migrations: &Steps<'_>, options: &mut Options) -> Resul
     // The first look into the file: a wrong one fails here.
     raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(sqlite)?;
     let read_only = raw.is_readonly("main").map_err(sqlite)?;
+    if let Err(error) = check_writable(path)
+        && !options.read_only
+    {
+        tracing::warn!(target: "skep::sql", "{error}; every change will fail");
+    }
     if !read_only {
         use_wal(&raw, options.busy_timeout)?;
     }
     function::register_first(&raw, &options.functions)?;
     migrate(&mut raw, migrations, read_only, options.guests)?;
     Ok(Connection::set_up(raw, Role::Writer, options).map_err(sqlite)?)
+}
+
+/// The file, and those that SQLite has beside it.
+pub(super) fn check_writable(path: &Path) -> std::io::Result<()> {
+    let beside = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    ["", "-wal", "-shm"].into_iter().try_for_each(|suffix| private::check_writable(&beside(suffix)))
 }
 
 fn open_file(path: &Path, options: &Options) -> Result<rusqlite::Connection, Problem> {
@@ -270,6 +288,9 @@ impl fmt::Display for Problem {
                 "migration {pending} has to run, and the file cannot be written; \
                  allow writing to it and to its directory"
             ),
+            Self::Unwritable(error) => {
+                write!(f, "{error}; every change would fail: give the file to the user of the server")
+            }
             Self::Newer { file } => {
                 write!(f, "it is from a newer version of this program, which ran migration {file}; start that version")
             }

@@ -97,7 +97,7 @@ impl Cx<'_> {
     {
         let (parts, shared) = (self.shared().parts(), self.shared().resources().shared());
         let accept = accept(parts)?;
-        if !origin::is_allowed(parts, &shared.trusted_origins) {
+        if !origin::is_allowed(parts, shared.own_origins(parts, self.peer())) {
             return Err(Error::forbidden("this websocket was opened from another site"));
         }
         let (options, id, protocol) = (shared.setup.websocket, self.id(), choose(protocols, parts));

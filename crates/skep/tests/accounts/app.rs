@@ -2,6 +2,7 @@
 
 use skep::form::{Email, Password, Text};
 use skep::mail::Mail;
+use skep::param::Token;
 use skep::people::{
     Account, Fresh, MailAccount, PasswordAccount, PasswordCost, RecoveryCodes, SecurityEvent, SecurityLog, Signed,
     Totp, TotpAccount, awaiting_second_factor, change_password, confirm_totp, end_session, hash_password,
@@ -81,7 +82,7 @@ impl Handle for SignUp {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         send_sign_up_link::<User>(cx, self.email.as_str(), |to, token| match token {
             Some(token) => {
-                let link = cx.absolute(SignUpPage { token: token.to_owned() });
+                let link = cx.absolute(SignUpPage { token: token.into() });
                 Mail::new(to, "Welcome", format!("Choose a password: {link}"))
             }
             None => Mail::new(to, "You have an account", "Somebody, perhaps you, wanted to sign up with this address."),
@@ -94,7 +95,7 @@ impl Handle for SignUp {
 #[derive(Service)]
 #[service(GET "/sign-up/{token}", open = "the token says who may")]
 struct SignUpPage {
-    token: String,
+    token: Token,
 }
 
 impl Handle for SignUpPage {
@@ -113,7 +114,7 @@ impl Handle for SignUpPage {
 #[derive(Service)]
 #[service(POST "/sign-up/{token}", page = SignUpPage { token }, open = "the token says who may")]
 struct ChoosePassword {
-    token: String,
+    token: Token,
     #[form]
     password: Password<10, 200>,
 }
@@ -212,7 +213,7 @@ struct RequestLink {
 impl Handle for RequestLink {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         send_sign_in_link::<User>(cx, self.email.as_str(), |to, token| {
-            let link = cx.absolute(LinkPage { token: token.to_owned() });
+            let link = cx.absolute(LinkPage { token: token.into() });
             Mail::new(to, "Sign in", format!("Open this link to sign in: {link}"))
         })
         .await?;
@@ -223,7 +224,7 @@ impl Handle for RequestLink {
 #[derive(Service)]
 #[service(GET "/sign-in/link/{token}", open = "the token says who may")]
 struct LinkPage {
-    token: String,
+    token: Token,
 }
 
 impl Handle for LinkPage {
@@ -236,7 +237,7 @@ impl Handle for LinkPage {
 #[derive(Service)]
 #[service(POST "/sign-in/link/{token}", open = "the token says who may")]
 struct OpenLink {
-    token: String,
+    token: Token,
 }
 
 impl Handle for OpenLink {
@@ -260,7 +261,7 @@ struct RequestReset {
 impl Handle for RequestReset {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         send_reset_link::<User>(cx, self.email.as_str(), |to, token| {
-            let link = cx.absolute(Reset { token: token.to_owned() }.at("form"));
+            let link = cx.absolute(Reset { token: token.into() }.at("form"));
             Mail::new(to, "A new password", format!("Choose a new password: {link}"))
         })
         .await?;
@@ -271,7 +272,7 @@ impl Handle for RequestReset {
 #[derive(Service)]
 #[service(GET "/reset/{token}", open = "the token says who may")]
 struct Reset {
-    token: String,
+    token: Token,
 }
 
 impl Handle for Reset {
@@ -286,7 +287,7 @@ impl Handle for Reset {
 #[derive(Service)]
 #[service(POST "/reset/{token}", page = Reset { token }, open = "the token says who may")]
 struct SetPassword {
-    token: String,
+    token: Token,
     #[form]
     password: Password<10, 200>,
 }
@@ -335,7 +336,7 @@ struct ChangeEmail {
 impl Handle for ChangeEmail {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         send_confirmation_link(cx, &*self.user, self.email.as_str(), |to, token| {
-            let link = cx.absolute(ConfirmPage { token: token.to_owned() });
+            let link = cx.absolute(ConfirmPage { token: token.into() });
             Mail::new(to, "Your new address", format!("Confirm it: {link}"))
         })
         .await?;
@@ -347,7 +348,7 @@ impl Handle for ChangeEmail {
 #[derive(Service)]
 #[service(GET "/email/{token}", open = "the token says who may")]
 struct ConfirmPage {
-    token: String,
+    token: Token,
 }
 
 impl Handle for ConfirmPage {
@@ -359,7 +360,7 @@ impl Handle for ConfirmPage {
 #[derive(Service)]
 #[service(POST "/email/{token}", open = "the token says who may")]
 struct ConfirmEmail {
-    token: String,
+    token: Token,
 }
 
 impl Handle for ConfirmEmail {

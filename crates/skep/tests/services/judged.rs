@@ -77,6 +77,20 @@ fn only_the_site_itself_may_change_something() {
 }
 
 #[test]
+fn where_the_base_url_has_tls_a_page_without_is_another_site() {
+    let client = Client::new(app().base_url("https://example.org")).without_fetch_metadata();
+    for (host, origin, status) in [
+        ("example.org", "https://example.org", 200),
+        ("example.org", "http://example.org", 403),
+        // The same server by another name, perhaps that of a developer's machine.
+        ("localhost:8800", "http://localhost:8800", 200),
+    ] {
+        let answer = client.request(Method::POST, "/").header("host", host).header("origin", origin).send();
+        assert_eq!(answer.status(), status, "{origin} at {host}");
+    }
+}
+
+#[test]
 fn reading_and_what_is_no_browser_pass() {
     assert!(allowed(Method::GET, &[("sec-fetch-site", "cross-site")]));
     assert!(allowed(Method::POST, &[]));

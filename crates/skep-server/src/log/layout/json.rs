@@ -1,5 +1,7 @@
 //! JSON, and the Elastic Common Schema.
 
+use skep_units::is_unprintable;
+
 use super::level_in_lower_case;
 use crate::log::record::{Kind, Record};
 use crate::log::text::{is_plain, write_padded};
@@ -71,7 +73,7 @@ fn write_member(out: &mut Vec<u8>, name: &str, value: &str) {
     write_string(out, value);
 }
 
-/// Writes a string with its quotes. What some readers take for a line break is escaped as well.
+/// Writes a string with its quotes. What a reader would not see, or see elsewhere, is escaped as well.
 pub(in crate::log) fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     if is_plain(text) {
@@ -87,11 +89,11 @@ fn write_char(out: &mut Vec<u8>, letter: char) {
         '"' | '\\' => out.extend([b'\\', letter as u8]),
         '\n' => out.extend_from_slice(b"\\n"),
         '\t' => out.extend_from_slice(b"\\t"),
-        _ if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') => {
-            // All of them are in the basic plane.
-            out.extend_from_slice(b"\\u");
-            let code = u32::from(letter);
-            out.extend([12, 8, 4, 0].map(|shift| b"0123456789abcdef"[(code >> shift) as usize & 15]));
+        _ if is_unprintable(letter) => {
+            for code in letter.encode_utf16(&mut [0; 2]) {
+                out.extend_from_slice(b"\\u");
+                out.extend([12, 8, 4, 0].map(|shift| b"0123456789abcdef"[usize::from(*code >> shift) & 15]));
+            }
         }
         _ => out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
+use skep_units::escape_unprintable;
 
 use crate::log::record::{Kind, Record};
 
@@ -52,7 +53,7 @@ pub(super) fn write(out: &mut Vec<u8>, record: &Record<'_>) {
 /// With texts of at most this length; without fields if it is 0.
 fn log_record<'r>(record: &'r Record<'_>, most: usize) -> LogRecord<'r> {
     let since = record.now.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let cut = |text: &'r str| Cow::Borrowed(&text[..text.floor_char_boundary(most)]);
+    let cut = |text: &'r str| escape_unprintable(&text[..text.floor_char_boundary(most)]);
     let fields = record.fields.iter().filter(|_| most > 0);
     LogRecord {
         time: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX),

@@ -28,6 +28,22 @@ fn foreign_text_stays_on_its_line() {
 }
 
 #[test]
+fn what_hides_or_reorders_other_text_is_escaped() {
+    for code in (0..0x20)
+        .chain(0x7f..0xa0)
+        .chain([0xad, 0x61c, 0x180e, 0xfeff, 0xe0041])
+        .chain(0x200b..0x2010)
+        .chain(0x2028..0x202f)
+        .chain(0x2060..0x2070)
+    {
+        let letter = char::from_u32(code).unwrap();
+        assert_eq!(text(|out| write_escaped(out, &format!("a{letter}b"))), format!("a\\u{{{code:x}}}b"));
+    }
+    let shown = "\u{e9} \u{6f22} \u{1f600} \u{5d0} e\u{301}";
+    assert_eq!(text(|out| write_escaped(out, shown)), shown);
+}
+
+#[test]
 fn numbers_are_written_whole() {
     assert_eq!(text(|out| write_padded(out, 0, 1)), "0");
     assert_eq!(text(|out| write_padded(out, u64::MAX, 1)), u64::MAX.to_string());

@@ -23,6 +23,10 @@ fn the_client_of_either_version_is_read_and_nothing_behind_it() {
     let v4 = [192, 0, 2, 1, 10, 0, 0, 1, 0x12, 0x67, 0, 80];
     assert_eq!(read(&[binary(1, 0x11, &v4), b"GET".to_vec()].concat()), Ok(("192.0.2.1:4711".to_owned(), false, 3)));
     assert_eq!(read(&binary(0, 0, &[])), Ok(("10.0.0.1:1".to_owned(), false, 0)), "a health check");
+    let mapped = b"PROXY TCP6 ::ffff:192.0.2.1 ::1 4711 80\r\n";
+    assert_eq!(read(mapped).unwrap().0, "192.0.2.1:4711");
+    let unix = [0; 216];
+    assert_eq!(read(&binary(1, 0x31, &unix)), Ok(("10.0.0.1:1".to_owned(), false, 0)), "a client of a unix socket");
     let over_tls = [&v4[..], &[0x20, 0, 5, 1, 0, 0, 0, 0]].concat();
     assert_eq!(read(&binary(1, 0x11, &over_tls)), Ok(("192.0.2.1:4711".to_owned(), true, 0)));
 }

@@ -1,0 +1,42 @@
+//! Text of clients, as logs and terminals may show it.
+
+use std::borrow::Cow;
+
+/// True for a character that a log or a terminal must not show as it is: it ends a line, controls the terminal, changes the order of
+/// the others (bidirectional formatting), or is not seen.
+///
+/// ```
+/// assert!("\n\u{7f}\u{85}\u{202e}\u{2066}\u{200b}\u{2028}".chars().all(skep_units::is_unprintable));
+/// assert!(!"aé漢 \u{301}😀".chars().any(skep_units::is_unprintable));
+/// ```
+#[must_use]
+pub fn is_unprintable(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' // soft hyphen, Arabic letter mark, Mongolian vowel separator
+                | '\u{200b}'..='\u{200f}' // of no width, and marks of direction
+                | '\u{2028}'..='\u{202e}' // separators, embeddings and overrides
+                | '\u{2060}'..='\u{206f}' // joiners, invisible operators, isolates
+                | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}' // tags
+        )
+}
+
+/// The text with an escape such as `\u{202e}` for each of these, but for line breaks and tabs.
+///
+/// ```
+/// assert_eq!(skep_units::escape_unprintable("one\n\u{202e}two"), "one\n\\u{202e}two");
+/// ```
+#[must_use]
+pub fn escape_unprintable(text: &str) -> Cow<'_, str> {
+    let is_escaped = |character: char| is_unprintable(character) && !matches!(character, '\n' | '\t');
+    if !text.contains(is_escaped) {
+        return text.into();
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_escaped(character) { escaped.extend(character.escape_unicode()) } else { escaped.push(character) }
+    }
+    escaped.into()
+}
