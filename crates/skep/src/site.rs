@@ -431,6 +431,8 @@ impl Local {
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
         }
+        #[cfg(feature = "people")]
+        cx.watch(&mut response).await?;
         Ok(response)
     }
 

@@ -14,6 +14,12 @@ use crate::request::{Peer, RequestId};
 use crate::resources::ThreadResources;
 use crate::response::{Response, Result};
 
+/// What is done with the response, which ends with what the guards have admitted.
+#[cfg(feature = "people")]
+type Admitted = Option<crate::cx::WatchResponse>;
+#[cfg(not(feature = "people"))]
+type Admitted = ();
+
 /// What is mounted where a request leads, unless a service or a folder answers there, and its position in `Site::service_observed`.
 pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountPoint)> {
     let path = parts.uri.path();
@@ -45,8 +51,17 @@ impl Local {
         // A block of its own: what is pinned borrows the parts until it is dropped.
         let admitted = { CatchPanic(pin!(self.admit_to_mount(parts, (peer, id), resources))).await };
         match admitted {
+            #[cfg(not(feature = "people"))]
             Ok(Ok(())) => mount.catching(Mounted::new(parts, body, peer, id)).await,
-            refused => refused.map(|refused| refused.map(|()| Response::default())),
+            #[cfg(feature = "people")]
+            Ok(Ok(watch)) => {
+                let mut answered = mount.catching(Mounted::new(parts, body, peer, id)).await;
+                if let (Some(watch), Ok(Ok(response))) = (watch, &mut answered) {
+                    watch(response);
+                }
+                answered
+            }
+            refused => refused.map(|refused| refused.map(|_| Response::default())),
         }
     }
 
@@ -56,14 +71,14 @@ impl Local {
         parts: &Parts,
         (peer, id): (Peer, RequestId),
         resources: &ThreadResources,
-    ) -> Result<()> {
+    ) -> Result<Admitted> {
         let path = parts.uri.path();
         if self.site().access.has_any(path) {
             Box::pin(self.check_access(parts, (peer, id), resources)).await?;
         }
         let mut guards = self.site().prefix_guards.iter().filter(|guard| guard.prefix.holds(path)).peekable();
         if guards.peek().is_none() {
-            return Ok(());
+            return Ok(Admitted::default());
         }
         let mut cx = Cx::new(parts, peer, (Body::empty(), 0), resources, id);
         for guard in guards {
@@ -71,6 +86,9 @@ impl Local {
                 return Err(cx.fail(error));
             }
         }
-        Ok(())
+        #[cfg(not(feature = "people"))]
+        return Ok(());
+        #[cfg(feature = "people")]
+        cx.watcher().await
     }
 }
