@@ -9,7 +9,7 @@ use skep::people::{
     password_sign_in, sign_out, sign_out_everywhere, weakness,
 };
 use skep::prelude::*;
-use skep::sql::{Row, migrations, query};
+use skep::sql::{Migration, Migrations, Row, migrations, query};
 use skep::test::{Client, TestResponse};
 use skep::{Setup, Site};
 use skep_cache::Clock;
@@ -385,6 +385,26 @@ fn a_stream_ends_when_its_rule_refuses() {
     clock.advance(Duration::from_secs(11));
     assert_eq!(events.next_event(), None);
     assert_eq!(client.get("/profile").status(), 200);
+}
+
+#[test]
+fn keys_that_are_given_out_again_are_a_warning_of_the_check() {
+    const OLD: Migrations = Migrations::new(&[Migration::new(
+        1,
+        "0001_user.sql",
+        "create table user (id integer primary key, email text not null unique, password text, admin integer);",
+    )]);
+    let reports = |app: App| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut setup = Setup::default();
+        setup.data = folder.path().join("data");
+        app.check(&setup).unwrap()
+    };
+    let found = reports(App::new().database(OLD).serve::<(Profile,)>());
+    assert!(found.len() == 1 && found[0].starts_with("warning: table user:"), "{found:?}");
+    assert_eq!(reports(app()), Vec::<String>::new());
+    // Without accounts nothing names its rows.
+    assert_eq!(reports(App::new().database(OLD)), Vec::<String>::new());
 }
 
 #[test]
