@@ -21,6 +21,7 @@ mod machine;
 mod manifests;
 mod modules;
 mod records;
+mod row_numbers;
 mod size;
 mod snippets;
 mod source;
@@ -47,6 +48,7 @@ pub(crate) const RULES: &[Rule] = &[
     machine::paths,
     machine::registries,
     changelog::unreleased,
+    row_numbers::are_not_given_twice,
     words::avoided,
 ];
 

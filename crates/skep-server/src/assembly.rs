@@ -94,6 +94,7 @@ pub(crate) fn app_setup(
     setup.secret_keys.clone_from(&config.secret_keys);
     setup.session.idle = config.session.idle;
     setup.session.store = config.session.store;
+    setup.session.cookie = config.session.cookie;
     setup.session.life = config.session.life;
     setup.offload = Arc::new(Pool::new(config.limits.blocking_threads, config.limits.blocking_queue));
     setup.access = config.access.rules();

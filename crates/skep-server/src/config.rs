@@ -26,7 +26,7 @@ use skep::Secret;
 use skep::cache::Tiers;
 use skep::compression::{Coding, Private};
 use skep::link::BaseUrl;
-use skep::session::SessionStore;
+use skep::session::{CookieLife, SessionStore};
 use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 
 use crate::error::StartError;
@@ -175,6 +175,7 @@ pub(crate) struct Mail {
 pub(crate) struct Session {
     pub(crate) idle: Duration,
     pub(crate) store: SessionStore,
+    pub(crate) cookie: CookieLife,
     pub(crate) life: Duration,
 }
 

@@ -359,7 +359,11 @@ impl App {
     /// Makes the application ready to answer, or says all that keeps it from it.
     pub fn open(self, setup: Setup) -> Result<Site, StartError> {
         panic::install_hook();
-        let (site, starts) = self.put_together(setup)?;
+        let (site, starts, warnings) = self.put_together(setup)?;
+        // A test is no deployment.
+        for warning in warnings.iter().filter(|_| !site.setup().temporary_database) {
+            tracing::warn!(target: "skep::sql", "{warning}");
+        }
         // A component's files belong to many instances at once, and its start must leave no file open.
         if !cfg!(target_family = "wasm") {
             remove_old_uploads(site.data());
@@ -392,13 +396,17 @@ impl App {
             settings: setup.settings.clone(),
             ..Setup::default()
         };
-        self.put_together(nowhere)?;
+        let (_, _, warnings) = self.put_together(nowhere)?;
         keys_of(setup).check().map_err(|error| StartError::new(error.at_start()))?;
         let reports = checks.into_iter().map(|check| check(setup)).collect::<Result<Vec<_>, _>>()?;
-        Ok(reports.into_iter().flatten().collect())
+        // They are of SQLite, as the database is that was just made.
+        let warnings = warnings.into_iter().filter(|_| setup.database.is_none());
+        let warnings = warnings.map(|warning| format!("warning: {warning}"));
+        Ok(warnings.chain(reports.into_iter().flatten()).collect())
     }
 
-    fn put_together(mut self, setup: Setup) -> Result<(Site, Vec<Start>), StartError> {
+    /// The site, what is to be done at its start, and what people should know of its database.
+    fn put_together(mut self, setup: Setup) -> Result<(Site, Vec<Start>, Vec<String>), StartError> {
         let base_url = setup.base_url.clone().or(self.base_url.take());
         let security_headers = self.compile_security_headers();
         let mut entries = with_folders(std::mem::take(&mut self.services), &self.folders);
@@ -422,12 +430,14 @@ impl App {
             .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
         let (service_names, service_routes) = observed::number(&mut entries, &self.mounts);
         let masks = masks(&self.secret_routes, &entries, &self.mounts);
+        let names_rows = database::names_rows(&entries, self.database.as_ref());
         let router = Router::new(entries);
         let router = router.map_err(|conflicts| problems.extend(conflicts.iter().map(ToString::to_string))).ok();
         let (Some(router), Some(security_headers), []) = (router, security_headers, &*problems) else {
             return Err(StartError { problems });
         };
         let database = database::open(self.database, &setup, self.has_once)?;
+        let warnings = database::warnings(database.as_ref().filter(|_| names_rows))?;
         let databases = databases::open(database.as_ref(), &self.databases, &setup, &self.ignored_tables)?;
         let program = self.name.map_or("skep", |(name, _)| name);
         let caches = Arc::new(Caches::new(&setup, program, base_url.as_ref(), self.ignored_tables));
@@ -465,7 +475,7 @@ impl App {
                 setup,
             }),
         };
-        Ok((site, self.starts))
+        Ok((site, self.starts, warnings))
     }
 }
 

@@ -1,6 +1,8 @@
 //! What follows the header block, in either direction.
 
 pub mod drain;
+#[cfg(feature = "people")]
+pub(crate) mod watched;
 
 use std::borrow::Cow;
 use std::fmt;

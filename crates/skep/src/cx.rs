@@ -36,6 +36,8 @@ use crate::sql;
 use crate::validation::Messages;
 
 use self::forms::FormState;
+#[cfg(feature = "people")]
+pub(crate) use self::streams::{WatchResponse, Watching};
 
 /// One request, as its handler sees it.
 ///
@@ -70,6 +72,9 @@ pub struct Cx<'r> {
     memory: Option<Box<Share>>,
     /// There was a transaction, which perhaps has ended.
     has_begun: Cell<bool>,
+    /// What is done with a response that goes on: it ends with what a guard has admitted.
+    #[cfg(feature = "people")]
+    watch: Cell<Option<streams::Watch>>,
 }
 
 impl<'r> Cx<'r> {
@@ -92,6 +97,8 @@ impl<'r> Cx<'r> {
             session: OnceCell::new(),
             memory: None,
             has_begun: Cell::new(false),
+            #[cfg(feature = "people")]
+            watch: Cell::new(None),
         }
     }
 
@@ -256,6 +263,10 @@ impl<'r> Cx<'r> {
     /// Encrypts a value for a link or a hidden field, so that only this application can read it, unchanged, for this purpose, and until
     /// it expires after `lasts`. The result has letters, digits, `-` and `_`. A value that has no JSON form is an error.
     ///
+    /// The number of a row alone is no good value: a number may be given to another row while the link lasts. Seal
+    /// something random of the
+    /// row with it; `docs/guides/sealed-links.md` shows how.
+    ///
     /// It may be opened any number of times: what is to happen once needs a mark in the database, or a part of the value that the
     /// act changes, such as the hash of the password that a link in a mail resets.
     ///
@@ -264,13 +275,13 @@ impl<'r> Cx<'r> {
     /// use skep::prelude::*;
     ///
     /// #[derive(Service)]
-    /// #[service(GET "/confirm/{token}")]
-    /// struct Confirm { token: String }
+    /// #[service(GET "/unsubscribe/{token}")]
+    /// struct Unsubscribe { token: String }
     ///
-    /// impl Handle for Confirm {
+    /// impl Handle for Unsubscribe {
     ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-    ///         let user: u32 = cx.unseal("confirm e-mail", &self.token)?.or_404()?;
-    ///         Ok(Response::text(format!("thank you, user {user}")))
+    ///         let address: String = cx.unseal("unsubscribe", &self.token)?.or_404()?;
+    ///         Ok(Response::text(format!("no more mails to {address}")))
     ///     }
     /// }
     ///
@@ -280,15 +291,15 @@ impl<'r> Cx<'r> {
     ///
     /// impl Handle for Link {
     ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-    ///         let token = cx.seal("confirm e-mail", &7, Duration::from_hours(24))?;
-    ///         Ok(Response::text(cx.absolute(Confirm { token })))
+    ///         let token = cx.seal("unsubscribe", "ada@example.org", Duration::from_hours(24))?;
+    ///         Ok(Response::text(cx.absolute(Unsubscribe { token })))
     ///     }
     /// }
     ///
-    /// let client = skep::test::Client::new(App::new().serve::<(Confirm, Link)>());
+    /// let client = skep::test::Client::new(App::new().serve::<(Unsubscribe, Link)>());
     /// let link = client.get("/link").text().replace("http://localhost", "");
-    /// assert_eq!(client.get(&link).text(), "thank you, user 7");
-    /// assert_eq!(client.get("/confirm/forged").status(), 404);
+    /// assert_eq!(client.get(&link).text(), "no more mails to ada@example.org");
+    /// assert_eq!(client.get("/unsubscribe/forged").status(), 404);
     /// ```
     pub fn seal(&self, purpose: &str, value: &(impl Serialize + ?Sized), lasts: Duration) -> Result<String> {
         self.shared.resources().shared().seal(purpose, value, lasts)

@@ -223,7 +223,6 @@ impl Need {
 pub struct GuardInfo {
     pub(crate) name: &'static str,
     pub(crate) covers: fn(TypeId) -> bool,
-    #[cfg_attr(not(feature = "openapi"), expect(dead_code, reason = "the OpenAPI document asks"))]
     pub(crate) security: fn() -> Option<Security>,
     pub(crate) needs: &'static [Need],
     /// False for what admits every request, such as [`State`].

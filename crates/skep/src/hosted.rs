@@ -10,7 +10,7 @@ use crate::app::{App, keys_of};
 use crate::cache::Backend;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
-use crate::session::{SESSIONS, SessionStore};
+use crate::session::{CookieLife, SESSIONS, SessionStore};
 use crate::settings::{self, RawSetting};
 use crate::setup::Setup;
 use crate::site::Site;
@@ -127,6 +127,7 @@ impl Hosted {
             number("SESSION_IDLE", session.idle.as_secs()),
             number("SESSION_LIFE", session.life.as_secs()),
             (session.store == SessionStore::Cookie).then(|| ("SKEP_SESSION_STORE".into(), "cookie".into())),
+            (session.cookie == CookieLife::Lasting).then(|| ("SKEP_SESSION_COOKIE".into(), "lasting".into())),
             number("FETCH_TIME", u64::try_from(fetch.time.as_millis()).unwrap_or(u64::MAX)),
             number("FETCH_BODY", fetch.body),
         ];

@@ -6,6 +6,7 @@
 #![cfg(feature = "people")]
 
 mod account;
+mod bearer;
 mod common;
 mod device;
 mod event;
@@ -21,11 +22,14 @@ mod second;
 mod sign_in;
 #[cfg(any(feature = "oidc", feature = "passkeys"))]
 mod signature;
+mod stamp;
 mod tick;
 mod token;
 mod totp;
+mod watch;
 
 pub use account::{Account, Allowed, Fresh, Maybe, Rule, Signed};
+pub use bearer::{AccessToken, Bearer, TokenAccount};
 pub use common::weakness;
 pub use device::{UserSession, end_session, user_sessions};
 pub use event::{EventKind, SecurityEvent, SecurityLog, record, without_tokens};
@@ -42,5 +46,6 @@ pub(crate) use sign_in::sign_in_by_id;
 pub use sign_in::{
     PasswordAccount, change_password, password_sign_in, return_to, sign_in, sign_out, sign_out_everywhere,
 };
+pub use stamp::Stamp;
 pub use token::OneTimeToken;
 pub use totp::{RecoveryCodes, Totp, hash_recovery_code};

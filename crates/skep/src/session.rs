@@ -16,8 +16,10 @@
 //! Start reading at [`Session::set`]; `store` is the storage, and `sealed` does without one.
 
 mod id;
+mod key;
 #[cfg(feature = "people")]
 mod listed;
+mod restart;
 mod rules;
 mod sealed;
 #[cfg(feature = "people")]
@@ -27,9 +29,8 @@ mod store;
 mod tokens;
 mod users;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
-use std::fmt;
-use std::marker::PhantomData;
 use std::rc::Rc;
 
 use http::header::RETRY_AFTER;
@@ -44,48 +45,17 @@ use crate::request::Peer;
 
 use id::Id;
 pub(crate) use id::cookie_name;
+pub use key::Key;
+use key::decode;
 #[cfg(feature = "people")]
 pub(crate) use listed::Listed;
-pub use rules::{Rules, SessionStore};
+use restart::Keep;
+pub use rules::{CookieLife, Rules, SessionStore};
 use store::{Change, Found, Outcome, Values, When};
 pub(crate) use store::{SESSIONS, Sessions};
 use users::OWNER;
 #[cfg(feature = "people")]
 pub(crate) use users::REMEMBERED_FOR;
-
-/// The name and type of a session value.
-///
-/// ```
-/// use serde::{Deserialize, Serialize};
-/// use skep::session::Key;
-///
-/// #[derive(Serialize, Deserialize)]
-/// struct Cart { articles: Vec<u32> }
-///
-/// const CART: Key<Cart> = Key::new("cart");
-/// # let _ = CART;
-/// ```
-///
-/// Values are stored as JSON and survive a new version of the program. A value that no longer fits its type counts as missing;
-/// `#[serde(default)]` on a new field keeps old values readable.
-pub struct Key<T> {
-    name: &'static str,
-    types: PhantomData<fn() -> T>,
-}
-
-impl<T> Key<T> {
-    /// A name belongs to one type. See [`Key`] for an example.
-    #[must_use]
-    pub const fn new(name: &'static str) -> Self {
-        Self { name, types: PhantomData }
-    }
-}
-
-impl<T> fmt::Debug for Key<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Key").field(&self.name).finish()
-    }
-}
 
 /// The session of the user who sent this request: [`Cx::session`](crate::Cx::session).
 ///
@@ -94,7 +64,7 @@ impl<T> fmt::Debug for Key<T> {
 /// use skep::session::Key;
 ///
 /// const USER: Key<String> = Key::new("user");
-/// const VISITS: Key<u32> = Key::new("visits");
+/// const VISITS: Key<u32> = Key::new("visits").kept_at_sign_in();
 ///
 /// #[derive(Service)]
 /// #[service(GET "/")]
@@ -114,8 +84,8 @@ impl<T> fmt::Debug for Key<T> {
 ///
 /// impl Handle for LogIn {
 ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-///         // After the password was checked: an attacker who knew the old id does not know the new one.
-///         cx.session().renew().await?;
+///         // After the password was checked: the session has a new id, and nothing in it that was another's.
+///         cx.session().begin_for(&self.name).await?;
 ///         cx.session().set(&USER, &self.name).await?;
 ///         Ok(Response::see_other(&Index))
 ///     }
@@ -212,7 +182,7 @@ impl<'c> Session<'c> {
     /// As [`Session`] says; and 500 if the session would be larger than [`Limits::session`](crate::Limits::session).
     pub async fn set<T: Serialize>(&self, key: &Key<T>, value: &T) -> Result<()> {
         let new = Some(serde_json::to_string(value)?);
-        self.change(Change { name: key.name, when: When::Always, new }).await.map(drop)
+        self.change(Change { name: key.stored(), when: When::Always, new }).await.map(drop)
     }
 
     /// Changes a value in one step that no other request comes between: `change` gets what is there, and is called again when
@@ -226,11 +196,11 @@ impl<'c> Session<'c> {
             let old = self.text(key).await?;
             let value = change(old.as_deref().and_then(|text| decode(key, text)));
             let new = Some(serde_json::to_string(&value)?);
-            if self.change(Change { name: key.name, when: When::There(old), new }).await? {
+            if self.change(Change { name: key.stored(), when: When::There(old), new }).await? {
                 return Ok(value);
             }
         }
-        Err(unavailable(format!("others changed {:?} {ATTEMPTS} times between reading and writing", key.name)))
+        Err(unavailable(format!("others changed {:?} {ATTEMPTS} times between reading and writing", key.stored())))
     }
 
     /// Removes a value. Does not begin a session.
@@ -238,38 +208,7 @@ impl<'c> Session<'c> {
         if self.text(key).await?.is_none() {
             return Ok(());
         }
-        self.change(Change { name: key.name, when: When::Always, new: None }).await.map(drop)
-    }
-
-    /// Changes the id and restarts the lifetime; the values stay. Call it when a user signs in: it prevents session fixation.
-    ///
-    /// Without a session, the next value that is set begins one.
-    pub async fn renew(&self) -> Result<()> {
-        let LoadState::Open(open) = self.now().await? else {
-            self.put(LoadState::Nobody);
-            return Ok(());
-        };
-        if open.is_new {
-            return Ok(());
-        }
-        if self.sessions.is_sealed() {
-            return self.renew_sealed(open);
-        }
-        let id = Rc::new(Id::draw()?);
-        if let Some(user) = open.values.get(OWNER) {
-            self.sessions.join(&id, user, Some(&open.id)).await?;
-        }
-        match self.sessions.renew(&open.id, &id, &open.values).await? {
-            Some(values) => {
-                if let Some(user) = values.get(OWNER) {
-                    self.forget(&open.id, user).await;
-                }
-                self.tell(&id);
-                self.put(LoadState::Open(Open { id, values: Rc::new(values), is_new: false, begun: 0 }));
-                Ok(())
-            }
-            None => Err(self.over()),
-        }
+        self.change(Change { name: key.stored(), when: When::Always, new: None }).await.map(drop)
     }
 
     /// Deletes the session and its cookie. A value that is set later begins a new one.
@@ -298,8 +237,8 @@ impl<'c> Session<'c> {
     /// const USER: Key<String> = Key::new("user");
     ///
     /// async fn log_in(cx: &mut Cx<'_>, user: &str) -> Result<()> {
-    ///     cx.session().renew().await?;
-    ///     cx.session().belongs_to(user).await?;
+    ///     // It belongs to the user then.
+    ///     cx.session().begin_for(user).await?;
     ///     cx.session().set(&USER, &user.to_owned()).await
     /// }
     ///
@@ -311,7 +250,7 @@ impl<'c> Session<'c> {
     /// ```
     pub async fn belongs_to(&self, user: &str) -> Result<()> {
         let open = self.open_or_begin().await?;
-        let change = Change { name: OWNER, when: When::Always, new: Some(user.to_owned()) };
+        let change = Change { name: Cow::Borrowed(OWNER), when: When::Always, new: Some(user.to_owned()) };
         if self.sessions.is_sealed() {
             return self.change(change).await.map(drop);
         }
@@ -333,7 +272,7 @@ impl<'c> Session<'c> {
         self.require_list()?;
         // Whose this one is shows before it has ended.
         let now = self.now().await?;
-        self.sessions.end_all_of(user).await?;
+        self.sessions.end_all_of(user, None).await?;
         if let LoadState::Open(open) = now
             && open.values.get(OWNER).is_some_and(|owner| owner == user)
         {
@@ -364,7 +303,7 @@ impl<'c> Session<'c> {
 
     async fn text<T>(&self, key: &Key<T>) -> Result<Option<String>> {
         let LoadState::Open(open) = self.now().await? else { return Ok(None) };
-        Ok(open.values.get(key.name).cloned())
+        Ok(open.values.get(&*key.stored()).cloned())
     }
 
     async fn now(&self) -> Result<LoadState> {
@@ -444,8 +383,16 @@ impl<'c> Session<'c> {
 
     /// Tells the browser its id.
     fn tell(&self, id: &Id) {
-        let cookie = Cookie::new(cookie_name(self.is_secure), id.to_text()).max_age(self.sessions.rules.life);
-        self.pending.set_session(&cookie, self.is_secure);
+        self.pending.set_session(&self.own_cookie(id.to_text()), self.is_secure);
+    }
+
+    /// The cookie, which lasts as long as the browser or the session.
+    fn own_cookie(&self, value: String) -> Cookie {
+        let (cookie, rules) = (Cookie::new(cookie_name(self.is_secure), value), self.sessions.rules);
+        match rules.cookie {
+            CookieLife::Browser => cookie,
+            CookieLife::Lasting => cookie.max_age(rules.life),
+        }
     }
 
     fn over(&self) -> Error {
@@ -461,16 +408,6 @@ fn too_large(bytes: usize, limit: usize) -> Error {
         "a session of {bytes} bytes is larger than the {limit} that limits.session allows: keep large things in the database, and their \
          numbers in the session"
     ))
-}
-
-/// A value of another type counts as missing.
-fn decode<T: DeserializeOwned>(key: &Key<T>, text: &str) -> Option<T> {
-    serde_json::from_str(text)
-        .inspect_err(|error| {
-            // The value itself belongs in no log.
-            tracing::debug!(target: "skep::session", key = key.name, line = error.line(), "a value does not fit its type");
-        })
-        .ok()
 }
 
 /// 503: the same request may succeed later. A session that is too large for its store never fits: that is a 500.

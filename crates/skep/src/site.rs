@@ -442,6 +442,8 @@ impl Local {
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
         }
+        #[cfg(feature = "people")]
+        cx.watch(&mut response).await?;
         files::conditional(response, &parts.method, &parts.headers)
     }
 

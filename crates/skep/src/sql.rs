@@ -95,6 +95,8 @@ mod postgres;
 mod query;
 #[cfg(target_family = "wasm")]
 mod remote;
+#[cfg(not(target_family = "wasm"))]
+mod reused;
 mod row;
 mod savepoint;
 mod serializable;

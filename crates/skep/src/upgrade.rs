@@ -10,6 +10,8 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+#[cfg(feature = "people")]
+use std::time::Instant;
 
 use crate::log::{self, RequestLog};
 
@@ -39,6 +41,13 @@ pub trait ByteStream {
 
     /// Ready when the server stops, or another version takes over: what runs has `grace` to end.
     fn poll_ending(&mut self, cx: &mut Context<'_>) -> Poll<()>;
+
+    /// True from when on its user is no longer signed in. Not ready while that is being found out.
+    #[doc(hidden)]
+    fn poll_revoked(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        let _ = cx;
+        Poll::Ready(false)
+    }
 }
 
 /// The byte stream that a connection has become. It stays on its thread.
@@ -87,6 +96,75 @@ impl Upgraded {
 
 opaque_debug!(Upgraded);
 
+/// Whether what was begun may go on.
+#[cfg(feature = "people")]
+pub(crate) trait Watch: Send + 'static {
+    /// True while it may, and false from then on. Not ready while that is being found out. Wakes the task when it is
+    /// time to ask again.
+    fn poll_holds(&mut self, cx: &mut Context<'_>) -> Poll<bool>;
+}
+
+/// A byte stream of which nothing is read or written once its watch has ended it.
+#[cfg(feature = "people")]
+struct Watched {
+    stream: Box<dyn ByteStream>,
+    watch: Box<dyn Watch>,
+    /// Since when a protocol with words for it may say so.
+    revoked: Option<Instant>,
+}
+
+/// How long it may take.
+#[cfg(feature = "people")]
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+#[cfg(feature = "people")]
+impl Watched {
+    /// Ready with an error once it has ended.
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let is_open = match self.revoked {
+            Some(since) => since.elapsed() < LAST_WORDS,
+            None => ready!(self.watch.poll_holds(cx)),
+        };
+        Poll::Ready(if is_open { Ok(()) } else { Err(io::ErrorKind::ConnectionAborted.into()) })
+    }
+}
+
+#[cfg(feature = "people")]
+impl ByteStream for Watched {
+    fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_open(cx))?;
+        self.stream.poll_read(cx, buffer)
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_open(cx))?;
+        self.stream.poll_write(cx, bytes)
+    }
+
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.poll_flush(cx)
+    }
+
+    fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.poll_shutdown(cx)
+    }
+
+    fn poll_quiet(&mut self, cx: &mut Context<'_>, time: Duration) -> Poll<()> {
+        self.stream.poll_quiet(cx, time)
+    }
+
+    fn poll_ending(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.stream.poll_ending(cx)
+    }
+
+    fn poll_revoked(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        if self.revoked.is_none() && !ready!(self.watch.poll_holds(cx)) {
+            self.revoked = Some(Instant::now());
+        }
+        Poll::Ready(self.revoked.is_some())
+    }
+}
+
 /// The server can make this request's connection a byte stream. An extension of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
@@ -116,6 +194,12 @@ impl Upgrade {
     #[must_use]
     pub fn service(&self) -> u16 {
         self.service
+    }
+
+    /// The same, on a byte stream that ends when the watch says so.
+    #[cfg(feature = "people")]
+    pub(crate) fn watched(self, watch: Box<dyn Watch>) -> Self {
+        Self(Box::new(move |stream| (self.0)(Upgraded(Box::new(Watched { stream: stream.0, watch, revoked: None })))))
     }
 
     /// Begins. For a server, which has sent the response.

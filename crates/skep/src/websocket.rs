@@ -165,6 +165,9 @@ enum State {
 /// More is not parsed before this much is sent: a peer that sends pings and reads nothing.
 const MOST_WAITING: usize = 4 << 10;
 
+/// What a client reads whose user has signed out.
+const SIGNED_OUT: &str = "signed out";
+
 /// How long the peer has to answer a close frame.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 
@@ -231,6 +234,9 @@ impl WebSocket {
     /// # Errors
     /// If the connection is closed, or breaks off.
     pub async fn send(&mut self, message: impl Into<Message>) -> Result<(), Error> {
+        if self.state == State::Open && poll_fn(|cx| self.stream.stream().poll_revoked(cx)).await {
+            self.push_close(CloseCode::POLICY, SIGNED_OUT);
+        }
         if self.state != State::Open {
             return Err(Error(Kind::Closed));
         }
@@ -277,6 +283,10 @@ impl WebSocket {
         loop {
             if self.poll_out(cx)?.is_pending() && self.out.len() - self.sent > MOST_WAITING {
                 return Poll::Pending;
+            }
+            if self.state == State::Open && ready!(self.stream.stream().poll_revoked(cx)) {
+                self.push_close(CloseCode::POLICY, SIGNED_OUT);
+                continue;
             }
             match self.state {
                 State::Closed => return Poll::Ready(Ok(None)),

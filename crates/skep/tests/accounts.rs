@@ -2,10 +2,14 @@
 
 #[path = "accounts/app.rs"]
 mod app;
+#[path = "accounts/ending.rs"]
+mod ending;
 #[path = "accounts/failing.rs"]
 mod failing;
 #[path = "accounts/guessing.rs"]
 mod guessing;
+#[path = "accounts/sockets.rs"]
+mod sockets;
 #[path = "accounts/staying.rs"]
 mod staying;
 

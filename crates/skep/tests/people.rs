@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use skep::form::{Password, Text};
 use skep::people::{
-    Account, Allowed, Fresh, Maybe, PasswordAccount, PasswordCost, Rule, Signed, hash_password, password_sign_in,
-    sign_out, sign_out_everywhere, weakness,
+    Account, Allowed, Fresh, Maybe, PasswordAccount, PasswordCost, Rule, Signed, Stamp, hash_password,
+    password_sign_in, sign_out, sign_out_everywhere, weakness,
 };
 use skep::prelude::*;
-use skep::sql::{Row, migrations, query};
+use skep::sql::{Migration, Migrations, Row, migrations, query};
 use skep::test::{Client, TestResponse};
 use skep::{Setup, Site};
 use skep_cache::Clock;
@@ -29,6 +29,10 @@ impl Account for User {
 
     fn name(&self) -> &str {
         &self.email
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp::of(&self.password)
     }
 
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
@@ -127,6 +131,21 @@ pages! {
     LeaveAll "/leave-all" guard Signed<User>, |user, cx| { sign_out_everywhere(cx, &**user).await?; "bye, all" };
 }
 
+#[derive(Service)]
+#[service(GET "/admin/events")]
+struct AdminEvents {
+    #[guard]
+    _admin: Allowed<Administrate>,
+}
+
+impl Handle for AdminEvents {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let silence =
+            futures_util::stream::pending::<std::result::Result<skep::sse::Event, std::convert::Infallible>>();
+        Ok(cx.events(silence).into())
+    }
+}
+
 fn app() -> App {
     let mut cheap = PasswordCost::default();
     (cheap.memory, cheap.passes) = (64, 1);
@@ -143,6 +162,7 @@ fn priced(cost: PasswordCost) -> App {
         Index,
         Leave,
         LeaveAll,
+        AdminEvents,
     )>()
 }
 
@@ -163,7 +183,7 @@ fn sign_in(client: &Client, password: &str) -> TestResponse {
     client.post("/sign-in", &[("email", "ada@example.org"), ("password", password)])
 }
 
-fn execute(site: &Site, text: &'static str) {
+fn execute(site: &Site, text: &str) {
     site.db().write(|db| db.execute(query(text, ()))).unwrap();
 }
 
@@ -310,6 +330,81 @@ fn another_cost_applies_at_the_next_sign_in() {
 fn a_password_without_end_is_not_hashed() {
     let (site, _) = opened(app());
     assert_eq!(sign_in(&Client::of_site(&site), &"a".repeat(4097)).status(), 413);
+}
+
+#[test]
+fn a_password_is_the_same_however_its_letters_are_sent() {
+    // Set as, typed as, and whether that is the same.
+    for (set, typed, is_same) in [
+        ("a\u{308}pfel und birnen", "\u{e4}pfel und birnen", true),
+        ("\u{e4}pfel und birnen", "a\u{308}pfel und birnen", true),
+        ("two\u{a0}words and more", "two words and\u{3000}more", true),
+        ("\u{1112}\u{1161}\u{11ab} \u{d55c} \u{d55c} \u{d55c}", "\u{d55c} \u{d55c} \u{d55c} \u{d55c}", true),
+        ("a bee in the bonnet", "A bee in the bonnet", false),
+        ("a bee in the bonnet", "a bee in the  bonnet", false),
+        ("\u{ff21} bee in the bonnet", "A bee in the bonnet", false),
+    ] {
+        let site = opened(app()).0;
+        let hash = site.hash_password(set).unwrap();
+        site.db().write(|db| db.execute(query("update user set password = ?", hash))).unwrap();
+        assert_eq!(sign_in(&Client::of_site(&site), typed).status() == 200, is_same, "{set:?} {typed:?}");
+        assert_eq!(sign_in(&Client::of_site(&site), set).status(), 200, "{set:?}");
+    }
+    let (site, _) = opened(app());
+    assert!(site.hash_password("").is_err());
+}
+
+/// Of `a\u{308}pfel und birnen`, as it was typed.
+const BEFORE: &str = "$argon2id$v=19$m=64,t=1,p=1$YSBzYWx0IG9mIDE2IGJ5dGU$aphR/3Fpf2RQFlia0hmFqmFlD0YqASgFbn9fSf5Yz/Y";
+
+#[test]
+fn a_password_of_before_they_were_normalised_is_right_and_hashed_again() {
+    let (site, _) = opened(app());
+    execute(&site, &format!("update user set password = '{BEFORE}'"));
+    let client = Client::of_site(&site);
+    assert_eq!(sign_in(&client, "a\u{308}pfel und birnen!").status(), 422);
+    assert_eq!(sign_in(&client, "a\u{308}pfel und birnen").status(), 200);
+    assert_ne!(stored_hash(&site), BEFORE);
+    for typed in ["\u{e4}pfel und birnen", "a\u{308}pfel und birnen"] {
+        assert_eq!(sign_in(&Client::of_site(&site), typed).status(), 200, "{typed:?}");
+    }
+    assert_eq!(client.get("/profile").status(), 200, "it is the same password, so nothing has ended");
+}
+
+#[test]
+fn a_stream_ends_when_its_rule_refuses() {
+    let (site, clock) = opened(app());
+    execute(&site, "update user set admin = 1");
+    let client = Client::of_site(&site);
+    sign_in(&client, "a bee in the bonnet");
+    let mut events = client.request(skep::Method::GET, "/admin/events").open();
+    // A heartbeat: it goes on.
+    clock.advance(Duration::from_secs(16));
+    assert_eq!(events.next_event().unwrap(), ":");
+    execute(&site, "update user set admin = 0");
+    clock.advance(Duration::from_secs(11));
+    assert_eq!(events.next_event(), None);
+    assert_eq!(client.get("/profile").status(), 200);
+}
+
+#[test]
+fn keys_that_are_given_out_again_are_a_warning_of_the_check() {
+    const OLD: Migrations = Migrations::new(&[Migration::new(
+        1,
+        "0001_user.sql",
+        "create table user (id integer primary key, email text not null unique, password text, admin integer);",
+    )]);
+    let reports = |app: App| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut setup = Setup::default();
+        setup.data = folder.path().join("data");
+        app.check(&setup).unwrap()
+    };
+    let found = reports(App::new().database(OLD).serve::<(Profile,)>());
+    assert!(found.len() == 1 && found[0].starts_with("warning: table user:"), "{found:?}");
+    assert_eq!(reports(app()), Vec::<String>::new());
+    // Without accounts nothing names its rows.
+    assert_eq!(reports(App::new().database(OLD)), Vec::<String>::new());
 }
 
 #[test]

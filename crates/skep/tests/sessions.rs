@@ -204,7 +204,7 @@ fn the_cookie_is_for_this_browser_and_this_host_only() {
     let site = open(passing(&Clock::manual()));
     let client = Client::of_site(&site);
     let cookie = client.post("/set?name=Ann", &[]).headers()[SET_COOKIE].to_str().unwrap().to_owned();
-    let attributes = "; Path=/; SameSite=Lax; Max-Age=7776000; HttpOnly";
+    let attributes = "; Path=/; SameSite=Lax; HttpOnly";
     assert_eq!(cookie, format!("{COOKIE}={}{attributes}", id(&client)));
     let (parts, ()) = http::Request::post("/set?name=Ann").body(()).unwrap().into_parts();
     let request = skep::Request::new(parts, skep::Body::empty()).with_peer(Peer::new(None, true));

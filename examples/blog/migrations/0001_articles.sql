@@ -1,6 +1,6 @@
 -- Articles come from a folder of Markdown files; this table is what was last read from it.
 create table article (
-    id integer primary key,
+    id integer primary key autoincrement,
     slug text not null unique,
     title text not null,
     -- A day, as 2026-11-21: it sorts as text.

@@ -1,6 +1,6 @@
 -- Comments belong to an address, not to a row: an article whose file went away and came back finds them again.
 create table comment (
-    id integer primary key,
+    id integer primary key autoincrement,
     slug text not null,
     author text not null,
     html text not null,

@@ -1,7 +1,7 @@
 //! Who may write: accounts with a password. The first one comes from the settings `blog.author` and `blog.author_password`.
 
 use skep::Site;
-use skep::people::{Account, PasswordAccount};
+use skep::people::{Account, PasswordAccount, Stamp};
 use skep::prelude::*;
 use skep::sql::Row;
 
@@ -27,6 +27,10 @@ impl Account for Author {
     #[expect(clippy::misnamed_getters, reason = "the log tells people apart who share a name")]
     fn name(&self) -> &str {
         &self.email
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp::of([&self.password])
     }
 
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {

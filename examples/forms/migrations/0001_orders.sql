@@ -1,5 +1,5 @@
 create table placed (
-    number integer primary key,
+    number integer primary key autoincrement,
     name text not null,
     lines text not null
 ) strict;

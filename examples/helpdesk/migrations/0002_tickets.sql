@@ -1,5 +1,5 @@
 create table ticket (
-    id integer primary key,
+    id integer primary key autoincrement,
     customer_id integer not null references user (id),
     -- Who looks after it.
     agent_id integer references user (id),
@@ -27,7 +27,7 @@ create index ticket_by_tag on ticket_tag (tag, ticket_id);
 
 -- The first one is what the customer reported.
 create table comment (
-    id integer primary key,
+    id integer primary key autoincrement,
     ticket_id integer not null references ticket (id) on delete cascade,
     author_id integer not null references user (id),
     -- For agents only.
@@ -39,7 +39,7 @@ create table comment (
 create index comment_by_ticket on comment (ticket_id, id);
 
 create table attachment (
-    id integer primary key,
+    id integer primary key autoincrement,
     comment_id integer not null references comment (id) on delete cascade,
     -- The file in the data directory, and what its owner calls it.
     file text not null unique,

@@ -7,47 +7,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skep::form::{MultilineText, Text};
 use skep::guard::{Guard, RateLimit, Security};
-use skep::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
-use skep::people::Signed;
+use skep::people::Bearer;
 use skep::prelude::*;
 
 use crate::comment::{self, Comment};
 use crate::new_ticket::create;
 use crate::texts::texts;
 use crate::ticket::{Filter, Order, Priority, Status, Ticket};
-use crate::token;
 use crate::triage::sort_in;
 use crate::user::User;
 
-/// A program with an access token: `Authorization: Bearer TOKEN`.
-#[derive(Debug)]
-pub struct Caller(User);
-
-impl Guard for Caller {
-    async fn check(cx: &mut Cx<'_>) -> Result<Self> {
-        let field = cx.header(&AUTHORIZATION).and_then(|field| field.split_once(' '));
-        let token = field.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
-        let user = match token {
-            Some(token) => token::owner(cx, token).await?,
-            None => None,
-        };
-        let Some(user) = user else {
-            let error = Error::unauthorized("send an access token: Authorization: Bearer ...");
-            return Err(error.with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
-        };
-        cx.set_user(&user.email);
-        Ok(Self(user))
-    }
-
-    /// A token says who it is, as a session does.
-    fn covers(guard: TypeId) -> bool {
-        guard == TypeId::of::<Self>() || guard == TypeId::of::<Signed<User>>()
-    }
-
-    fn security() -> Option<Security> {
-        Some(Security::Bearer)
-    }
-}
+/// A program with an access token: `Authorization: Bearer TOKEN`. A token says who it is, as a session does.
+pub type Caller = Bearer<User>;
 
 /// A program of an agent.
 #[derive(Debug)]
@@ -55,7 +26,7 @@ pub struct StaffCaller(User);
 
 impl Guard for StaffCaller {
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
-        let Caller(user) = Caller::check(cx).await?;
+        let user = Caller::check(cx).await?.into_inner();
         if user.is_staff() { Ok(Self(user)) } else { Err(Error::forbidden(texts(cx.language()).for_agents)) }
     }
 
@@ -105,7 +76,7 @@ impl Answer for List {
         let Self { status, priority, .. } = self;
         let (words, tag) = (self.q.as_deref(), self.tag.as_ref());
         let filter = Filter { words, status, priority, tag, order: Order::Changed };
-        Ticket::list(cx.db(), &self.caller.0, &filter, PER_PAGE, skip).await
+        Ticket::list(cx.db(), &self.caller, &filter, PER_PAGE, skip).await
     }
 }
 
@@ -128,8 +99,8 @@ pub struct Show {
 
 impl Answer for Show {
     async fn answer(self, cx: &mut Cx<'_>) -> Result<Thread> {
-        let ticket = Ticket::find(cx.db(), &self.caller.0, self.id).await?;
-        let comments = comment::of(cx.db(), &self.caller.0, &ticket).await?;
+        let ticket = Ticket::find(cx.db(), &self.caller, self.id).await?;
+        let comments = comment::of(cx.db(), &self.caller, &ticket).await?;
         Ok(Thread { ticket, comments })
     }
 }
@@ -164,7 +135,7 @@ impl Answer for Create {
     async fn answer(self, cx: &mut Cx<'_>) -> Result<Created> {
         let Draft { title, text, priority } = self.draft;
         let priority = priority.unwrap_or(Priority::Normal);
-        let (id, _) = create(cx, &self.caller.0, title.as_str(), text.as_str(), priority).await?;
+        let (id, _) = create(cx, &self.caller, title.as_str(), text.as_str(), priority).await?;
         Ok(Created { id })
     }
 }

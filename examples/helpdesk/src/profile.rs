@@ -23,7 +23,7 @@ pub struct Profile {
 impl Handle for Profile {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let t = texts(cx.language());
-        let tokens = token::of(cx.db(), Scope::of(&self.user)).await?;
+        let tokens = token::of(cx.db(), &self.user).await?;
         let passkeys = passkey::of(cx.db(), Scope::of(&self.user)).await?;
         let form = SaveProfile::form(cx)
             .text(SaveProfile::name, &self.user.name)

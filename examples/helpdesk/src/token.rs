@@ -1,10 +1,9 @@
-//! Access tokens: what lets a program act for a user. A token is a sealed number of a row; deleting the row revokes it.
-
-use std::time::Duration;
+//! Access tokens: what lets a program act for a user. A token is a random secret, of which a row has the digest;
+//! deleting the row revokes it.
 
 use skep::form::Text;
 use skep::guard::Scope;
-use skep::people::{Account, Signed};
+use skep::people::{AccessToken, Account, Fresh, Signed, TokenAccount};
 use skep::prelude::*;
 use skep::sql::{self, Row};
 
@@ -13,50 +12,60 @@ use crate::profile::Profile;
 use crate::texts::{Texts, texts};
 use crate::user::User;
 
-/// How long a token works.
-const LASTS: Duration = Duration::from_hours(24 * 365);
-
-/// What is sealed for something else is no token.
-const PURPOSE: &str = "access token";
-
 /// A token, without its secret.
 #[derive(Debug, Row)]
 pub struct Token {
     id: i64,
     name: String,
     created: String,
+    stamp: String,
 }
 
-/// The tokens of a user. That a user sees, makes and revokes no others, the compiler knows: `migrations/0003_scopes.sql`.
-pub async fn of(db: &sql::Local, mine: Scope<'_, User>) -> Result<Vec<Token>> {
-    Ok(db.all(sql!(Token, "select id, name, created from token where user_id = ? order by id", mine)).await?)
+/// The tokens of a user that still work. That a user sees, makes and revokes no others, the compiler knows:
+/// `migrations/0003_scopes.sql`.
+pub async fn of(db: &sql::Local, user: &Signed<User>) -> Result<Vec<Token>> {
+    let mine = Scope::<User>::of(user);
+    let select = sql!(Token, "select id, name, created, stamp from token where user_id = ? order by id", mine);
+    let mut tokens = db.all(select).await?;
+    tokens.retain(|token| user.stamp().matches(&token.stamp));
+    Ok(tokens)
 }
 
-/// Whose token this is.
-pub async fn owner(cx: &Cx<'_>, token: &str) -> Result<Option<User>> {
-    let Some(id) = cx.unseal::<i64>(PURPOSE, token)? else { return Ok(None) };
-    let select = sql!(unscoped "the token itself says whose it is"; i64, "select user_id from token where id = ?", id);
-    let Some(user) = cx.db().one(select).await? else { return Ok(None) };
-    User::find(cx, &user.to_string()).await
+impl TokenAccount for User {
+    /// A token works for a year.
+    async fn find_token(cx: &Cx<'_>, digest: &str) -> Result<Option<(String, String)>> {
+        let select = sql!(
+            unscoped "the token itself says whose it is";
+            (i64, String),
+            "select user_id, stamp from token where digest = ? and created > strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-1 year')",
+            digest
+        );
+        Ok(cx.db().one(select).await?.map(|(user, stamp)| (user.to_string(), stamp)))
+    }
 }
 
-/// Makes a token, and shows it once.
+/// Makes a token, and shows it once. A token lasts longer than a session, so who finds a browser open makes none.
 #[derive(Service)]
 #[service(POST "/profile/tokens", page = Profile::link())]
 pub struct CreateToken {
     #[guard]
-    user: Signed<User>,
+    user: Fresh<User>,
     #[form]
     purpose: Text<1, 80>,
 }
 
 impl Handle for CreateToken {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let mine = Scope::<User>::of(&self.user);
-        let insert = sql!("insert into token (user_id, name) values (?, ?)", mine, &self.purpose);
-        let id = cx.transaction().await?.execute(insert).await?.last_insert_id;
-        let token = cx.seal(PURPOSE, &id, LASTS)?;
-        cx.flash((texts(cx.language()).token_made)(&token));
+        let (mine, token) = (Scope::<User>::of(&self.user), AccessToken::generate(&self.user)?);
+        let insert = sql!(
+            "insert into token (user_id, name, digest, stamp) values (?, ?, ?, ?)",
+            mine,
+            &self.purpose,
+            &token.digest,
+            &token.stamp
+        );
+        cx.transaction().await?.execute(insert).await?;
+        cx.flash((texts(cx.language()).token_made)(&token.shown));
         Ok(Response::see_other(Profile::link()))
     }
 }

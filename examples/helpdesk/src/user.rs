@@ -1,7 +1,7 @@
 //! Who uses the help-desk, and the rules for who may do what.
 
 use skep::guard::ScopeKind;
-use skep::people::{Account, Allowed, MailAccount, PasswordAccount, Rule};
+use skep::people::{Account, Allowed, MailAccount, PasswordAccount, Rule, Stamp};
 use skep::prelude::*;
 use skep::sql::Row;
 
@@ -23,6 +23,7 @@ pub struct User {
     pub role: Role,
     /// What its pages are written in.
     pub language: Language,
+    stamp: String,
 }
 
 /// What an account may do.
@@ -112,10 +113,17 @@ impl Account for User {
         &self.email
     }
 
+    fn stamp(&self) -> Stamp {
+        Stamp::of([&self.stamp, &self.password])
+    }
+
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
-        let select =
-            sql!(Self, "select id, email, name, password, role, language from user where id = ? and not locked", id);
+        let select = sql!(
+            Self,
+            "select id, email, name, password, role, language, stamp from user where id = ? and not locked",
+            id
+        );
         let user = cx.db().one(select).await?;
         if let Some(user) = &user {
             cx.set_language(user.language.value());
@@ -128,7 +136,7 @@ impl Account for User {
         Response::see_other(SignInPage::link().back(wanted.map(ToString::to_string))).into()
     }
 
-    /// Only passkeys ask for it, and they are on the profile.
+    /// Passkeys and tokens ask for it, and they are on the profile.
     fn refuse_stale(&self, _cx: &Cx<'_>) -> Error {
         Response::see_other(SignInPage::link().back(Some("/profile".to_owned()))).into()
     }
@@ -137,7 +145,8 @@ impl Account for User {
 impl MailAccount for User {
     /// A locked account has its address, too: nobody signs up with that.
     async fn find_by_email(cx: &Cx<'_>, email: &str) -> Result<Option<Self>> {
-        let select = sql!(Self, "select id, email, name, password, role, language from user where email = ?", email);
+        let select =
+            sql!(Self, "select id, email, name, password, role, language, stamp from user where email = ?", email);
         Ok(cx.db().one(select).await?)
     }
 
@@ -150,7 +159,7 @@ impl PasswordAccount for User {
     async fn find_by_name(cx: &Cx<'_>, name: &str) -> Result<Option<Self>> {
         let select = sql!(
             Self,
-            "select id, email, name, password, role, language from user where email = ? and not locked",
+            "select id, email, name, password, role, language, stamp from user where email = ? and not locked",
             name
         );
         Ok(cx.db().one(select).await?)

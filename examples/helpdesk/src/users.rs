@@ -57,7 +57,9 @@ fn below(cx: &Cx<'_>, line: &Line, t: &Texts) -> Html {
     }
 }
 
-/// Gives an account another role, locks it or unlocks it. It counts from the next request on: the account is read for each.
+/// Gives an account another role, locks it or unlocks it. It counts from the next request on: the account is read for
+/// each. What was signed
+/// in before a lock stays out after it, as do tokens.
 #[derive(Service)]
 #[service(POST "/users/{id}")]
 pub struct ChangeUser {
@@ -77,8 +79,12 @@ impl Handle for ChangeUser {
             // The last administrator would be locked out.
             return Err(Error::conflict(t.not_yourself));
         }
+        let db = cx.transaction().await?;
         let update = sql!("update user set role = ?, locked = ? where id = ?", &self.role, self.locked, self.id);
-        let changed = cx.transaction().await?.execute(update).await?.rows;
+        let changed = db.execute(update).await?.rows;
+        if self.locked {
+            db.execute(sql!("update user set stamp = hex(randomblob(16)) where id = ?", self.id)).await?;
+        }
         (changed == 1).then_some(()).or_404()?;
         cx.flash(t.saved);
         Ok(Response::see_other(Users::link()))

@@ -3,10 +3,14 @@
 #[path = "support/common.rs"]
 mod common;
 
-use common::{ALICE, CARLA, Desk};
+use std::time::Duration;
+
+use common::{ADA, ALICE, CARLA, Desk, KARL};
 use helpdesk::token::CreateToken;
 use serde_json::{Value, json};
 use skep::Method;
+use skep::cache::Clock;
+use skep::sql::query;
 use skep::test::{Client, TestResponse};
 
 /// A token of the user, as the profile shows it once.
@@ -113,4 +117,87 @@ fn the_document_says_how_a_program_proves_who_it_is() {
         assert!(document["paths"][path][method]["security"][0].get(name).is_some(), "{method} {path}");
     }
     assert_eq!(document["components"]["schemas"]["Status"]["oneOf"][1]["const"], "waiting");
+}
+
+/// The number of the newest token of this user, of its row.
+fn newest_row(client: &Client) -> i64 {
+    let page = client.get("/profile");
+    let rows = page.text().split("/profile/tokens/").filter_map(|rest| rest.split_once("/revoke")?.0.parse().ok());
+    rows.max().expect("there is a token")
+}
+
+#[test]
+fn a_revoked_token_is_nobodys_whatever_row_comes_next() {
+    let desk = Desk::new();
+    let (carla, ada) = (desk.signed_in(CARLA), desk.signed_in(ADA));
+    let script = Program::of(&desk, &carla);
+    assert_eq!(value(&script.get("/api/tickets")).as_array().unwrap().len(), 15);
+    let row = newest_row(&carla);
+    carla.post(&format!("/profile/tokens/{row}/revoke"), &[]);
+    assert_eq!(script.get("/api/tickets").status(), 401);
+    let of_ada = Program::of(&desk, &ada);
+    assert!(newest_row(&ada) > row, "a number is not given out again");
+    assert_eq!(script.get("/api/tickets").status(), 401);
+    let change = json!({ "version": 1, "status": "solved" });
+    assert_eq!(script.send(Method::PATCH, "/api/tickets/1", &change).status(), 401);
+    // Not even in a row with the old number.
+    desk.site.db().write(|db| db.execute(query("update token set id = ?", row))).unwrap();
+    assert_eq!(
+        (script.get("/api/tickets").status().as_u16(), of_ada.get("/api/tickets").status().as_u16()),
+        (401, 200)
+    );
+}
+
+#[test]
+fn a_session_and_a_token_are_not_those_of_the_next_account_with_their_number() {
+    for keeps_number in [false, true] {
+        let desk = Desk::new();
+        let karl = desk.signed_in(KARL);
+        let script = Program::of(&desk, &karl);
+        let replace = move |db: &mut skep::sql::Blocking<'_>| {
+            db.execute("pragma foreign_keys = off")?;
+            let (id, hash) =
+                db.one::<(i64, String)>(query("select id, password from user where email = ?", KARL))?.unwrap();
+            db.execute(query("delete from user where id = ?", id))?;
+            // Even with the same password.
+            let boss = (keeps_number.then_some(id), hash);
+            db.execute(query(
+                "insert into user (id, email, name, password, role) values (?, 'boss@example.org', 'Boss', ?, 'admin')",
+                boss,
+            ))
+        };
+        desk.site.db().write(replace).unwrap();
+        assert_eq!(script.get("/api/tickets").status(), 401);
+        let page = karl.get("/profile");
+        assert!(page.url().starts_with("/sign-in") && !page.text().contains("boss@example.org"), "{}", page.url());
+        assert!(karl.get("/users").url().starts_with("/sign-in"));
+    }
+}
+
+#[test]
+fn a_token_needs_a_fresh_proof() {
+    let clock = Clock::manual();
+    let desk = Desk::with(|setup| setup.clock = clock.clone());
+    let carla = desk.signed_in(CARLA);
+    let form = carla.get("/profile").form::<CreateToken>().set(CreateToken::purpose, "a script");
+    clock.advance(Duration::from_mins(11));
+    assert!(form.submit().url().starts_with("/sign-in"));
+    assert!(!carla.get("/profile").text().contains("/profile/tokens/1/"));
+}
+
+#[test]
+fn a_lock_ends_sessions_and_tokens_for_good() {
+    let desk = Desk::new();
+    let (carla, ada) = (desk.signed_in(CARLA), desk.signed_in(ADA));
+    let script = Program::of(&desk, &carla);
+    let id =
+        desk.site.db().write(|db| db.one::<i64>(query("select id from user where email = ?", CARLA))).unwrap().unwrap();
+    let role = [("role", "customer")];
+    assert_eq!(ada.post(&format!("/users/{id}"), &[role[0], ("locked", "on")]).status(), 200);
+    assert_eq!(script.get("/api/tickets").status(), 401);
+    assert_eq!(ada.post(&format!("/users/{id}"), &role).status(), 200);
+    assert_eq!(script.get("/api/tickets").status(), 401);
+    assert!(carla.get("/profile").url().starts_with("/sign-in"));
+    let again = desk.signed_in(CARLA);
+    assert!(!again.get("/profile").text().contains("/profile/tokens/"), "what does not work is not listed");
 }

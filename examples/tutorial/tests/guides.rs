@@ -232,23 +232,30 @@ mod sealed_links {
 
     use skep::param::Token;
     use skep::prelude::*;
+    use skep::sql::query;
 
     #[derive(Service)]
-    #[service(GET "/confirm/{token}")]
-    struct Confirm {
+    #[service(GET "/unsubscribe/{token}")]
+    struct Unsubscribe {
         token: Token,
     }
 
-    impl Handle for Confirm {
+    impl Handle for Unsubscribe {
         async fn handle(self, cx: &mut Cx<'_>) -> Result {
             // None: expired, changed, or sealed for something else.
-            let user: u32 = cx.unseal("confirm e-mail", &self.token)?.or_404()?;
-            Ok(Response::text(format!("thank you, user {user}")))
+            let address: String = cx.unseal("unsubscribe", &self.token)?.or_404()?;
+            Ok(Response::text(format!("no more mails to {address}")))
         }
     }
 
-    fn link(cx: &Cx<'_>, user: u32) -> Result<String> {
-        let token = cx.seal("confirm e-mail", &user, Duration::from_hours(24))?;
-        Ok(cx.absolute(Confirm { token: token.into() }))
+    fn link(cx: &Cx<'_>, address: &str) -> Result<String> {
+        let token = cx.seal("unsubscribe", address, Duration::from_hours(24 * 365))?;
+        Ok(cx.absolute(Unsubscribe { token: token.into() }))
+    }
+
+    async fn invoice(cx: &Cx<'_>, token: &str) -> Result<String> {
+        let (id, random): (i64, String) = cx.unseal("invoice", token)?.or_404()?;
+        let select = query("select text from invoice where id = ? and random = ?", (id, random));
+        cx.db().one::<String>(select).await?.or_404()
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use skep::Secret;
 use skep::compression::{Coding, NotACoding, Private};
 use skep::link::{BaseUrl, NotABaseUrl};
-use skep::session::SessionStore;
+use skep::session::{CookieLife, SessionStore};
 use skep::settings::Value;
 
 use super::fetch::FetchHosts;
@@ -45,6 +45,7 @@ take! {
     Model: |value| Ok(if value.to_string() == "prefork" { Self::Prefork } else { Self::Thread });
     Vec<Coding>: |value| list(value).iter().map(|name| coding(name)).collect();
     Private: |value| Ok(private(&value.to_string()));
+    CookieLife: |value| Ok(if value.to_string() == "lasting" { Self::Lasting } else { Self::Browser });
     SessionStore: |value| Ok(if value.to_string() == "cookie" { Self::Cookie } else { Self::Server });
     Trusted: |value| Self::parse(list(value));
     Fields: |value| Self::parse(list(value));

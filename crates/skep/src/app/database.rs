@@ -4,10 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{App, OpenDatabase};
+use crate::endpoint::Endpoint;
 use crate::fetch::Fetcher;
 use crate::form::once;
 use crate::keys::{AppKeys, Missing};
 use crate::mail::{Mailer, Outbox};
+use crate::router::Entry;
 use crate::sealed;
 #[cfg(not(target_family = "wasm"))]
 use crate::secret::Secret;
@@ -240,4 +242,20 @@ pub(super) fn outbox(setup: &Setup, own: Option<Arc<dyn Mailer>>) -> Outbox {
         None if setup.development => Outbox::Log,
         None => Outbox::Missing,
     }
+}
+
+/// True if something that outlives a request names rows: users who are signed in, scopes.
+pub(super) fn names_rows(entries: &[Entry<Endpoint>], database: Option<&(sql::Migrations, OpenDatabase)>) -> bool {
+    let knows_users = |entry: &Entry<Endpoint>| entry.endpoint.guards().any(|guard| (guard.security)().is_some());
+    entries.iter().any(knows_users) || database.is_some_and(|(migrations, _)| migrations.have_scopes())
+}
+
+/// What people should know of a database whose rows are named.
+pub(super) fn warnings(database: Option<&sql::Database>) -> Result<Vec<String>, StartError> {
+    #[cfg(not(target_family = "wasm"))]
+    if let Some(database) = database {
+        return database.reused_keys().map_err(|error| StartError::new(error.to_string()));
+    }
+    let _ = database;
+    Ok(Vec::new())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tracing::Level;
 
 use super::host::Host;
-use crate::session::SessionStore;
+use crate::session::{CookieLife, SessionStore};
 use crate::settings;
 use crate::setup::Setup;
 
@@ -35,6 +35,9 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
     seconds("SKEP_SESSION_LIFE", &mut setup.session.life)?;
     if env::var("SKEP_SESSION_STORE").is_ok_and(|value| value == "cookie") {
         setup.session.store = SessionStore::Cookie;
+    }
+    if env::var("SKEP_SESSION_COOKIE").is_ok_and(|value| value == "lasting") {
+        setup.session.cookie = CookieLife::Lasting;
     }
     milliseconds("SKEP_FETCH_TIME", &mut setup.fetch.time)?;
     number("SKEP_FETCH_BODY", &mut setup.fetch.body)?;

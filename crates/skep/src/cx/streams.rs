@@ -1,10 +1,28 @@
 //! Responses that go on.
 
+#[cfg(feature = "people")]
+use std::future::Future;
+#[cfg(feature = "people")]
+use std::pin::Pin;
+
 use futures_core::TryStream;
 
 use super::Cx;
 use crate::body::drain::Draining;
+#[cfg(feature = "people")]
+use crate::response::{Response, Result};
 use crate::sse::{Event, Events};
+
+/// Makes a response end when a guard would refuse its request.
+#[cfg(feature = "people")]
+pub(super) type Watch = for<'c, 'r> fn(&'c Cx<'r>) -> Watching<'c>;
+
+/// Its future, which gives what is done with the response.
+#[cfg(feature = "people")]
+pub(crate) type Watching<'c> = Pin<Box<dyn Future<Output = Result<WatchResponse>> + 'c>>;
+
+#[cfg(feature = "people")]
+pub(crate) type WatchResponse = Box<dyn FnOnce(&mut Response)>;
 
 impl<'r> Cx<'r> {
     /// A future that is ready once the server drains: it stops, or a new version takes over. A response that goes on until then listens to
@@ -74,5 +92,31 @@ impl<'r> Cx<'r> {
     #[must_use]
     pub fn last_event_id(&self) -> Option<&'r str> {
         std::str::from_utf8(self.request_headers().get("last-event-id")?.as_bytes()).ok()
+    }
+}
+
+#[cfg(feature = "people")]
+impl Cx<'_> {
+    /// A guard has admitted somebody: what goes on after the response ends when that would be refused.
+    pub(crate) fn hold(&self, watch: Watch) {
+        self.watch.set(Some(watch));
+    }
+
+    /// Has a response that goes on end with what admitted its request.
+    pub(crate) async fn watch(&self, response: &mut Response) -> Result<()> {
+        if response.body().goes_on()
+            && let Some(watch) = self.watcher().await?
+        {
+            watch(response);
+        }
+        Ok(())
+    }
+
+    /// The same for a response that is not there yet.
+    pub(crate) async fn watcher(&self) -> Result<Option<WatchResponse>> {
+        match self.watch.get() {
+            Some(watch) => watch(self).await.map(Some),
+            None => Ok(None),
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::sql::{Parameter, ToValue, Unfit, Value};
 ///
 /// ```sql
 /// -- skep: token is scoped by user_id
-/// create table token (id integer primary key, user_id integer not null, name text not null) strict;
+/// create table token (id integer primary key autoincrement, user_id integer not null, name text not null) strict;
 /// ```
 ///
 /// From then on [`sql!`](crate::sql!) compiles a statement on that table only if it compares this column with a `Scope`, wherever the table

@@ -1,6 +1,7 @@
 //! Guards that know who is signed in.
 
 use std::any::TypeId;
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
@@ -8,7 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{EventKind, record};
 use super::remember::sign_in_again;
-use crate::cx::Cx;
+use super::stamp::Stamp;
+use super::token::sessions;
+use super::watch::{Checking, Recheck, watch};
+use crate::cx::{Cx, Watching};
 use crate::error::Error;
 use crate::guard::{Guard, Security};
 use crate::response::Result;
@@ -20,6 +24,8 @@ pub(super) struct SignedIn {
     /// [`Account::KIND`].
     pub(super) kind: String,
     pub(super) id: String,
+    /// [`Account::stamp`].
+    pub(super) stamp: String,
     /// When the user last proved it, in milliseconds since 1970.
     pub(super) proved: u64,
 }
@@ -29,20 +35,22 @@ pub(super) const SIGNED_IN: Key<SignedIn> = Key::new("skep.signed-in");
 /// A type of the application that signs in: a user, a customer, an agent.
 ///
 /// ```
-/// use skep::people::{Account, Signed, sign_in};
+/// use skep::people::{Account, Signed, Stamp};
 /// use skep::prelude::*;
 /// use skep::sql::{Row, query};
 ///
 /// #[derive(Row)]
-/// struct User { id: i64, email: String, admin: bool }
+/// struct User { id: i64, email: String, password: String, admin: bool }
 ///
 /// impl Account for User {
 ///     fn id(&self) -> String { self.id.to_string() }
 ///
 ///     fn name(&self) -> &str { &self.email }
 ///
+///     fn stamp(&self) -> Stamp { Stamp::of([&self.password]) }
+///
 ///     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
-///         Ok(cx.db().one(query("select id, email, admin from user where id = ? and not locked", id)).await?)
+///         Ok(cx.db().one(query("select id, email, password, admin from user where id = ? and not locked", id)).await?)
 ///     }
 ///
 ///     fn refuse(_cx: &Cx<'_>) -> Error {
@@ -75,8 +83,26 @@ pub trait Account: Sized + 'static {
     /// How long ago a [`Fresh`] proof may be. Default: 10 minutes.
     const FRESH: Duration = Duration::from_mins(10);
 
-    /// What identifies the account for ever, such as the key of its row.
+    /// What identifies the account for ever, such as the key of its row. On SQLite that key has `autoincrement`: without
+    /// it, SQLite gives the number of a row that was deleted to the next one.
     fn id(&self) -> String;
+
+    /// Something random of the row, which no other row ever had, and which changes with the password: the hash of the
+    /// password, a random
+    /// column, or both.
+    ///
+    /// Sessions, remembered devices, links in mails, access tokens and what is open in their name (event streams,
+    /// WebSockets) hold a digest
+    /// of it, which is compared at each request: so a new password ends them all, and nobody gets those of an account
+    /// that was deleted,
+    /// whatever its id. To end them for good with a lock, draw another value for the random column where the account is
+    /// locked; or
+    /// call [`sign_out_everywhere`](super::sign_out_everywhere).
+    ///
+    /// An account without a password has a random column: on SQLite `random text not null default
+    /// (hex(randomblob(16)))`, on PostgreSQL
+    /// `random uuid not null default gen_random_uuid()`.
+    fn stamp(&self) -> Stamp;
 
     /// What log lines and error pages call the user. No secret.
     fn name(&self) -> &str;
@@ -87,7 +113,9 @@ pub trait Account: Sized + 'static {
         false
     }
 
-    /// The account, unless it is gone or locked: it is asked for by every request with a guard, so what is locked is out at once.
+    /// The account, unless it is gone or locked: it is asked for by every request with a guard, so what is locked is
+    /// out at once, and a
+    /// session that comes meanwhile has ended.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>>;
 
@@ -130,6 +158,7 @@ impl<A: Account> Guard for Signed<A> {
 /// # impl Account for User {
 /// #     fn id(&self) -> String { "1".into() }
 /// #     fn name(&self) -> &str { "Ada" }
+/// #     fn stamp(&self) -> skep::people::Stamp { skep::people::Stamp::of(["a random column"]) }
 /// #     async fn find(_cx: &Cx<'_>, _id: &str) -> Result<Option<Self>> { Ok(Some(Self)) }
 /// # }
 /// #[derive(Service)]
@@ -185,6 +214,7 @@ impl<A: Account> Guard for Fresh<A> {
 /// # impl Account for User {
 /// #     fn id(&self) -> String { "1".into() }
 /// #     fn name(&self) -> &str { "Ada" }
+/// #     fn stamp(&self) -> skep::people::Stamp { skep::people::Stamp::of(["a random column"]) }
 /// #     async fn find(_cx: &Cx<'_>, _id: &str) -> Result<Option<Self>> { Ok(Some(Self { admin: false })) }
 /// # }
 ///
@@ -228,6 +258,7 @@ impl<R: Rule> Guard for Allowed<R> {
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
         let Some((account, _)) = find::<R::Account>(cx).await? else { return Err(R::Account::refuse(cx)) };
         if R::allows(&account, cx).await? {
+            cx.hold(by_rule::<R>);
             return Ok(Self(account));
         }
         record(cx, EventKind::Refused, Some(&account)).await;
@@ -279,14 +310,86 @@ async fn find<A: Account>(cx: &mut Cx<'_>) -> Result<Option<(A, u64)>> {
     if signed_in.kind != A::KIND {
         return Ok(None);
     }
-    let account = A::find(cx, &signed_in.id).await?;
-    if let Some(account) = &account {
-        cx.set_user(account.name());
-    }
-    Ok(account.map(|account| (account, signed_in.proved)))
+    let account = A::find(cx, &signed_in.id).await?.filter(|account| signed_in.is_of(account));
+    let Some(account) = account else {
+        cx.session().lose().await?;
+        return Ok(None);
+    };
+    cx.set_user(account.name());
+    cx.hold(by_session::<A>);
+    Ok(Some((account, signed_in.proved)))
 }
 
 /// Milliseconds since 1970.
 pub(super) fn now(cx: &Cx<'_>) -> u64 {
     cx.shared().resources().shared().setup.clock.now().millis()
+}
+
+impl SignedIn {
+    /// Of an account, as it is now.
+    pub(super) fn of<A: Account>(account: &A, proved: u64) -> Result<Self> {
+        Ok(Self { kind: A::KIND.to_owned(), id: account.id(), stamp: account.stamp().to_text()?, proved })
+    }
+
+    /// True if it was made of this account, and nothing has ended it since: no new password, no other row with this id.
+    pub(super) fn is_of<A: Account>(&self, account: &A) -> bool {
+        self.kind == A::KIND && self.id == account.id() && account.stamp().matches(&self.stamp)
+    }
+}
+
+/// The session by which somebody was admitted whose response goes on.
+struct Held {
+    signed_in: SignedIn,
+    /// What the store calls it.
+    session: String,
+}
+
+impl Held {
+    async fn of(cx: &Cx<'_>) -> Result<Option<Self>> {
+        let signed_in = cx.session().get(&SIGNED_IN).await?;
+        Ok(signed_in.zip(cx.session().own_name().await?).map(|(signed_in, session)| Self { signed_in, session }))
+    }
+
+    /// The account, if the session lasts and is still its own. That it is used is not noted: perhaps nobody is there.
+    async fn account<A: Account>(&self, cx: &Cx<'_>) -> Result<Option<A>> {
+        if !sessions(cx).is_there(&self.session).await? {
+            return Ok(None);
+        }
+        Ok(A::find(cx, &self.signed_in.id).await?.filter(|account| self.signed_in.is_of(account)))
+    }
+}
+
+/// Asks for the account again.
+struct BySession<A>(Option<Held>, PhantomData<fn() -> A>);
+
+impl<A: Account> Recheck for BySession<A> {
+    fn recheck<'c>(&'c self, cx: &'c Cx<'_>) -> Checking<'c> {
+        Box::pin(async move {
+            let Some(held) = &self.0 else { return Ok(false) };
+            Ok(held.account::<A>(cx).await?.is_some())
+        })
+    }
+}
+
+fn by_session<'c, A: Account>(cx: &'c Cx<'_>) -> Watching<'c> {
+    Box::pin(async move { Ok(watch(cx, BySession::<A>(Held::of(cx).await?, PhantomData))) })
+}
+
+/// Asks the rule, too.
+struct ByRule<R>(Option<Held>, PhantomData<fn() -> R>);
+
+impl<R: Rule> Recheck for ByRule<R> {
+    fn recheck<'c>(&'c self, cx: &'c Cx<'_>) -> Checking<'c> {
+        Box::pin(async move {
+            let Some(held) = &self.0 else { return Ok(false) };
+            match held.account::<R::Account>(cx).await? {
+                Some(account) => R::allows(&account, cx).await,
+                None => Ok(false),
+            }
+        })
+    }
+}
+
+fn by_rule<'c, R: Rule>(cx: &'c Cx<'_>) -> Watching<'c> {
+    Box::pin(async move { Ok(watch(cx, ByRule::<R>(Held::of(cx).await?, PhantomData))) })
 }

@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::header;
 use serde::{Deserialize, Serialize};
 
-use super::account::Account;
+use super::account::{Account, SIGNED_IN};
 use super::event::{EventKind, record};
 use super::remember::{REMEMBERED_BY, SERIES};
+use super::second::FIRST_FACTOR;
 use super::sign_in::owner;
 use crate::cx::Cx;
 use crate::response::Result;
@@ -57,11 +58,21 @@ pub struct UserSession {
 ///
 /// An example is in the guide, `docs/guides/accounts.md`.
 pub async fn user_sessions<A: Account>(cx: &Cx<'_>, account: &A) -> Result<Vec<UserSession>> {
-    let all = cx.session().all_of(&owner::<A>(&account.id())).await?;
-    let in_use: Vec<String> = all.iter().filter_map(|session| session.get(&REMEMBERED_BY)).collect();
-    // A device that is signed in is shown once.
-    let shown = all.iter().filter(|session| session.get(&SERIES).is_none() || !in_use.contains(&session.id));
-    let mut shown: Vec<UserSession> = shown.map(UserSession::of).collect();
+    let mut all = cx.session().all_of(&owner::<A>(&account.id())).await?;
+    all.retain(|session| is_of(session, account));
+    all.sort_by_key(|session| (!session.is_current, std::cmp::Reverse(session.seen)));
+    let (mut devices, mut shown) = (Vec::new(), Vec::new());
+    for session in &all {
+        // A device that was signed in again when its browser was opened has several.
+        let Some(device) = session.get(&REMEMBERED_BY) else { continue };
+        if !devices.contains(&device) {
+            shown.push(UserSession::of(session));
+            devices.push(device);
+        }
+    }
+    // Remembered devices that are not signed in, and sessions of others.
+    let others = all.iter().filter(|session| session.get(&REMEMBERED_BY).is_none() && !devices.contains(&session.id));
+    shown.extend(others.map(UserSession::of));
     shown.sort_by_key(|session| std::cmp::Reverse(session.last_used));
     Ok(shown)
 }
@@ -75,10 +86,20 @@ pub async fn end_session<A: Account>(cx: &Cx<'_>, account: &A, id: &str) -> Resu
     // The device first: it would sign in again.
     if let Some(series) = session.get(&REMEMBERED_BY) {
         cx.session().end_one_of(&user, &series).await?;
+        for same in all.iter().filter(|other| other.id != id && other.get(&REMEMBERED_BY).as_ref() == Some(&series)) {
+            cx.session().end_one_of(&user, &same.id).await?;
+        }
     }
     let ended = cx.session().end_one_of(&user, id).await?;
     record(cx, EventKind::SessionEnded, Some(account)).await;
     Ok(ended)
+}
+
+/// False for what another account left that had this id, and for what ended with an old password.
+fn is_of<A: Account>(session: &Listed, account: &A) -> bool {
+    let signed_in = session.get(&SIGNED_IN).or_else(|| session.get(&FIRST_FACTOR));
+    signed_in.is_some_and(|signed_in| signed_in.is_of(account))
+        || session.get(&SERIES).is_some_and(|series| series.is_of(account))
 }
 
 impl UserSession {

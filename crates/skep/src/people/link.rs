@@ -15,6 +15,7 @@ use super::account::Account;
 use super::event::{EventKind, record};
 use super::password::hash_password;
 use super::sign_in::{PasswordAccount, digest, sign_in, sign_out_everywhere};
+use super::stamp::Stamp;
 use super::tick::wait_for_tick;
 use super::token::OneTimeToken;
 use crate::cache::Store;
@@ -44,7 +45,7 @@ struct Proof {
     id: String,
     /// The address that it was sent to.
     email: String,
-    /// Changes with the password, so that a link of before resets nothing.
+    /// [`Account::stamp`], and the salt of the password: a link of before a new one opens nothing.
     stamp: String,
 }
 
@@ -77,14 +78,14 @@ pub async fn send_sign_in_link<A: MailAccount>(
     email: &str,
     mail: impl FnOnce(&str, &str) -> Mail,
 ) -> Result<()> {
-    send_link(cx, &SIGN_IN, email, |_: &A| String::new(), mail).await
+    send_link(cx, &SIGN_IN, email, A::stamp, mail).await
 }
 
 /// Signs in by the token of a [sign-in link](send_sign_in_link): `None` if it is none, was used, or has expired. Only in a service for
 /// POST: programs that look at mail open each link.
 pub async fn redeem_sign_in_link<A: MailAccount>(cx: &mut Cx<'_>, token: &str) -> Result<Option<A>> {
     let proof = SIGN_IN.redeem(cx, token).await?;
-    let account = prove::<A>(cx, proof).await?.map(|(account, _)| account);
+    let account = prove(cx, proof, A::stamp).await?;
     if let Some(account) = &account {
         sign_in(cx, account).await?;
     }
@@ -121,11 +122,7 @@ pub async fn redeem_reset_link<A: MailAccount + PasswordAccount>(
     }
     let hash = hash_password(cx, password).await?;
     let proof = RESET.redeem(cx, token).await?;
-    let Some((account, proof)) = prove::<A>(cx, proof).await? else { return Ok(None) };
-    if proof.stamp != stamp(&account) {
-        record(cx, EventKind::LinkRefused, Some(&account)).await;
-        return Ok(None);
-    }
+    let Some(account) = prove(cx, proof, stamp::<A>).await? else { return Ok(None) };
     account.set_password_hash(cx, &hash).await?;
     record(cx, EventKind::PasswordReset, Some(&account)).await;
     sign_out_everywhere(cx, &account).await?;
@@ -181,7 +178,7 @@ pub async fn send_confirmation_link<A: MailAccount>(
     mail: impl FnOnce(&str, &str) -> Mail,
 ) -> Result<()> {
     may_send(cx, email).await?;
-    let token = CONFIRM.issue(cx, &(Proof::of(account, String::new()), email.to_owned())).await?;
+    let token = CONFIRM.issue(cx, &(Proof::of(account, &account.stamp())?, email.to_owned())).await?;
     cx.queue_mail(Mail { to: email.to_owned(), ..mail(email, &token) });
     record(cx, EventKind::LinkRequested, Some(account)).await;
     Ok(())
@@ -191,14 +188,15 @@ pub async fn send_confirmation_link<A: MailAccount>(
 /// store. `None` if it is none, was used, has expired, or the account has another address by now.
 pub async fn redeem_confirmation_link<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<(A, String)>> {
     let (proof, email) = CONFIRM.redeem(cx, token).await?.unzip();
-    let Some((account, _)) = prove::<A>(cx, proof).await? else { return Ok(None) };
+    let Some(account) = prove(cx, proof, A::stamp).await? else { return Ok(None) };
     record(cx, EventKind::AddressConfirmed, Some(&account)).await;
     Ok(email.map(|email| (account, email)))
 }
 
 impl Proof {
-    fn of<A: MailAccount>(account: &A, stamp: String) -> Self {
-        Self { kind: A::KIND.to_owned(), id: account.id(), email: account.email().to_owned(), stamp }
+    fn of<A: MailAccount>(account: &A, stamp: &Stamp) -> Result<Self> {
+        let (kind, email) = (A::KIND.to_owned(), account.email().to_owned());
+        Ok(Self { kind, id: account.id(), email, stamp: stamp.to_text()? })
     }
 
     fn of_nobody(email: &str) -> Self {
@@ -211,13 +209,18 @@ async fn send_link<A: MailAccount>(
     cx: &Cx<'_>,
     kind: &OneTimeToken<Proof>,
     email: &str,
-    stamp: impl FnOnce(&A) -> String,
+    stamp: impl Fn(&A) -> Stamp,
     mail: impl FnOnce(&str, &str) -> Mail,
 ) -> Result<()> {
     may_send(cx, email).await?;
     let begun = Instant::now();
     let account = A::find_by_email(cx, email).await?;
-    let proof = account.as_ref().map_or_else(|| Proof::of_nobody(email), |account| Proof::of(account, stamp(account)));
+    // One without anything random is a fault of the application. An error here would tell who has an account.
+    let account = account.filter(|account| stamp(account).is_random());
+    let proof = match &account {
+        Some(account) => Proof::of(account, &stamp(account))?,
+        None => Proof::of_nobody(email),
+    };
     let token = kind.issue(cx, &proof).await?;
     let to = account.as_ref().map_or(email, A::email).to_owned();
     let mail = mail(&to, &token);
@@ -249,20 +252,27 @@ pub(super) fn knows_its_address(cx: &Cx<'_>) -> bool {
     shared.base_url.is_some() || shared.setup.development || shared.setup.temporary_database
 }
 
-/// The account that a link was sent to, unless it is gone, locked, or has another address by now.
-async fn prove<A: MailAccount>(cx: &Cx<'_>, proof: Option<Proof>) -> Result<Option<(A, Proof)>> {
+/// The account that a link was sent to, unless it is gone, locked, or has another address or stamp by now.
+async fn prove<A: MailAccount>(
+    cx: &Cx<'_>,
+    proof: Option<Proof>,
+    stamp: impl FnOnce(&A) -> Stamp,
+) -> Result<Option<A>> {
     let account = match &proof {
         Some(proof) if proof.kind == A::KIND && proof.kind != NOBODY => A::find(cx, &proof.id).await?,
         _ => None,
     };
-    let proved = account.zip(proof).filter(|(account, proof)| account.email() == proof.email);
+    let proved = account.zip(proof);
+    let proved =
+        proved.filter(|(account, proof)| account.email() == proof.email && stamp(account).matches(&proof.stamp));
+    let proved = proved.map(|(account, _)| account);
     if proved.is_none() {
         record::<A>(cx, EventKind::LinkRefused, None).await;
     }
     Ok(proved)
 }
 
-/// Something that changes when the password does, and tells nothing of it.
-fn stamp<A: PasswordAccount>(account: &A) -> String {
-    URL_SAFE_NO_PAD.encode(&Sha256::digest(account.password_hash().unwrap_or_default())[..16])
+/// Changes with the password, whatever the application's own stamp is made of.
+fn stamp<A: PasswordAccount>(account: &A) -> Stamp {
+    account.stamp().and(account.password_hash().unwrap_or_default())
 }

@@ -1,8 +1,14 @@
 //! Passwords: hashed with argon2id (RFC 9106), on the pool for blocking work, never more at once than there are cores.
+//!
+//! One password is the same whichever keyboard it is typed on: it is normalised first, by the profile `OpaqueString`
+//! (RFC 8265, 4.2.2).
+
+use std::borrow::Cow;
 
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
 use argon2::{Algorithm, Argon2, Params, Version};
-use http::{HeaderValue, header};
+use http::{HeaderValue, StatusCode, header};
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::gate;
 use crate::cx::Cx;
@@ -54,8 +60,11 @@ impl PasswordCost {
 
 /// Hashes a password for the database: a text that says algorithm, cost and salt (`$argon2id$v=19$...`).
 ///
+/// What different keyboards and systems send for one letter is one password: it is normalised (RFC 8265, 4.2.2).
+///
 /// # Errors
-/// 503 with `Retry-After` if too many passwords are being hashed; 413 for a password of more than 4096 bytes.
+/// 503 with `Retry-After` if too many passwords are being hashed; 413 for a password of more than 4096 bytes, and 422
+/// for an empty one.
 ///
 /// ```
 /// use skep::people::{hash_password, verify_password};
@@ -76,8 +85,17 @@ impl PasswordCost {
 /// assert_eq!(skep::test::Client::new(App::new().serve::<(Index,)>()).get("/").text(), "$argon2id");
 /// ```
 pub async fn hash_password(cx: &Cx<'_>, password: &str) -> Result<String> {
-    let (params, password) = (cost(cx).params()?, checked(password)?);
-    on_pool(cx, move || hash(params, &password)).await?
+    let (params, password) = (cost(cx).params()?, to_hash(password)?);
+    on_pool(cx, move || hash_with(params, &password, &salt()?)).await?
+}
+
+/// Hashes the password of this hash once more, at the present cost. The salt stays, so that nothing ends that a new
+/// password ends.
+pub(super) async fn hash_again(cx: &Cx<'_>, password: &str, hash: &str) -> Result<String> {
+    let known = PasswordHash::new(hash).ok().and_then(|hash| hash.salt.map(|salt| salt.to_vec()));
+    let Some(salt) = known else { return hash_password(cx, password).await };
+    let (params, password) = (cost(cx).params()?, to_hash(password)?);
+    on_pool(cx, move || hash_with(params, &password, &salt)).await?
 }
 
 /// True if this is the password that the hash was made of. Without a hash, as much time is taken: how long a sign-in takes does not tell
@@ -85,18 +103,47 @@ pub async fn hash_password(cx: &Cx<'_>, password: &str) -> Result<String> {
 ///
 /// An example and the errors are at [`hash_password`].
 pub async fn verify_password(cx: &Cx<'_>, password: &str, hash: Option<&str>) -> Result<bool> {
-    let (params, password) = (cost(cx).params()?, checked(password)?);
+    Ok(verify(cx, password, hash).await? != Verdict::Wrong)
+}
+
+/// What a password is for a hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Right,
+    /// Right as it was typed: the hash was made before passwords were normalised.
+    AsTyped,
+    Wrong,
+}
+
+/// The same, and how it is right.
+pub(super) async fn verify(cx: &Cx<'_>, password: &str, hash: Option<&str>) -> Result<Verdict> {
+    let params = cost(cx).params()?;
+    checked(password)?;
+    let normalised = normalise(password).into_owned();
+    let typed = (normalised != password).then(|| password.to_owned());
     let stored = hash.map(str::to_owned);
-    on_pool(cx, move || match stored {
-        Some(stored) => match argon2(params).verify_password(password.as_bytes(), stored.as_str()) {
-            Ok(()) => Ok(true),
-            Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
-            // The hash itself belongs in no log.
-            Err(error) => Err(Error::internal(format!("a stored password hash cannot be read: {error}"))),
-        },
-        None => self::hash(params, &password).map(|_| false),
+    on_pool(cx, move || {
+        let is_right = |password: &str| is_of(params.clone(), password, stored.as_deref());
+        if is_right(&normalised)? {
+            return Ok(Verdict::Right);
+        }
+        match typed {
+            Some(typed) if is_right(&typed)? => Ok(Verdict::AsTyped),
+            _ => Ok(Verdict::Wrong),
+        }
     })
     .await?
+}
+
+/// True if the hash was made of this password, to the byte. Without one, it takes as long.
+fn is_of(params: Params, password: &str, stored: Option<&str>) -> Result<bool> {
+    let Some(stored) = stored else { return hash_with(params, password, &salt()?).map(|_| false) };
+    match argon2(params).verify_password(password.as_bytes(), stored) {
+        Ok(()) => Ok(true),
+        Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
+        // The hash itself belongs in no log.
+        Err(error) => Err(Error::internal(format!("a stored password hash cannot be read: {error}"))),
+    }
 }
 
 /// True if a hash was made at another cost than passwords are hashed at now.
@@ -110,8 +157,34 @@ fn cost(cx: &Cx<'_>) -> PasswordCost {
     cx.shared().resources().shared().find_value().copied().unwrap_or_default()
 }
 
-fn checked(password: &str) -> Result<String> {
-    if password.len() > LONGEST { Err(Error::too_large(LONGEST as u64)) } else { Ok(password.to_owned()) }
+fn checked(password: &str) -> Result<()> {
+    if password.len() > LONGEST { Err(Error::too_large(LONGEST as u64)) } else { Ok(()) }
+}
+
+/// What is hashed of a new password.
+fn to_hash(password: &str) -> Result<String> {
+    checked(password)?;
+    if password.is_empty() {
+        let error = Error::new(StatusCode::UNPROCESSABLE_ENTITY);
+        return Err(error
+            .with_message("the password is empty")
+            .with_cause("an empty password is none (RFC 8265, 4.2.2)"));
+    }
+    Ok(normalise(password).into_owned())
+}
+
+/// The form of a password that is compared: every space is U+0020, and letters are composed (NFC). Neither changes
+/// ASCII.
+fn normalise(password: &str) -> Cow<'_, str> {
+    if password.is_ascii() || (is_nfc(password) && !password.contains(is_other_space)) {
+        return Cow::Borrowed(password);
+    }
+    password.chars().map(|sign| if is_other_space(sign) { ' ' } else { sign }).nfc().collect::<String>().into()
+}
+
+/// The general category `Zs`, without the space itself.
+fn is_other_space(sign: char) -> bool {
+    matches!(sign, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
 async fn on_pool<T: Send + 'static>(cx: &Cx<'_>, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
@@ -131,7 +204,7 @@ async fn on_pool<T: Send + 'static>(cx: &Cx<'_>, work: impl FnOnce() -> T + Send
 
 /// Without a request, and without a turn: [`Site::hash_password`](crate::Site::hash_password).
 pub(crate) fn hash_now(cost: PasswordCost, password: &str, salt: &Salt) -> Result<String> {
-    hash_with(cost.params()?, &checked(password)?, salt)
+    hash_with(cost.params()?, &to_hash(password)?, salt)
 }
 
 /// A new salt.
@@ -141,15 +214,44 @@ pub(crate) fn salt() -> Result<Salt> {
     Ok(salt)
 }
 
-fn hash(params: Params, password: &str) -> Result<String> {
-    hash_with(params, password, &salt()?)
-}
-
-fn hash_with(params: Params, password: &str, salt: &Salt) -> Result<String> {
+fn hash_with(params: Params, password: &str, salt: &[u8]) -> Result<String> {
     let hash = argon2(params).hash_password_with_salt(password.as_bytes(), salt);
     hash.map(|hash| hash.to_string()).map_err(|error| Error::internal(format!("a password cannot be hashed: {error}")))
 }
 
 fn argon2(params: Params) -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Params, hash_with, is_of, normalise};
+
+    /// What is compared is the password to the byte; who asks normalises it.
+    #[test]
+    fn a_hash_is_of_one_text() {
+        let cost = || Params::new(64, 1, 1, None).unwrap();
+        let typed = "a\u{308}pfel und birnen";
+        let hash = hash_with(cost(), typed, b"a salt of 16 byte").unwrap();
+        assert!(is_of(cost(), typed, Some(&hash)).unwrap());
+        assert!(!is_of(cost(), &normalise(typed), Some(&hash)).unwrap() && !is_of(cost(), typed, None).unwrap());
+    }
+
+    #[test]
+    fn one_password_is_the_same_on_every_keyboard() {
+        for (typed, same) in [
+            ("a\u{308}pfel", "\u{e4}pfel"),
+            ("\u{212b}ngstro\u{308}m", "\u{c5}ngstr\u{f6}m"),
+            ("two\u{a0}words", "two words"),
+            ("\u{3000}a\u{2009}b\u{1680}\u{202f}\u{205f}", " a b   "),
+            ("\u{1112}\u{1161}\u{11ab}", "\u{d55c}"),
+            ("q\u{307}\u{323}", "q\u{323}\u{307}"),
+        ] {
+            assert_eq!(normalise(typed), same, "{typed:?}");
+        }
+        // Neither case nor width is mapped, and no spaces are dropped.
+        for unchanged in ["", "a  b ", "Correct", "\u{ff21}\u{fb01}", "tab\tand\u{200b}", "\u{df}\u{1e9e}"] {
+            assert_eq!(normalise(unchanged), unchanged);
+        }
+    }
 }

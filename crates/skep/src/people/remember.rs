@@ -26,6 +26,8 @@ use crate::session::{Key, REMEMBERED_FOR};
 pub(super) struct Series {
     kind: String,
     id: String,
+    /// [`Account::stamp`].
+    stamp: String,
     /// Digests of the token, and of the one before.
     current: String,
     previous: String,
@@ -60,6 +62,7 @@ pub async fn remember<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
     let series = Series {
         kind: A::KIND.to_owned(),
         id: account.id(),
+        stamp: account.stamp().to_text()?,
         current: digest(&token),
         previous: String::new(),
         replaced: now(cx),
@@ -80,6 +83,13 @@ pub(super) async fn forget(cx: &Cx<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Forgets this browser if it is another user's.
+pub(super) async fn forget_another<A: Account>(cx: &Cx<'_>, account: &A) -> Result<()> {
+    let Some((id, _)) = brought(cx) else { return Ok(()) };
+    let is_own = sessions(cx).series_owner(id).await?.is_some_and(|user| user == owner::<A>(&account.id()));
+    if is_own { Ok(()) } else { forget(cx).await }
+}
+
 /// Signs in by the cookie, if there is one.
 pub(super) async fn sign_in_again<A: Account>(cx: &mut Cx<'_>) -> Result<Option<A>> {
     let Some((id, token)) = brought(cx) else { return Ok(None) };
@@ -94,14 +104,18 @@ pub(super) async fn sign_in_again<A: Account>(cx: &mut Cx<'_>) -> Result<Option<
             series.previous = std::mem::replace(&mut series.current, digest_of_new.clone());
             series.replaced = now;
         }
-        Some((series.id.clone(), verdict))
+        Some((series.clone(), verdict))
     });
     let Some((handle, answer)) = turned.await? else {
         cx.session().add_cookie(&Cookie::removal(cookie_name(cx)));
         return Ok(None);
     };
-    let Some((account, verdict)) = answer else { return Ok(None) };
-    let Some(account) = A::find(cx, &account).await? else { return Ok(None) };
+    let Some((series, verdict)) = answer else { return Ok(None) };
+    let account = A::find(cx, &series.id).await?.filter(|account| series.is_of(account));
+    let Some(account) = account else {
+        forget(cx).await?;
+        return Ok(None);
+    };
     match verdict {
         Verdict::Replaced => tell(cx, id, &new),
         Verdict::Together => {}
@@ -119,6 +133,10 @@ pub(super) async fn sign_in_again<A: Account>(cx: &mut Cx<'_>) -> Result<Option<
 }
 
 impl Series {
+    pub(super) fn is_of<A: Account>(&self, account: &A) -> bool {
+        self.kind == A::KIND && self.id == account.id() && account.stamp().matches(&self.stamp)
+    }
+
     fn verdict(&self, token: &str, now: u64) -> Verdict {
         if token == self.current {
             Verdict::Replaced

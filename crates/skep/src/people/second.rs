@@ -44,7 +44,7 @@ pub async fn awaiting_second_factor<A: Account>(cx: &Cx<'_>) -> Result<Option<A>
     if first.kind != A::KIND || u128::from(age) > FIRST_FACTOR_LASTS.as_millis() {
         return Ok(None);
     }
-    A::find(cx, &first.id).await
+    Ok(A::find(cx, &first.id).await?.filter(|account| first.is_of(account)))
 }
 
 /// Signs in who has passed the first factor, by a code of the authenticator application or a recovery code: `None` if it is neither, or

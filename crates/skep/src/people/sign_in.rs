@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 use super::account::{Account, SIGNED_IN, SignedIn, now};
 use super::device::{DEVICE, Device};
 use super::event::{EventKind, record, record_of};
-use super::password::{hash_password, is_outdated, verify_password};
-use super::remember::forget;
+use super::password::{Verdict, hash_again, hash_password, is_outdated, verify, verify_password};
+use super::remember::{forget, forget_another};
 use super::second::FIRST_FACTOR;
 use super::tick::wait_for_tick;
 use crate::cache::Store;
@@ -32,10 +32,11 @@ pub(super) async fn sign_in_proved<A: Account>(cx: &mut Cx<'_>, account: &A, pro
     if !account.has_second_factor() {
         return establish(cx, account, proved, EventKind::SignedIn).await;
     }
+    let (first, is_own) = (SignedIn::of(account, now(cx))?, is_own(cx, account).await?);
+    forget_another(cx, account).await?;
     let session = cx.session();
-    session.renew().await?;
+    session.begin(&owner::<A>(&account.id()), is_own).await?;
     session.remove(&SIGNED_IN).await?;
-    let first = SignedIn { kind: A::KIND.to_owned(), id: account.id(), proved: now(cx) };
     session.set(&FIRST_FACTOR, &first).await?;
     record(cx, EventKind::FirstFactorPassed, Some(account)).await;
     Ok(())
@@ -49,20 +50,45 @@ pub(crate) async fn sign_in_by_id<A: Account>(cx: &mut Cx<'_>, id: &str) -> Resu
     Ok(true)
 }
 
-/// Makes the session the user's, of whom nothing more is asked.
+/// Makes the session the user's, of whom nothing more is asked. What it holds of somebody else goes:
+/// [`Session::begin_for`].
+///
+/// [`Session::begin_for`]: crate::session::Session::begin_for
 pub(super) async fn establish<A: Account>(cx: &mut Cx<'_>, account: &A, proved: u64, event: EventKind) -> Result<()> {
-    let session = cx.session();
+    let is_own = is_own(cx, account).await?;
+    establish_in(cx, account, proved, (event, is_own)).await
+}
+
+/// The same in a session of which it is known whether it is the user's.
+async fn establish_in<A: Account>(
+    cx: &mut Cx<'_>,
+    account: &A,
+    proved: u64,
+    (event, is_own): (EventKind, bool),
+) -> Result<()> {
+    let signed_in = SignedIn::of(account, proved)?;
     // "Sign out everywhere" must be able to do it.
-    session.require_list()?;
-    session.renew().await?;
-    session.belongs_to(&owner::<A>(&account.id())).await?;
+    cx.session().require_list()?;
+    forget_another(cx, account).await?;
+    let (session, owner) = (cx.session(), owner::<A>(&account.id()));
+    session.begin(&owner, is_own).await?;
+    session.belongs_to(&owner).await?;
     session.remove(&FIRST_FACTOR).await?;
     session.set(&DEVICE, &Device::of(cx)).await?;
-    let signed_in = SignedIn { kind: A::KIND.to_owned(), id: account.id(), proved };
     session.set(&SIGNED_IN, &signed_in).await?;
     cx.set_user(account.name());
     record(cx, event, Some(account)).await;
     Ok(())
+}
+
+/// True if the session is this account's, and not that of another row with its id, or of before a new password.
+async fn is_own<A: Account>(cx: &Cx<'_>, account: &A) -> Result<bool> {
+    for key in [&SIGNED_IN, &FIRST_FACTOR] {
+        if cx.session().get(key).await?.is_some_and(|known| known.is_of(account)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Signs the user of this browser out: ends the session with all that is in it, and forgets the browser.
@@ -74,8 +100,10 @@ pub async fn sign_out(cx: &mut Cx<'_>) -> Result<()> {
     cx.session().end().await
 }
 
-/// Ends all sessions of a user, on all devices: for "sign out everywhere", and after a new password, where [`sign_in`] follows for this
-/// device.
+/// Ends all sessions of a user, on all devices: for "sign out everywhere", when an account is locked, and after a new
+/// password, where
+/// [`sign_in`] follows for this device. What is open in their name ends within seconds: event streams, WebSockets,
+/// downloads.
 pub async fn sign_out_everywhere<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
     cx.session().end_all(&owner::<A>(&account.id())).await?;
     record(cx, EventKind::SignedOutEverywhere, Some(account)).await;
@@ -90,7 +118,7 @@ pub(super) fn owner<A: Account>(id: &str) -> String {
 ///
 /// ```
 /// use skep::form::{Password, Text};
-/// use skep::people::{Account, PasswordAccount, password_sign_in};
+/// use skep::people::{Account, PasswordAccount, Stamp, password_sign_in};
 /// use skep::prelude::*;
 /// use skep::sql::{Row, query};
 ///
@@ -101,6 +129,8 @@ pub(super) fn owner<A: Account>(id: &str) -> String {
 ///     fn id(&self) -> String { self.id.to_string() }
 ///
 ///     fn name(&self) -> &str { &self.email }
+///
+///     fn stamp(&self) -> Stamp { Stamp::of(&self.password) }
 ///
 ///     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
 ///         Ok(cx.db().one(query("select id, email, password from user where id = ?", id)).await?)
@@ -141,7 +171,8 @@ pub trait PasswordAccount: Account {
     /// The hash of the password: [`hash_password`]. `None` for an account that signs in otherwise.
     fn password_hash(&self) -> Option<&str>;
 
-    /// Stores a new hash of the same password, at another [cost](super::PasswordCost).
+    /// Stores a new hash: of another password, or of the same one at another [cost](super::PasswordCost), with the same
+    /// salt.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()>;
 }
@@ -181,7 +212,8 @@ pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, p
     let begun = Instant::now();
     let account = A::find_by_name(cx, name).await?;
     let hash = account.as_ref().and_then(A::password_hash);
-    if !verify_password(cx, password, hash).await? {
+    let verdict = verify(cx, password, hash).await?;
+    if verdict == Verdict::Wrong {
         // Not what was typed: it may be a password in the wrong field.
         record(cx, EventKind::SignInRefused, account.as_ref()).await;
         wait_for_tick(cx, begun).await;
@@ -190,15 +222,17 @@ pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, p
     let Some(account) = account else { return Ok(None) };
     // Who knows the password did not guess.
     cx.cache(&ATTEMPTS).remove(&by_name).await?;
-    if account.password_hash().is_some_and(|hash| is_outdated(cx, hash)) {
-        let hash = hash_password(cx, password).await?;
+    if let Some(hash) = account.password_hash().filter(|hash| verdict == Verdict::AsTyped || is_outdated(cx, hash)) {
+        let hash = hash_again(cx, password, hash).await?;
         account.set_password_hash(cx, &hash).await?;
     }
     sign_in(cx, &account).await?;
     Ok(Some(account))
 }
 
-/// Changes a password: false if `old` is wrong. The user's other sessions end, and remembered devices are forgotten; this session goes on
+/// Changes a password: false if `old` is wrong. The user's other sessions end with what is open in their name,
+/// remembered devices are
+/// forgotten, and [access tokens](super::AccessToken) and links in mails open nothing any more; this session goes on
 /// under a new id. Check the new password's [`weakness`](super::weakness) before.
 ///
 /// # Errors
@@ -212,11 +246,16 @@ pub async fn change_password<A: PasswordAccount>(cx: &mut Cx<'_>, account: &A, o
         return Ok(false);
     }
     cx.cache(&ATTEMPTS).remove(&attempts).await?;
-    let hash = hash_password(cx, new).await?;
+    let (hash, owner, is_own) = (hash_password(cx, new).await?, owner::<A>(&account.id()), is_own(cx, account).await?);
+    // Before the hash: a request of this browser that is under way must not take its own session for one that has
+    // ended.
+    cx.session().begin(&owner, is_own).await?;
     account.set_password_hash(cx, &hash).await?;
     record(cx, EventKind::PasswordChanged, Some(account)).await;
-    sign_out_everywhere(cx, account).await?;
-    establish(cx, account, now(cx), EventKind::SignedIn).await?;
+    let Some(account) = A::find(cx, &account.id()).await? else { return Err(A::refuse(cx)) };
+    establish_in(cx, &account, now(cx), (EventKind::SignedIn, is_own)).await?;
+    cx.session().end_others_of(&owner).await?;
+    record(cx, EventKind::SignedOutEverywhere, Some(&account)).await;
     Ok(true)
 }
 

@@ -24,6 +24,13 @@ impl Sessions {
         .await
     }
 
+    /// True if the session of this name is not over.
+    pub(crate) async fn is_there(&self, name: &str) -> Result<bool> {
+        let Some(name) = name_of(name) else { return Ok(false) };
+        let stored = self.read(move |cache| async move { cache.get(&name[..]).await }).await?;
+        Ok(stored.is_some_and(|stored| !stored.is_over() && self.is_within_life(&stored)))
+    }
+
     /// Ends one entry of a user's list; false if it is not in it.
     async fn end_one_of(&self, user: &str, id: &str) -> Result<bool> {
         let (list, name) = (self.list_of(user), name_of(id));
@@ -51,7 +58,7 @@ pub(crate) struct Listed {
 
 impl Listed {
     pub(crate) fn get<T: DeserializeOwned>(&self, key: &Key<T>) -> Option<T> {
-        self.values.get(key.name).and_then(|text| decode(key, text))
+        self.values.get(&*key.stored()).and_then(|text| decode(key, text))
     }
 }
 
@@ -84,12 +91,21 @@ impl Session<'_> {
         Ok(ended)
     }
 
+    /// Ends a user's sessions but for this one.
+    pub(crate) async fn end_others_of(&self, user: &str) -> Result<()> {
+        self.require_list()?;
+        match self.now().await? {
+            LoadState::Open(open) => self.sessions.end_all_of(user, Some(&open.id)).await,
+            _ => self.sessions.end_all_of(user, None).await,
+        }
+    }
+
     /// Sends a cookie with the response, also if that is an error.
     pub(crate) fn add_cookie(&self, cookie: &Cookie) {
         self.pending.add(cookie, self.is_secure);
     }
 
-    async fn own_name(&self) -> Result<Option<String>> {
+    pub(crate) async fn own_name(&self) -> Result<Option<String>> {
         Ok(match self.now().await? {
             LoadState::Open(open) => Some(text(&open.id.name(&self.sessions.program))),
             _ => None,

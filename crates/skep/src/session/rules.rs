@@ -21,7 +21,21 @@ with_defaults! {
         pub life: Duration = Duration::from_hours(90 * 24),
         /// Where they are kept: the setting `session.store` (the server's store).
         pub store: SessionStore = SessionStore::Server,
+        /// How long browsers keep the cookie: the setting `session.cookie` (until they are closed).
+        pub cookie: CookieLife = CookieLife::Browser,
     }
+}
+
+/// How long browsers keep the cookie of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CookieLife {
+    /// Until they are closed: on a computer that several people use, a session ends with its browser. Remember-me
+    /// (`skep::people::remember`) has a cookie of its own.
+    #[default]
+    Browser,
+    /// As long as the session can last ([`Rules::life`]).
+    Lasting,
 }
 
 /// Where sessions are kept.

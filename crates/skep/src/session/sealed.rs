@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::id::Id;
 use super::store::{Change, Outcome, Values};
-use super::{LoadState, Open, Session, cookie_name};
-use crate::cookie::Cookie;
+use super::{Keep, LoadState, Open, Session};
 use crate::error::{Error, Result};
 
 /// What is in the cookie.
@@ -59,18 +58,18 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Restarts the lifetime.
-    pub(super) fn renew_sealed(&self, open: Open) -> Result<()> {
-        let begun = self.sessions.now().millis();
-        self.seal(&open.values, begun)?;
-        self.put(LoadState::Open(Open { begun, ..open }));
+    /// Restarts the lifetime, with the values that are to stay.
+    pub(super) fn restart_sealed(&self, open: &Open, keep: Keep) -> Result<()> {
+        let (begun, values) = (self.sessions.now().millis(), keep((*open.values).clone()));
+        self.seal(&values, begun)?;
+        self.put(LoadState::Open(Open { begun, values: Rc::new(values), ..open.clone() }));
         Ok(())
     }
 
     fn seal(&self, values: &Values, begun: u64) -> Result<()> {
         let sealed = Sealed { begun, seen: self.sessions.now().millis(), values: values.clone() };
         let text = self.keys.seal(&self.purpose(), &serde_json::to_vec(&sealed)?)?;
-        let cookie = Cookie::new(cookie_name(self.is_secure), text).max_age(self.sessions.rules.life);
+        let cookie = self.own_cookie(text);
         let bytes = cookie.header_value(self.is_secure).len();
         if bytes > LARGEST_COOKIE {
             return Err(Error::internal(format!(

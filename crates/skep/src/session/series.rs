@@ -13,7 +13,7 @@ use crate::error::Result;
 impl<T: Serialize> Key<T> {
     /// A value by its name, as it is stored.
     pub(crate) fn entry(&self, value: &T) -> Result<(String, String)> {
-        Ok((self.name.to_owned(), serde_json::to_string(value)?))
+        Ok((self.stored().into_owned(), serde_json::to_string(value)?))
     }
 }
 
@@ -55,7 +55,7 @@ impl Sessions {
             let changed = cache.update_with(&name[..], &policy, |old| {
                 given = None;
                 let mut stored = old.unwrap_or_else(|| Stored::over(now));
-                let value = stored.values.get(key.name).and_then(|text| decode(key, text));
+                let value = stored.values.get(&*key.stored()).and_then(|text| decode(key, text));
                 if let Some(mut value) = value.filter(|_| !stored.is_over()) {
                     given = Some(change(&mut value));
                     if let Ok((name, text)) = key.entry(&value) {
@@ -69,6 +69,14 @@ impl Sessions {
             Ok(given.map(|given| (text(&name), given)))
         })
         .await
+    }
+
+    /// Whose series this is.
+    pub(crate) async fn series_owner(&self, id: &str) -> Result<Option<String>> {
+        let Some(id) = Id::parse(id) else { return Ok(None) };
+        let name = id.name(&self.program);
+        let stored = self.read(move |cache| async move { cache.get(&name[..]).await }).await?;
+        Ok(stored.and_then(|mut stored| stored.values.remove(OWNER)))
     }
 
     /// Ends a series.

@@ -6,6 +6,7 @@
 //! A session that was renewed or ended leaves a mark for a minute. By it, a request that was on its way knows that it is late; else it
 //! would begin another session, and its cookie would take the place of the renewed one's.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use skep_cache::{Clock, EntryPolicy, Memory, Time};
 
 use super::id::{Id, Name};
 use super::users::OWNER;
-use super::{Rules, SessionStore, unavailable};
+use super::{Keep, Rules, SessionStore, unavailable};
 use crate::cache::{self, Cache};
 use crate::error::Result;
 use crate::offload::{Offload, offload_to_end};
@@ -94,7 +95,7 @@ pub(super) enum Found {
 
 /// A change of one value.
 pub(super) struct Change {
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     pub(super) when: When,
     pub(super) new: Option<String>,
 }
@@ -201,7 +202,7 @@ impl Sessions {
         if stored.is_over() {
             return Ok(stored.found(now));
         }
-        if now.since(Time::from_millis(stored.begun)) >= self.rules.life {
+        if !self.is_within_life(&stored) {
             self.write(move |cache| async move { cache.remove(&name[..]).await }).await?;
             return Ok(Found::Nothing);
         }
@@ -220,6 +221,10 @@ impl Sessions {
                 Ok(stored.found(now))
             }
         }
+    }
+
+    pub(super) fn is_within_life(&self, stored: &Stored) -> bool {
+        self.clock.now().since(Time::from_millis(stored.begun)) < self.rules.life
     }
 
     /// Changes a value, and gives back what the session holds now.
@@ -248,11 +253,12 @@ impl Sessions {
         .await
     }
 
-    /// Moves a session to another id, and gives back what it holds; none if another request was faster.
+    /// Moves a session to another id with the values that are to stay, and gives these back; none if another request
+    /// was faster.
     ///
     /// The new one is there before the old one is over: if the store fails in between, the user has the old one.
-    pub(super) async fn renew(&self, old: &Id, new: &Id, values: &Values) -> Result<Option<Values>> {
-        let (old, new, values) = (old.name(&self.program), new.name(&self.program), values.clone());
+    pub(super) async fn renew(&self, old: &Id, new: &Id, values: Values, keep: Keep) -> Result<Option<Values>> {
+        let (old, new) = (old.name(&self.program), new.name(&self.program));
         let (now, policy) = (self.clock.now(), self.rules.policy(&values));
         self.write(move |cache| async move {
             set(&cache, &new, &policy, &Stored::new(values.clone(), now)).await?;
@@ -260,6 +266,7 @@ impl Sessions {
                 cache.remove(&new[..]).await?;
                 return Ok(None);
             };
+            let last = keep(last);
             if last != values {
                 set(&cache, &new, &policy, &Stored::new(last.clone(), now)).await?;
             }
@@ -268,9 +275,10 @@ impl Sessions {
         .await
     }
 
-    pub(super) async fn end(&self, id: &Id) -> Result<()> {
+    /// False if it was over before.
+    pub(super) async fn end(&self, id: &Id) -> Result<bool> {
         let (name, now) = (id.name(&self.program), self.clock.now());
-        self.write(move |cache| async move { end(&cache, &name, now).await.map(drop) }).await
+        self.write(move |cache| async move { end(&cache, &name, now).await.map(|last| last.is_some()) }).await
     }
 
     pub(super) async fn read<T, F>(&self, work: impl FnOnce(Cache<[u8], Stored>) -> F + Send + 'static) -> Result<T>
@@ -455,19 +463,20 @@ impl Stored {
 
 impl Change {
     pub(super) fn apply(&self, values: &mut Values, limit: usize) -> Outcome {
-        if matches!(&self.when, When::There(expected) if expected.as_ref() != values.get(self.name)) {
+        if matches!(&self.when, When::There(expected) if expected.as_ref() != values.get(&*self.name)) {
             return Outcome::Differs;
         }
         let Some(new) = &self.new else {
-            values.remove(self.name);
+            values.remove(&*self.name);
             return Outcome::Done;
         };
-        let others = values.iter().filter(|(name, _)| *name != self.name).map(|(name, value)| name.len() + value.len());
+        let others =
+            values.iter().filter(|(name, _)| **name != *self.name).map(|(name, value)| name.len() + value.len());
         let bytes = others.sum::<usize>() + self.name.len() + new.len();
         if bytes > limit {
             return Outcome::TooLarge { bytes, limit };
         }
-        values.insert(self.name.to_owned(), new.clone());
+        values.insert(self.name.clone().into_owned(), new.clone());
         Outcome::Done
     }
 }

@@ -63,12 +63,13 @@ impl Sessions {
         self.write(move |cache| async move { list.change(&cache, |all| drop(all.remove(&text(&name)))).await }).await
     }
 
-    /// Ends all sessions of a user.
-    pub(crate) async fn end_all_of(&self, user: &str) -> Result<()> {
-        let list = self.list_of(user);
+    /// Ends all sessions of a user, except one.
+    pub(super) async fn end_all_of(&self, user: &str, spared: Option<&Id>) -> Result<()> {
+        let (list, spared) = (self.list_of(user), spared.map(|id| id.name(&self.program)));
         self.write(move |cache| async move {
             let all = cache.get(&list.name[..]).await?.map(|list| list.values).unwrap_or_default();
-            list.end_all(&cache, all.keys().filter_map(|text| name_of(text)).collect()).await
+            let names = all.keys().filter_map(|text| name_of(text)).filter(|name| Some(*name) != spared);
+            list.end_all(&cache, names.collect()).await
         })
         .await
     }

@@ -20,6 +20,12 @@ use crate::request::{Peer, RequestId, body_error};
 use crate::resources::ThreadResources;
 use crate::response::{Response, Result};
 
+/// What is done with the response, which ends with what the guards have admitted.
+#[cfg(feature = "people")]
+type Admitted = Option<crate::cx::WatchResponse>;
+#[cfg(not(feature = "people"))]
+type Admitted = Option<fn(&mut Response)>;
+
 /// What is mounted where a request leads, unless a service or a folder answers there, and its position in `Site::service_observed`.
 pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountPoint)> {
     let path = parts.uri.path();
@@ -51,7 +57,7 @@ impl Local {
         // A block of its own: what is pinned borrows the parts until it is dropped.
         let admitted = { CatchPanic(pin!(self.admit_to_mount(parts, (peer, id), resources))).await };
         match admitted {
-            Ok(Ok(())) => {
+            Ok(Ok(watch)) => {
                 let limit =
                     if body.is_empty() { u64::MAX } else { mount.body_limit(parts, self.site().setup().limits.body) };
                 // A length that is declared is refused before the client sends the body.
@@ -65,14 +71,18 @@ impl Local {
                     None => body,
                 };
                 let mut answering = pin!(mount.catching(Mounted::new(parts, body, peer, id)));
-                poll_fn(|cx| {
+                let answered = poll_fn(|cx| {
                     let polled = answering.as_mut().poll(cx);
                     // Whatever the mount makes of a part of a body: the client has not sent the request.
                     failed.as_ref().and_then(Failed::take).map_or(polled, |error| Poll::Ready(Ok(Err(error))))
-                })
-                .await
+                });
+                let mut answered = answered.await;
+                if let (Some(watch), Ok(Ok(response))) = (watch, &mut answered) {
+                    watch(response);
+                }
+                answered
             }
-            refused => refused.map(|refused| refused.map(|()| Response::default())),
+            refused => refused.map(|refused| refused.map(|_| Response::default())),
         }
     }
 
@@ -82,14 +92,14 @@ impl Local {
         parts: &Parts,
         (peer, id): (Peer, RequestId),
         resources: &ThreadResources,
-    ) -> Result<()> {
+    ) -> Result<Admitted> {
         let path = parts.uri.path();
         if self.site().access.has_any(path) {
             Box::pin(self.check_access(parts, (peer, id), resources)).await?;
         }
         let mut guards = self.site().prefix_guards.iter().filter(|guard| guard.prefix.holds(path)).peekable();
         if guards.peek().is_none() {
-            return Ok(());
+            return Ok(Admitted::default());
         }
         let mut cx = Cx::new(parts, peer, (Body::empty(), 0), resources, id);
         for guard in guards {
@@ -97,7 +107,10 @@ impl Local {
                 return Err(cx.fail(error));
             }
         }
-        Ok(())
+        #[cfg(not(feature = "people"))]
+        return Ok(None);
+        #[cfg(feature = "people")]
+        cx.watcher().await
     }
 }
 

@@ -261,6 +261,10 @@ impl Database {
         }
     }
 
+    pub(super) fn is_sqlite(&self) -> bool {
+        matches!(self.engine, Engine::Sqlite(_))
+    }
+
     /// Has each commit of this process call `then`, of what was written by handlers, jobs and start-up work.
     pub(crate) fn on_commit(&self, then: Arc<dyn OnCommit>) {
         _ = match &self.engine {

@@ -8,8 +8,10 @@
 #[cfg(not(target_family = "wasm"))]
 mod run;
 
+use skep_sql_lock::{Dialect, Directive, directives};
+
 #[cfg(target_family = "wasm")]
-use super::checked::Dialect;
+use super::checked;
 use super::function::Function;
 
 #[cfg(not(target_family = "wasm"))]
@@ -109,6 +111,15 @@ impl Migrations {
         self
     }
 
+    /// True if one says whose the rows of a table are.
+    pub(crate) fn have_scopes(&self) -> bool {
+        let is_scope = |directive: &Directive<'_>| matches!(directive, Directive::Scoped { .. });
+        let says = |text| {
+            directives(Dialect::Sqlite, text).is_ok_and(|all| all.iter().any(|(_, directive)| is_scope(directive)))
+        };
+        self.list.iter().any(|migration| says(migration.0.text))
+    }
+
     /// Those for PostgreSQL.
     #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
     pub(super) fn for_postgres(&self) -> Result<&'static Self, super::open::Problem> {
@@ -139,11 +150,11 @@ impl Migrations {
 
     /// Number, name of the file and text of each, for a host with this database; or why there are none.
     #[cfg(target_family = "wasm")]
-    pub(super) fn list(&self, dialect: Dialect) -> Result<Vec<(u32, String, String)>, &'static str> {
+    pub(super) fn list(&self, dialect: checked::Dialect) -> Result<Vec<(u32, String, String)>, &'static str> {
         let list = match (dialect, self.postgres) {
-            (Dialect::Sqlite, Some(_)) if self.list.is_empty() => return Err(NOT_FOR_SQLITE),
-            (Dialect::Postgres, None) if !self.list.is_empty() => return Err(NOT_FOR_POSTGRES),
-            (Dialect::Postgres, Some(postgres)) => postgres.list,
+            (checked::Dialect::Sqlite, Some(_)) if self.list.is_empty() => return Err(NOT_FOR_SQLITE),
+            (checked::Dialect::Postgres, None) if !self.list.is_empty() => return Err(NOT_FOR_POSTGRES),
+            (checked::Dialect::Postgres, Some(postgres)) => postgres.list,
             _ => self.list,
         };
         Ok(list.iter().map(|Migration(one)| (one.number, one.file.to_owned(), one.text.to_owned())).collect())

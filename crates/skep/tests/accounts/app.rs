@@ -5,7 +5,7 @@ use skep::mail::Mail;
 use skep::param::Token;
 use skep::people::{
     Account, Fresh, MailAccount, PasswordAccount, PasswordCost, RecoveryCodes, SecurityEvent, SecurityLog, Signed,
-    Totp, TotpAccount, awaiting_second_factor, change_password, confirm_totp, end_session, hash_password,
+    Stamp, Totp, TotpAccount, awaiting_second_factor, change_password, confirm_totp, end_session, hash_password,
     password_sign_in, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link, remember,
     second_factor_sign_in, send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_in,
     sign_out, sign_out_everywhere, sign_up_address, user_sessions, weakness,
@@ -21,6 +21,7 @@ pub(crate) struct User {
     id: i64,
     email: String,
     password: Option<String>,
+    random: String,
     totp: Option<String>,
 }
 
@@ -33,19 +34,23 @@ impl Account for User {
         &self.email
     }
 
+    fn stamp(&self) -> Stamp {
+        Stamp::of([&*self.random, self.password.as_deref().unwrap_or_default()])
+    }
+
     fn has_second_factor(&self) -> bool {
         self.totp.is_some()
     }
 
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
-        Ok(cx.db().one(sql!(Self, "select id, email, password, totp from user where id = ?", id)).await?)
+        Ok(cx.db().one(sql!(Self, "select id, email, password, random, totp from user where id = ?", id)).await?)
     }
 }
 
 impl MailAccount for User {
     async fn find_by_email(cx: &Cx<'_>, email: &str) -> Result<Option<Self>> {
-        let select = sql!(Self, "select id, email, password, totp from user where email = lower(?)", email);
+        let select = sql!(Self, "select id, email, password, random, totp from user where email = lower(?)", email);
         Ok(cx.db().one(select).await?)
     }
 
@@ -130,7 +135,7 @@ impl Handle for ChoosePassword {
         let email = redeem_sign_up_link::<User>(cx, &self.token).await?.or_404()?;
         let insert = sql!(
             User,
-            "insert into user (email, password) values (lower(?), ?) returning id, email, password, totp",
+            "insert into user (email, password) values (lower(?), ?) returning id, email, password, random, totp",
             email,
             hash
         );
@@ -154,7 +159,7 @@ struct SignIn {
 }
 
 /// A user who wants to be remembered may have to show a second factor first.
-const REMEMBER: Key<bool> = Key::new("remember");
+const REMEMBER: Key<bool> = Key::new("remember").kept_at_sign_in();
 
 impl Handle for SignIn {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {

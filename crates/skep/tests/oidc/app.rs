@@ -2,7 +2,7 @@
 
 use skep::Secret;
 use skep::people::oidc::{Claims, Provider};
-use skep::people::{Account, Fresh, Signed};
+use skep::people::{Account, Fresh, Signed, Stamp};
 use skep::prelude::*;
 use skep::settings::Settings;
 use skep::sql::{Row, migrations};
@@ -34,6 +34,7 @@ fn provider(cx: &Cx<'_>) -> Provider {
 struct User {
     id: i64,
     name: String,
+    random: String,
 }
 
 impl Account for User {
@@ -45,9 +46,13 @@ impl Account for User {
         &self.name
     }
 
+    fn stamp(&self) -> Stamp {
+        Stamp::of([&self.random])
+    }
+
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
-        Ok(cx.db().one(sql!(Self, "select id, name from user where id = ?", id)).await?)
+        Ok(cx.db().one(sql!(Self, "select id, name, random from user where id = ?", id)).await?)
     }
 
     fn refuse_stale(&self, _cx: &Cx<'_>) -> Error {
@@ -61,7 +66,8 @@ impl User {
         let (issuer, subject) = (claims.issuer(), claims.subject());
         let select = sql!(
             Self,
-            "select user.id, user.name from user join identity on identity.user = user.id where issuer = ? and subject = ?",
+            "select user.id, user.name, user.random from user join identity on identity.user = user.id
+             where issuer = ? and subject = ?",
             issuer,
             subject
         );
@@ -74,10 +80,11 @@ impl User {
         let db = cx.db().transaction().await?;
         let email = claims.verified_email();
         let name = claims.name().or(email).unwrap_or("somebody");
-        let user = match db.one(sql!(Self, "select id, name from user where email = ?", email)).await? {
+        let user = match db.one(sql!(Self, "select id, name, random from user where email = ?", email)).await? {
             Some(user) => user,
             None => {
-                let insert = sql!(Self, "insert into user (email, name) values (?, ?) returning id, name", email, name);
+                let insert =
+                    sql!(Self, "insert into user (email, name) values (?, ?) returning id, name, random", email, name);
                 db.one(insert).await?.or_404()?
             }
         };

@@ -5,7 +5,7 @@ use skep::people::passkeys::{
     Factor, Passkey, PasskeyAccount, are_possible, begin_registration, begin_second_factor, begin_sign_in,
     passkey_second_factor, passkey_sign_in, register, remove_passkey,
 };
-use skep::people::{Account, Fresh, SecurityEvent, SecurityLog, Signed, sign_in};
+use skep::people::{Account, Fresh, SecurityEvent, SecurityLog, Signed, Stamp, sign_in};
 use skep::prelude::*;
 use skep::sql::{Row, migrations};
 
@@ -15,6 +15,7 @@ macro_rules! sql { ($($input:tt)*) => { skep::sql!(in "tests/sql/passkeys"; $($i
 struct User {
     id: i64,
     name: String,
+    random: String,
     two_factors: bool,
 }
 
@@ -27,13 +28,20 @@ impl Account for User {
         &self.name
     }
 
+    fn stamp(&self) -> Stamp {
+        Stamp::of([&self.random])
+    }
+
     fn has_second_factor(&self) -> bool {
         self.two_factors
     }
 
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
-        Ok(cx.db().one(sql!(Self, "select id, name, two_factors from user where id = ? and not locked", id)).await?)
+        Ok(cx
+            .db()
+            .one(sql!(Self, "select id, name, random, two_factors from user where id = ? and not locked", id))
+            .await?)
     }
 }
 

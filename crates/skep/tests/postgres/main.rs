@@ -1,5 +1,6 @@
 //! PostgreSQL, on real servers: `cargo xtask test external`.
 
+mod accounts;
 mod app;
 mod arrays;
 mod encrypted;

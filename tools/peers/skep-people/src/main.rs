@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use skep::people::{Account, Signed, sign_in};
+use skep::people::{Account, Signed, Stamp, sign_in};
 use skep::prelude::*;
 use skep::session::Key;
 use skep::sql::{Row, migrations};
@@ -31,6 +31,7 @@ fn main() -> ExitCode {
 struct User {
     id: i64,
     name: String,
+    random: String,
 }
 
 impl Account for User {
@@ -42,9 +43,13 @@ impl Account for User {
         &self.name
     }
 
+    fn stamp(&self) -> Stamp {
+        Stamp::of([&self.random])
+    }
+
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
-        Ok(cx.db().one(sql!(Self, "select id, name from user where id = ?", id)).await?)
+        Ok(cx.db().one(sql!(Self, "select id, name, random from user where id = ?", id)).await?)
     }
 
     fn refuse(_cx: &Cx<'_>) -> Error {

@@ -92,7 +92,7 @@ pub(super) struct Pending {
 const PENDING: OneTimeToken<Pending> = OneTimeToken::new("skep.oidc", Duration::from_mins(10));
 
 /// Tells browsers apart that have begun to sign in. It is in no URL.
-const BROWSER: Key<String> = Key::new("skep.oidc");
+const BROWSER: Key<String> = Key::new("skep.oidc").kept_at_sign_in();
 
 impl Provider {
     /// A provider. Users read its `name`; its `issuer` is the URL below which `/.well-known/openid-configuration` is, letter by letter as

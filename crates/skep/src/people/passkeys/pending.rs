@@ -25,7 +25,7 @@ pub(super) const LASTS: Duration = Duration::from_mins(5);
 const PENDING: OneTimeToken<Pending> = OneTimeToken::new("skep.passkey", LASTS);
 
 /// Tells browsers apart that have begun a ceremony. It is in no response.
-const BROWSER: Key<String> = Key::new("skep.passkey");
+const BROWSER: Key<String> = Key::new("skep.passkey").kept_at_sign_in();
 
 #[derive(Serialize, Deserialize)]
 struct Pending {

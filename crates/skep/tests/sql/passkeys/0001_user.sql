@@ -1,6 +1,8 @@
 create table user (
-    id integer primary key,
+    id integer primary key autoincrement,
     name text not null,
+    -- Sessions end with it.
+    random text not null default (hex(randomblob(16))),
     locked integer not null default 0,
     -- A passkey is asked for after the password.
     two_factors integer not null default 0
@@ -18,6 +20,6 @@ create table passkey (
 
 create index passkey_by_user on passkey (user);
 
-create table security_event (id integer primary key, kind text not null, account text) strict;
+create table security_event (id integer primary key autoincrement, kind text not null, account text) strict;
 
 insert into user (id, name) values (1, 'Ada'), (2, 'Eve');
