@@ -360,7 +360,7 @@ fn variants_beyond_the_limit_of_a_minute_are_made_and_not_kept() {
 
 #[test]
 fn a_page_is_kept_for_all_lines_of_a_header_field() {
-    let client = client();
+    let client = Client::with_setup(app(), setup());
     let get = |lines: &[&str]| {
         let request = client.request(Method::GET, "/agent");
         lines.iter().fold(request, |request, line| request.header("user-agent", line)).send().text().to_owned()

@@ -286,7 +286,7 @@ fn a_304_and_a_206_have_the_fields_of_the_200() {
     };
     for codings in [vec![Coding::Brotli, Coding::Gzip], Vec::new()] {
         let mut setup = setup();
-        (setup.compression.codings, setup.compression.min_size) = (codings.clone(), 16);
+        (setup.compression.codings, setup.compression.min_size) = (codings.clone(), 8);
         let client = Client::with_setup(app(), setup);
         for (url, varies) in [
             ("/page", true),
@@ -321,7 +321,7 @@ fn a_304_and_a_206_have_the_fields_of_the_200() {
                     }
                 }
                 assert_eq!(unchanged.header("etag"), Some(tag), "{url} {accepts}");
-                let has_vary = whole.header("vary").is_some_and(|vary| vary.contains("accept-encoding"));
+                let has_vary = whole.headers().get_all("vary").iter().any(|vary| vary == "accept-encoding");
                 assert_eq!(has_vary, varies && !codings.is_empty(), "{url} {accepts}");
             }
         }
