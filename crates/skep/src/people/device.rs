@@ -81,6 +81,11 @@ pub async fn end_session<A: Account>(cx: &Cx<'_>, account: &A, id: &str) -> Resu
     Ok(ended)
 }
 
+/// The browser of a request.
+pub(super) fn browser(cx: &Cx<'_>) -> String {
+    name_of(&Device::of(cx).agent)
+}
+
 impl UserSession {
     fn of(session: &Listed) -> Self {
         let time = |millis| UNIX_EPOCH + Duration::from_millis(millis);

@@ -1,5 +1,7 @@
 //! Passwords: hashed with argon2id (RFC 9106), on the pool for blocking work, never more at once than there are cores.
 
+use std::sync::{Mutex, PoisonError};
+
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
 use argon2::{Algorithm, Argon2, Params, Version};
 use http::{HeaderValue, header};
@@ -80,13 +82,19 @@ pub async fn hash_password(cx: &Cx<'_>, password: &str) -> Result<String> {
     on_pool(cx, move || hash(params, &password)).await?
 }
 
-/// True if this is the password that the hash was made of. Without a hash, as much time is taken: how long a sign-in takes does not tell
-/// whether there is such an account. A hash that is none is an error.
+/// True if this is the password that the hash was made of. Without a hash, as much time is taken as most hashes take,
+/// whatever the cost of new ones: how long a sign-in takes does not tell whether there is such an account. A hash that
+/// is none is an error.
 ///
 /// An example and the errors are at [`hash_password`].
 pub async fn verify_password(cx: &Cx<'_>, password: &str, hash: Option<&str>) -> Result<bool> {
-    let (params, password) = (cost(cx).params()?, checked(password)?);
+    let password = checked(password)?;
     let stored = hash.map(str::to_owned);
+    let costs = &cx.shared().resources().shared().password_costs;
+    let params = match hash.and_then(cost_of) {
+        Some(cost) => costs.note(cost).params()?,
+        None => costs.usual().unwrap_or_else(|| cost(cx)).params()?,
+    };
     on_pool(cx, move || match stored {
         Some(stored) => match argon2(params).verify_password(password.as_bytes(), stored.as_str()) {
             Ok(()) => Ok(true),
@@ -99,11 +107,48 @@ pub async fn verify_password(cx: &Cx<'_>, password: &str, hash: Option<&str>) ->
     .await?
 }
 
+/// What the hashes cost that were verified: after another [`PasswordCost`], those of known names still cost what they
+/// did.
+#[derive(Debug, Default)]
+pub(crate) struct Costs(Mutex<Vec<(PasswordCost, u32)>>);
+
+impl Costs {
+    /// Distinct costs that are remembered.
+    const MOST: usize = 16;
+
+    /// When all are halved, so that what is new comes to count.
+    const FULL: u32 = 1000;
+
+    fn note(&self, cost: PasswordCost) -> PasswordCost {
+        let mut costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match costs.iter().position(|(known, _)| *known == cost) {
+            Some(at) => costs[at].1 += 1,
+            None if costs.len() < Self::MOST => costs.push((cost, 1)),
+            None => {}
+        }
+        if costs.iter().any(|(_, count)| *count >= Self::FULL) {
+            costs.iter_mut().for_each(|(_, count)| *count /= 2);
+            costs.retain(|(_, count)| *count > 0);
+        }
+        cost
+    }
+
+    /// That of most.
+    fn usual(&self) -> Option<PasswordCost> {
+        let costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        costs.iter().max_by_key(|(_, count)| *count).map(|(cost, _)| *cost)
+    }
+}
+
+/// What a hash cost.
+fn cost_of(hash: &str) -> Option<PasswordCost> {
+    let made = PasswordHash::new(hash).ok().and_then(|hash| Params::try_from(&hash).ok())?;
+    Some(PasswordCost { memory: made.m_cost(), passes: made.t_cost(), lanes: made.p_cost() })
+}
+
 /// True if a hash was made at another cost than passwords are hashed at now.
 pub(super) fn is_outdated(cx: &Cx<'_>, hash: &str) -> bool {
-    let made = PasswordHash::new(hash).ok().and_then(|hash| Params::try_from(&hash).ok());
-    let cost = cost(cx);
-    made.is_some_and(|made| (made.m_cost(), made.t_cost(), made.p_cost()) != (cost.memory, cost.passes, cost.lanes))
+    cost_of(hash).is_some_and(|made| made != cost(cx))
 }
 
 fn cost(cx: &Cx<'_>) -> PasswordCost {
@@ -152,4 +197,27 @@ fn hash_with(params: Params, password: &str, salt: &Salt) -> Result<String> {
 
 fn argon2(params: Params) -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobodys_password_costs_what_most_hashes_did() {
+        let (costs, now) = (Costs::default(), PasswordCost::default());
+        let before = PasswordCost { memory: 64, passes: 1, lanes: 1 };
+        assert_eq!(costs.usual(), None);
+        costs.note(before);
+        assert_eq!(costs.usual(), Some(before), "one row tells more than the setting");
+        (0..3).for_each(|_| drop(costs.note(now)));
+        assert_eq!(costs.usual(), Some(now));
+        (0..10_000).for_each(|_| drop(costs.note(before)));
+        (0..2000).for_each(|_| drop(costs.note(now)));
+        assert_eq!(costs.usual(), Some(now), "what is new comes to count");
+        for memory in 100..200 {
+            costs.note(PasswordCost { memory, ..before });
+        }
+        assert!(costs.0.lock().unwrap().len() <= Costs::MOST);
+    }
 }
