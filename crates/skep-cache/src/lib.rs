@@ -31,6 +31,7 @@
 //! | choose where entries are stored | [`Memory`], [`Tiered`], [`Null`] and, by features, `Shared`, `File`, `Sqlite`, `Memcached`, `Redis`; `Sealed` around them |
 //! | choose that in a configuration | [`tiers`] |
 //! | write a driver | [`Store`], [`Driver`], [`driver`], [`suite`](mod@suite) |
+//! | count attempts and rates, in a table of their own | [`Counters`], [`Pace`] |
 //! | control time in a test | [`Clock`] |
 //! | observe a cache | [`Stats`], [`Error`] |
 
@@ -44,6 +45,7 @@ mod clock;
 mod codec;
 #[cfg(any(feature = "memcached", feature = "redis"))]
 mod connections;
+mod counters;
 pub mod driver;
 mod entry;
 mod error;
@@ -84,6 +86,7 @@ pub use blocking_pool::BlockingPool;
 pub use cache::{Builder, Cache};
 pub use clock::{Clock, Time, Version};
 pub use codec::{Codec, Json, Postcard, Raw};
+pub use counters::{Change, Counters, Pace};
 pub use driver::Driver;
 pub use error::{Error, Result};
 #[cfg(feature = "file")]

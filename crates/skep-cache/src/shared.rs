@@ -37,6 +37,7 @@ use self::file::MappedFile;
 use self::layout::Geometry;
 use self::map::Map;
 use self::shard::Count;
+pub(crate) use self::sys::Mapping;
 use crate::clock::Time;
 use crate::driver::{self, Driver, Entry, Header, Ready, Record, Stamp, forward};
 use crate::error::Result;

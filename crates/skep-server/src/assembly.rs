@@ -73,6 +73,7 @@ pub(crate) fn app_setup(
     setup.compression = compression(config);
     setup.websocket.message = config.websocket.message;
     setup.websocket.ping = config.websocket.ping;
+    setup.limits.counters = config.limits.counters;
     setup.limits.body = config.limits.body;
     setup.limits.bodies = config.limits.bodies;
     setup.limits.form_fields = config.limits.form_fields;
@@ -104,7 +105,8 @@ pub(crate) fn app_setup(
         setup.fetcher = Some(Arc::new(fetch::Client::new(config)));
     }
     (setup.fetch.time, setup.fetch.body) = (config.limits.fetch_time, config.limits.fetch_body);
-    setup.mail_from.clone_from(&config.mail.from);
+    setup.mail_from = config.mail.from.as_ref().map(ToString::to_string);
+    setup.notices = config.mail.notices;
     Ok(setup)
 }
 

@@ -26,6 +26,7 @@ use skep::Secret;
 use skep::cache::Tiers;
 use skep::compression::{Coding, Private};
 use skep::link::BaseUrl;
+use skep::mail::Mailbox;
 use skep::session::{CookieLife, SessionStore};
 use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 
@@ -166,7 +167,8 @@ pub(crate) struct Proxies {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mail {
     pub(crate) smtp: Option<Secret<String>>,
-    pub(crate) from: Option<String>,
+    pub(crate) from: Option<Mailbox>,
+    pub(crate) notices: bool,
     pub(crate) timeout: Duration,
 }
 
@@ -222,6 +224,7 @@ pub(crate) struct Limits {
     pub(crate) fetch_time: Duration,
     pub(crate) fetches_per_host: usize,
     pub(crate) form_fields: usize,
+    pub(crate) counters: u64,
     pub(crate) form_rows: usize,
     pub(crate) half_closed: Duration,
     pub(crate) header_bytes: usize,
@@ -424,7 +427,13 @@ impl Config {
                 "{source}: database_replica needs the setting database: the PostgreSQL that it replicates"
             ));
         }
-        if let Some(path) = config.probe.as_ref().filter(|path| !path.starts_with('/')) {
+        if config.mail.smtp.is_some() && config.mail.from.is_none() {
+            let source = values.get("mail.smtp").map_or(&Source::Default, |resolved| &resolved.source);
+            problems
+                .push(format!("{source}: mail.smtp needs the setting mail.from: the sender of mail that names none"));
+        }
+        let is_path = |path: &String| path.starts_with('/') && path.parse::<http::uri::PathAndQuery>().is_ok();
+        if let Some(path) = config.probe.as_ref().filter(|path| !is_path(path)) {
             let source = values.get("probe").map_or(&Source::Default, |resolved| &resolved.source);
             problems.push(format!("{source}: probe = \"{path}\": expected a path, such as / or /health"));
         }

@@ -5,6 +5,8 @@
 //!
 //! Start reading at [`Smtp::send`](skep::mail::Mailer::send).
 
+mod header;
+
 use std::future::ready;
 use std::io;
 use std::process;
@@ -12,10 +14,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use lettre::address::Envelope;
+use lettre::message::MultiPart;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
-use lettre::message::{Mailbox, MultiPart};
-use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
-use skep::mail::{Delivery, Failure, Mail, Mailer};
+use lettre::transport::smtp;
+use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use skep::mail::{Delivery, Failure, Mail, Mailbox, Mailer, Permanent};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::sync::{Semaphore, oneshot};
@@ -153,29 +157,59 @@ async fn deliver(transport: &Transport, limit: Duration, mail: &Mail) -> Outcome
     };
     match timeout(limit, attempts).await {
         Ok(Ok(_)) => Ok(()),
-        Ok(Err(error)) => Err(error.into()),
+        Ok(Err(error)) => Err(failure(error)),
         Err(_) => Err(format!("the mail server took longer than {limit:?} (mail.timeout)").into()),
     }
 }
 
-fn message(mail: &Mail) -> Result<Message, Failure> {
-    let from: Mailbox = mail.from.as_deref().ok_or("it has no sender: set mail.from")?.parse()?;
-    let automatic = HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".into());
-    let id = skep::Secret::generate_key().map_err(|error| error.to_string())?.into_inner();
-    let mut message = Message::builder()
-        .message_id(Some(format!("<{}@{}>", &id[..32], from.email.domain())))
-        .from(from)
-        .to(mail.to.parse()?)
-        .subject(&mail.subject)
-        // RFC 3834: who is on holiday does not answer it.
-        .raw_header(automatic);
-    if let Some(reply_to) = &mail.reply_to {
-        message = message.reply_to(reply_to.parse()?);
+/// What the server refuses for good is refused again (RFC 5321, 4.2.1); 550, 551 and 553 speak of the recipient.
+fn failure(error: smtp::Error) -> Failure {
+    let code = error.status().filter(|_| error.is_permanent()).map(|code| code.to_string());
+    match code.as_deref() {
+        None => error.into(),
+        Some("550" | "551" | "553") => Permanent::recipient(error.to_string()).into(),
+        Some(_) => Permanent::mail(error.to_string()).into(),
     }
+}
+
+fn message(mail: &Mail) -> Result<Message, Failure> {
+    let from = mail.from.as_deref().ok_or_else(|| Permanent::mail("it has no sender: set mail.from"))?;
+    let from: Mailbox = from.parse().map_err(|wrong| Permanent::mail(format!("its sender: {wrong}")))?;
+    let recipient = |text: &str| text.parse::<Mailbox>().map_err(|wrong| Permanent::recipient(wrong.to_string()));
+    let to = recipient(&mail.to)?;
+    let id = skep::Secret::generate_key().map_err(|error| error.to_string())?.into_inner();
+    let (_, domain) = from.address.rsplit_once('@').unwrap_or_default();
+    let mut message = Message::builder()
+        .envelope(Envelope::new(Some(address(&from)?), vec![address(&to)?])?)
+        .message_id(Some(format!("<{}@{domain}>", &id[..32])))
+        .raw_header(field("From", from.to_string(), header::mailbox("From", &from)))
+        .raw_header(field("To", to.to_string(), header::mailbox("To", &to)))
+        .raw_header(field("Subject", mail.subject.clone(), header::text("Subject", &mail.subject)))
+        // RFC 3834: who is on holiday does not answer it.
+        .raw_header(field("Auto-Submitted", "auto-generated".into(), "auto-generated".into()));
+    if let Some(reply_to) = &mail.reply_to {
+        let reply_to = recipient(reply_to)?;
+        message = message.raw_header(field("Reply-To", reply_to.to_string(), header::mailbox("Reply-To", &reply_to)));
+    }
+    let text = with_line_ends(&mail.text);
     Ok(match &mail.html {
-        Some(html) => message.multipart(MultiPart::alternative_plain_html(mail.text.clone(), html.clone()))?,
-        None => message.header(ContentType::TEXT_PLAIN).body(mail.text.clone())?,
+        Some(html) => message.multipart(MultiPart::alternative_plain_html(text, with_line_ends(html)))?,
+        None => message.header(ContentType::TEXT_PLAIN).body(text)?,
     })
+}
+
+fn field(name: &'static str, raw: String, encoded: String) -> HeaderValue {
+    HeaderValue::dangerous_new_pre_encoded(HeaderName::new_from_ascii_str(name), raw, encoded)
+}
+
+fn address(mailbox: &Mailbox) -> Result<Address, Permanent> {
+    mailbox.address.parse().map_err(|wrong| Permanent::recipient(format!("{}: {wrong}", mailbox.address)))
+}
+
+/// Each line ends with CRLF, and there is no other CR or LF (RFC 5321, 2.3.8): servers disagree about what else ends a
+/// line.
+fn with_line_ends(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n")
 }
 
 #[cfg(test)]

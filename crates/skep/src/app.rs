@@ -35,7 +35,7 @@ use crate::mail::Mailer;
 use crate::masks::Masks;
 use crate::mount::{self, Mount};
 use crate::panic;
-use crate::rate::Rate;
+use crate::rate::{Rate, Table};
 use crate::resources::{ErrorMap, Forms, Resources, Values};
 use crate::route::Route;
 pub use crate::route::RouteLine;
@@ -442,6 +442,11 @@ impl App {
         let program = self.name.map_or("skep", |(name, _)| name);
         let caches = Arc::new(Caches::new(&setup, program, base_url.as_ref(), self.ignored_tables));
         databases::watch(database.as_ref(), &databases, &caches);
+        #[cfg(not(target_family = "wasm"))]
+        let counters = Table::new(setup.limits.counters, setup.clock.clone());
+        #[cfg(target_family = "wasm")]
+        let counters = Table::new(setup.host.cache, setup.clock.clone());
+        let counters = counters.map_err(|error| StartError::new(format!("limits.counters: {error}")))?;
         let site = Site {
             router,
             mounts: self.mounts,
@@ -462,11 +467,14 @@ impl App {
                 values: self.values,
                 caches,
                 base_url,
-                sessions: Sessions::new(&setup, program),
-                forms: Forms::new(&setup.limits, keys_of(&setup), self.languages),
+                sessions: Sessions::new(&setup, program, &counters),
+                forms: Forms::new(&setup.limits, keys_of(&setup), self.languages, &counters),
                 outbox: outbox(&setup, self.mailer),
                 fetcher: self.fetcher.or_else(|| setup.fetcher.clone()),
-                page_variants: Rate::new(setup.limits.page_variants),
+                page_variants: Rate::new("pages", setup.limits.page_variants, &counters),
+                counters,
+                #[cfg(feature = "people")]
+                password_costs: crate::people::Costs::default(),
                 security_headers,
                 error_maps: self.error_maps,
                 trusted_origins: self.trusted_origins,

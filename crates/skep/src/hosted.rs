@@ -6,9 +6,12 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use skep_cache::Change;
+
 use crate::app::{App, keys_of};
 use crate::cache::Backend;
 use crate::error::{Error, Result};
+use crate::guard::limit::count_hosted;
 use crate::secret::Secret;
 use crate::session::{CookieLife, SESSIONS, SessionStore};
 use crate::settings::{self, RawSetting};
@@ -79,6 +82,13 @@ impl Hosted {
     /// The names of all caches that have tiers of their own, and of the one for all others.
     pub fn caches(&self) -> impl Iterator<Item = &str> {
         self.setup().caches.keys().map(String::as_str).filter(|name| *name != DEFAULT).chain([DEFAULT])
+    }
+
+    /// Counts for an instance, as `guard::limit` and `rate` count: in the table, unless the cache of this name is
+    /// configured. The microseconds to wait, or 0.
+    pub async fn count(&self, place: &str, key: &str, change: Change, network: &[u8]) -> Result<u64> {
+        let allowed = count_hosted(&self.site.resources, place, key, change, network).await?;
+        Ok(allowed.map_or_else(|wait| u64::try_from(wait.as_micros()).unwrap_or(u64::MAX).max(1), |()| 0))
     }
 
     /// The keys that seal what browsers keep, as they stand in their file.

@@ -109,6 +109,19 @@ impl AppKeys {
         Ok(keys.0.iter().find_map(|key| key.decrypt(&nonce, payload()).ok()))
     }
 
+    /// What stands for a text in logs: the same for the same text, and nobody without the keys finds the text by
+    /// trying.
+    #[cfg(feature = "people")]
+    pub(crate) fn digest(&self, purpose: &str, text: &str) -> Result<String> {
+        use sha2::{Digest, Sha256};
+        let text = Sha256::digest(text);
+        let payload = Payload { msg: &text, aad: purpose.as_bytes() };
+        // The nonce is always the same, so nothing of what is sealed may be shown but its hash.
+        let sealed = self.keys()?.0[0].encrypt(&XNonce::from([0; NONCE_BYTES]), payload);
+        let sealed = sealed.map_err(|_| Error::internal("a digest could not be made"))?;
+        Ok(URL_SAFE_NO_PAD.encode(&Sha256::digest(sealed)[..9]))
+    }
+
     fn keys(&self) -> Result<&Keys> {
         if let Some(keys) = self.keys.get() {
             return Ok(keys);

@@ -4,11 +4,15 @@
 //! [`App::mailer`](crate::App::mailer) takes any other. In development mail is written to the log, and tests collect it
 //! ([`Client::mails`](crate::test::Client::mails)).
 
+mod mailbox;
+
 use std::error::Error as StdError;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+
+pub use mailbox::{Mailbox, NotMailbox};
 
 /// A mail: a text, and perhaps the same as HTML.
 ///
@@ -64,11 +68,20 @@ impl Mail {
         self
     }
 
-    /// What goes into header fields must not end them.
-    fn check(&self) -> Result<(), Failure> {
-        let fields = [Some(&self.to), Some(&self.subject), self.from.as_ref(), self.reply_to.as_ref()];
-        if fields.into_iter().flatten().any(|field| field.chars().any(char::is_control)) {
-            return Err("an address or the subject of a mail has a line break or another control character".into());
+    /// What no mail server would take is found before there is one.
+    fn check(&self) -> Result<(), Permanent> {
+        let parsed = |address: &str| address.parse::<Mailbox>();
+        for address in [Some(&self.to), self.reply_to.as_ref()].into_iter().flatten() {
+            parsed(address).map_err(|wrong| Permanent::recipient(wrong.to_string()))?;
+        }
+        if let Some(from) = &self.from {
+            parsed(from).map_err(|wrong| Permanent::mail(format!("the sender of a mail: {wrong}")))?;
+        }
+        if self.subject.chars().any(char::is_control) {
+            return Err(Permanent::mail("the subject of a mail has a line break or another control character"));
+        }
+        if [Some(&self.text), self.html.as_ref()].into_iter().flatten().any(|text| text.contains('\0')) {
+            return Err(Permanent::mail("the text of a mail has a NUL"));
         }
         Ok(())
     }
@@ -83,6 +96,43 @@ impl fmt::Debug for Mail {
 
 /// Why a mail was not sent.
 pub type Failure = Box<dyn StdError + Send + Sync>;
+
+/// A [`Failure`] of a mail that fails each time: [`Cx::send_mail`](crate::Cx::send_mail) does not ask to try again
+/// later. A [`Mailer`] returns it for what its mail server refuses for good.
+///
+/// ```
+/// use skep::mail::{Failure, Permanent};
+///
+/// let unknown: Failure = Permanent::recipient("550 no such user here").into();
+/// assert_eq!(unknown.to_string(), "550 no such user here");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permanent {
+    problem: String,
+    is_recipient: bool,
+}
+
+impl Permanent {
+    /// Nobody can be reached at the address: a 422, since users type addresses.
+    #[must_use]
+    pub fn recipient(problem: impl Into<String>) -> Self {
+        Self { problem: problem.into(), is_recipient: true }
+    }
+
+    /// The mail, its sender or a setting is wrong: a 500. [`Permanent`] has an example.
+    #[must_use]
+    pub fn mail(problem: impl Into<String>) -> Self {
+        Self { problem: problem.into(), is_recipient: false }
+    }
+
+    /// True if another address might do. [`Permanent`] has an example.
+    #[must_use]
+    pub fn is_recipient(&self) -> bool {
+        self.is_recipient
+    }
+}
+
+error_text!(Permanent, |permanent| permanent.problem);
 
 /// A mail on its way, and what becomes of it.
 pub type Delivery = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
@@ -135,8 +185,8 @@ impl Outbox {
     pub(crate) fn send(&self, mail: Mail) -> Delivery {
         let outcome = match (mail.check(), self) {
             (Ok(()), Self::Mailer(mailer)) => return mailer.send(mail),
-            (Err(failure), _) => Err(failure),
-            (_, Self::Missing) => Err(MISSING.into()),
+            (Err(failure), _) => Err(failure.into()),
+            (_, Self::Missing) => Err(Permanent::mail(MISSING).into()),
             (_, Self::Log) => {
                 tracing::info!(target: "skep::mail", "a mail to {}\nSubject: {}\n\n{}", mail.to, mail.subject, mail.text);
                 Ok(())
@@ -160,6 +210,12 @@ impl Outbox {
             }
             _ => {}
         }
+    }
+
+    /// True if mail goes somewhere.
+    #[cfg(feature = "people")]
+    pub(crate) fn is_there(&self) -> bool {
+        !matches!(self, Self::Missing)
     }
 
     /// What was sent so far, in a test.

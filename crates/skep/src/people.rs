@@ -7,11 +7,14 @@
 
 mod account;
 mod bearer;
+mod budget;
 mod common;
 mod device;
 mod event;
 mod gate;
+mod known;
 mod link;
+mod notice;
 #[cfg(feature = "oidc")]
 pub mod oidc;
 #[cfg(feature = "passkeys")]
@@ -37,8 +40,9 @@ pub use link::{
     MailAccount, is_reset_link, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link,
     send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,
 };
+pub use notice::{Notice, Notices};
+pub(crate) use password::{Costs, Salt, hash_now, salt};
 pub use password::{PasswordCost, hash_password, verify_password};
-pub(crate) use password::{Salt, hash_now, salt};
 pub use remember::remember;
 pub use second::{TotpAccount, awaiting_second_factor, confirm_totp, second_factor_sign_in};
 #[cfg(not(target_family = "wasm"))]

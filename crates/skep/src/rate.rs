@@ -1,73 +1,164 @@
-//! How often one client, or one kind of request, may add to what is remembered for long: sessions, one-shot forms, cached pages.
+//! How often one client, or one kind of request, may do something: the table of counters, and the networks that count
+//! as one client.
+//!
+//! All counters of an application are in one [`Table`], which no page can push them out of, and which forked processes
+//! share. Those that several machines share are in a cache that is configured for them:
+//! [`spend`](crate::guard::limit::spend).
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
+use skep_cache::{Change, Clock, Counters, Pace};
+
+#[cfg(target_family = "wasm")]
+use crate::component::host::CacheFunctions;
 use crate::request::Peer;
 
 /// The time in which a client may use up its limit, and gets it back.
 const PERIOD: Duration = Duration::from_mins(1);
 
-/// How many clients are remembered, at most.
-const CLIENTS: usize = 1 << 16;
+/// The table of an application's counters. Clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    counters: Arc<Counters>,
+    /// The host of this component counts.
+    #[cfg(target_family = "wasm")]
+    host: Option<&'static CacheFunctions>,
+}
 
-/// A limit for each client and minute: a token bucket.
+/// Whether a change was allowed, or how long it has to wait.
+pub(crate) type Allowed = Result<(), Duration>;
+
+impl Table {
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn new(bytes: u64, clock: Clock) -> skep_cache::Result<Self> {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        Ok(Self { counters: Arc::new(Counters::new(bytes, clock)?) })
+    }
+
+    /// Without a host that counts, the memory of the instance does.
+    #[cfg(target_family = "wasm")]
+    pub(crate) fn new(host: Option<&'static CacheFunctions>, clock: Clock) -> skep_cache::Result<Self> {
+        let bytes = if host.is_some() { 0 } else { 64 << 10 };
+        Ok(Self { counters: Arc::new(Counters::new(bytes, clock)?), host })
+    }
+
+    /// Changes the counter of a key. `place` says whose it is, and `network` where it counts if the table is full.
+    pub(crate) fn change(
+        &self,
+        place: &str,
+        key: &str,
+        change: Change,
+        network: Option<Network>,
+    ) -> skep_cache::Result<Allowed> {
+        #[cfg(target_family = "wasm")]
+        if let Some(host) = self.host {
+            return host.count(place, key, change, &network.map(Network::to_bytes).unwrap_or_default());
+        }
+        let network = network.map(Network::to_bytes).unwrap_or_default();
+        Ok(self.counters.change(format!("{place}:{key}").as_bytes(), change, &network))
+    }
+
+    /// The same for the instance of a component.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn change_hosted(&self, place: &str, key: &str, change: Change, network: &[u8]) -> Allowed {
+        self.counters.change(format!("{place}:{key}").as_bytes(), change, network)
+    }
+}
+
+/// Addresses that count as one client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Network {
+    bits: u128,
+    length: u8,
+    /// How many times the limit of one client it has: it may hold many of them.
+    pub(crate) share: u32,
+}
+
+impl Network {
+    pub(crate) fn is_in_version_6(self) -> bool {
+        self.length > 32
+    }
+
+    fn to_bytes(self) -> [u8; 17] {
+        let mut bytes = [self.length; 17];
+        bytes[1..].copy_from_slice(&self.bits.to_be_bytes());
+        bytes
+    }
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self { bits: 0, length: 0, share: 1 }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}/{}", self.bits, self.length)
+    }
+}
+
+/// The networks that a client counts for, the widest one first: /24 and /32 of IPv4, /48, /56 and /64 of IPv6, which
+/// subscribers get. None without an address.
+pub(crate) fn networks(peer: Peer) -> impl DoubleEndedIterator<Item = Network> + Clone {
+    let (bits, whole, lengths) = match peer.address.map(|address| address.ip().to_canonical()) {
+        None => (0, 0, &[][..]),
+        Some(IpAddr::V4(address)) => (u128::from(address.to_bits()), 32, &[(24, 32), (32, 1)][..]),
+        Some(IpAddr::V6(address)) => (address.to_bits(), 128, &[(48, 32), (56, 4), (64, 1)][..]),
+    };
+    let network = move |(length, share): &(u8, u32)| {
+        let host = u32::from(whole - length);
+        Network { bits: bits >> host << host, length: *length, share: *share }
+    };
+    lengths.iter().map(network)
+}
+
+/// Where a client counts if the table is full.
+pub(crate) fn widest(peer: Peer) -> Option<Network> {
+    networks(peer).next()
+}
+
+/// A limit for each client and minute.
 #[derive(Debug)]
 pub(crate) struct Rate {
-    /// 0: no limit.
-    limit: u32,
-    clients: Mutex<HashMap<u128, Bucket>>,
+    name: &'static str,
+    /// `None`: no limit.
+    pace: Option<Pace>,
+    table: Table,
 }
 
-#[derive(Debug)]
-struct Bucket {
-    left: f64,
-    as_of: Instant,
-}
+/// Where the table has these counters.
+const PLACE: &str = "skep-rates";
 
 impl Rate {
-    pub(crate) fn new(limit: u32) -> Self {
-        Self { limit, clients: Mutex::default() }
+    pub(crate) fn new(name: &'static str, limit: u32, table: &Table) -> Self {
+        Self { name, pace: Pace::per(limit, PERIOD), table: table.clone() }
     }
 
-    /// False if the client has done it too often. One whose address is unknown has no limit.
+    /// False if the client, or a network around it, has done it too often. One whose address is unknown has no limit.
     pub(crate) fn allows(&self, peer: Peer) -> bool {
-        self.allows_at(peer, Instant::now())
-    }
-
-    fn allows_at(&self, peer: Peer, now: Instant) -> bool {
-        peer.network().is_none_or(|client| self.allows_one(client, now))
+        let Some(pace) = self.pace else { return true };
+        let change = |network: Network, change: fn(Pace) -> Change| {
+            let key = format!("{}:{network}", self.name);
+            self.table.change(PLACE, &key, change(pace.times(network.share)), widest(peer))
+        };
+        // A host that cannot count keeps nobody out.
+        let refuses = |network| matches!(change(network, Change::Add), Ok(Err(_)));
+        let all = networks(peer);
+        let Some(refused) = all.clone().position(refuses) else { return true };
+        // What is refused counts nowhere.
+        all.take(refused).for_each(|network| drop(change(network, Change::GiveBack)));
+        false
     }
 
     /// The same for whatever this number stands for.
     pub(crate) fn allows_number(&self, number: u128) -> bool {
-        self.allows_one(number, Instant::now())
-    }
-
-    fn allows_one(&self, client: u128, now: Instant) -> bool {
-        if self.limit == 0 {
-            return true;
-        }
-        let full = f64::from(self.limit);
-        let refilled = |bucket: &Bucket| {
-            let share = now.saturating_duration_since(bucket.as_of).as_secs_f64() / PERIOD.as_secs_f64();
-            (bucket.left + full * share).min(full)
-        };
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if clients.len() >= CLIENTS && !clients.contains_key(&client) {
-            clients.retain(|_, bucket| refilled(bucket) < full);
-            // More clients than there is room for: all start again with a full quota.
-            if clients.len() >= CLIENTS {
-                clients.clear();
-            }
-            clients.shrink_to(CLIENTS / 16);
-        }
-        let bucket = clients.entry(client).or_insert(Bucket { left: full, as_of: now });
-        let left = refilled(bucket);
-        let allows = left >= 1.0;
-        *bucket = Bucket { left: left - if allows { 1.0 } else { 0.0 }, as_of: now };
-        allows
+        let Some(pace) = self.pace else { return true };
+        let key = format!("{}:{number:x}", self.name);
+        !matches!(self.table.change(PLACE, &key, Change::Add(pace), None), Ok(Err(_)))
     }
 }
 

@@ -30,7 +30,7 @@ use crate::masks::Masks;
 use crate::nonce::Scope;
 use crate::origin::{self, OwnOrigins};
 use crate::quota::Quota;
-use crate::rate::Rate;
+use crate::rate::{Rate, Table};
 use crate::request::Peer;
 use crate::response::Response;
 use crate::security_headers;
@@ -58,8 +58,13 @@ pub(crate) struct Resources {
     pub(crate) sessions: Sessions,
     pub(crate) outbox: Outbox,
     pub(crate) fetcher: Option<Arc<dyn Fetcher>>,
+    /// Counters of attempts and rates.
+    pub(crate) counters: Table,
     /// Of entries that are added to the cache of pages, for each type.
     pub(crate) page_variants: Rate,
+    /// What stored hashes of passwords cost.
+    #[cfg(feature = "people")]
+    pub(crate) password_costs: crate::people::Costs,
     pub(crate) security_headers: security_headers::Compiled,
     pub(crate) error_maps: Vec<ErrorMap>,
     /// Sites whose forms and websockets are accepted.
@@ -88,14 +93,14 @@ pub(crate) struct Forms {
 }
 
 impl Forms {
-    pub(crate) fn new(limits: &Limits, secret: AppKeys, languages: Vec<Messages>) -> Self {
+    pub(crate) fn new(limits: &Limits, secret: AppKeys, languages: Vec<Messages>, table: &Table) -> Self {
         Self {
             languages,
             quota: Quota::default(),
             memory: Quota::default(),
             secret,
             once: Ledger::new(limits.once),
-            once_rate: Rate::new(limits.once_per_address),
+            once_rate: Rate::new("once", limits.once_per_address, table),
         }
     }
 }

@@ -81,6 +81,8 @@ pub struct Setup {
     pub mailer: Option<Arc<dyn Mailer>>,
     /// Who sends mail that does not say so.
     pub mail_from: Option<String>,
+    /// Owners of accounts are told by mail what has happened to them, such as a sign-in from a new device.
+    pub notices: bool,
     /// Runs blocking work.
     pub offload: Arc<dyn Offload>,
     /// What the host of this component offers.
@@ -96,6 +98,9 @@ with_defaults! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct Limits {
+        /// Memory in bytes for the counters of attempts and rates, 8 for each: of sign-ins, mails, rate limits,
+        /// sessions and one-shot forms of a client (4 MiB). It is taken as it is used.
+        pub counters: u64 = 4 << 20,
         /// Maximum size of a body in bytes, unless the service sets its own (1 MiB).
         pub body: u64 = 1 << 20,
         /// The most bytes of request bodies held in memory at once, by all requests of this process (256 MiB); more are a 503.
@@ -108,6 +113,7 @@ with_defaults! {
         /// expire, with one only while they are handled.
         pub once: usize = 100_000,
         /// Maximum number of submissions of one-shot forms from one address in a minute (1000); 0 means no limit.
+        /// Networks around it have 4 (/56) and 32 times (/48, /24) as many.
         pub once_per_address: u32 = 1000,
         /// Maximum size of a cached page in bytes ([`PublicPage`](crate::cache::PublicPage)), streams included (8 MiB).
         pub page: u64 = 8 << 20,
@@ -121,7 +127,8 @@ with_defaults! {
         /// Maximum number of sessions in the default store, a SQLite file: the least recently used are evicted (1 000 000). The
         /// list of a user's sessions counts as one.
         pub sessions: u64 = 1_000_000,
-        /// Maximum number of new sessions from one address in a minute (1000); 0 means no limit.
+        /// Maximum number of new sessions from one address in a minute (1000), and from the networks around it as
+        /// above; 0 means no limit.
         pub sessions_per_address: u32 = 1000,
         /// Maximum size in bytes of the default store of sessions (1 GiB).
         pub session_store: u64 = 1 << 30,
@@ -208,6 +215,7 @@ impl Default for Setup {
             fetch: fetch::Bounds::default(),
             mailer: None,
             mail_from: None,
+            notices: false,
             offload: Arc::new(Inline),
             #[cfg(target_family = "wasm")]
             host: crate::component::Host::NONE,

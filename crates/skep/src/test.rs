@@ -26,6 +26,7 @@
 
 use std::collections::BTreeMap;
 use std::future::{Future, IntoFuture};
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -39,7 +40,7 @@ use crate::app::App;
 use crate::body::Body;
 use crate::mail::Mail;
 use crate::percent::{self, EncodeSet};
-use crate::request::Request;
+use crate::request::{Peer, Request};
 use crate::response::Cause;
 use crate::settings::{RawSetting, RawValue, Source};
 use crate::setup::Setup;
@@ -68,6 +69,8 @@ pub struct Client {
     cookies: Arc<Mutex<BTreeMap<String, String>>>,
     /// It says where its requests come from, as browsers since 2023 do.
     sends_fetch_metadata: bool,
+    /// None, unless a test says so.
+    address: Option<SocketAddr>,
 }
 
 /// How many redirects are followed before it counts as a loop.
@@ -102,13 +105,34 @@ impl Client {
     /// One more client of an application that is open already.
     #[must_use]
     pub fn of_site(site: &Arc<Site>) -> Self {
-        Self { driver: Driver::start(site), cookies: Arc::default(), sends_fetch_metadata: true }
+        Self { driver: Driver::start(site), cookies: Arc::default(), sends_fetch_metadata: true, address: None }
     }
 
     /// A browser that does not say where its requests come from: one before `Sec-Fetch-Site`, and without `Origin`.
     #[must_use]
     pub fn without_fetch_metadata(mut self) -> Self {
         self.sends_fetch_metadata = false;
+        self
+    }
+
+    /// A browser at this address, for what is limited by address.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    /// # #[derive(Service)] #[service(GET "/")] struct Index;
+    /// # impl Handle for Index {
+    /// #     async fn handle(self, cx: &mut Cx<'_>) -> Result { Ok(Response::text(format!("{:?}", cx.peer().address))) }
+    /// # }
+    /// let client = skep::test::Client::new(App::new().serve::<(Index,)>()).at_address("192.0.2.1");
+    /// assert!(client.get("/").text().contains("192.0.2.1"));
+    /// ```
+    ///
+    /// # Panics
+    /// If it is no address.
+    #[must_use]
+    pub fn at_address(mut self, address: &str) -> Self {
+        let address: IpAddr = address.parse().unwrap_or_else(|_| panic!("{address:?} is no address"));
+        self.address = Some(SocketAddr::new(address, 49_152));
         self
     }
 
@@ -176,6 +200,7 @@ impl Client {
     /// The response to one request, its body not yet read.
     async fn once(&self, method: &Method, url: &str, headers: &HeaderMap, body: &Bytes) -> (TestResponse, Body) {
         let request = Request::new(self.parts(method, url, headers), body.clone().into());
+        let request = request.with_peer(Peer::new(self.address, false));
         let response = self.driver.run(|local| async move { local.answer(request).await }).await;
         self.keep_cookies(response.headers());
         let (parts, body) = response.into_http().into_parts();

@@ -53,12 +53,85 @@ fn tests_collect_what_is_sent_whatever_mailer_the_application_has() {
     assert_eq!((&*mails[1].to, mails[1].html.as_deref()), ("ada@example.org", Some("<p>Another.</p>")));
 }
 
+/// What the mailer of a test says.
+struct Says(fn() -> skep::mail::Failure);
+
+impl Mailer for Says {
+    fn send(&self, _mail: Mail) -> Delivery {
+        let failure = (self.0)();
+        Box::pin(async { Err(failure) })
+    }
+}
+
 #[test]
-fn an_address_cannot_add_header_fields() {
+fn an_address_that_is_none_is_a_422_and_adds_no_header_fields() {
     let client = Client::new(app());
-    let refused = client.post("/send", &[("to", "ada@example.org\nBcc: all@example.org")]);
-    assert_eq!(refused.status(), 503);
-    assert!(refused.cause().unwrap().contains("line break") && client.mails().is_empty());
+    let wrong = [
+        "nonsense",
+        "ada@example.org\nBcc: all@example.org",
+        "ada@example.org\tx",
+        "ada@exa mple.org",
+        "ada@example.org, bob@example.org",
+        "adä@example.org",
+        "ada@exämple.org",
+        "Müller, Q <ada@example.org>",
+        "Ada <ada@example.org",
+        "@example.org",
+    ];
+    for to in wrong {
+        let refused = client.post("/send", &[("to", to)]);
+        assert_eq!(refused.status(), 422, "{to:?}");
+        assert!(refused.header("retry-after").is_none() && !refused.text().contains("later"), "{to:?}");
+    }
+    assert!(client.mails().is_empty());
+    for to in ["Ada <ada@example.org>", "\"Lovelace, Ada\" <ada@example.org>", "ada@[192.0.2.1]"] {
+        assert_eq!(client.post("/send", &[("to", to)]).status(), 200, "{to}");
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/wrong")]
+struct Wrong {
+    #[form]
+    what: skep::form::Text<1, 20>,
+}
+
+impl Handle for Wrong {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let mail = |subject: &str, text: &str| Mail::new("ada@example.org", subject, text);
+        let mail = match self.what.as_str() {
+            "tab" => mail("a\tb", "text"),
+            "line" => mail("a\r\nBcc: all@example.org", "text"),
+            "nul" => mail("Hello", "a\0b"),
+            "from" => mail("Hello", "text").from("nonsense"),
+            "reply" => mail("Hello", "text").reply_to("nonsense"),
+            _ => mail("Hello", "text"),
+        };
+        cx.send_mail(mail).await?;
+        Ok(Response::text("sent"))
+    }
+}
+
+#[test]
+fn a_mail_that_fails_each_time_is_no_503() {
+    use skep::mail::Permanent;
+    let client = Client::new(App::new().serve::<(Wrong,)>());
+    for (what, status) in [("tab", 500), ("line", 500), ("nul", 500), ("from", 500), ("reply", 422), ("nothing", 200)] {
+        assert_eq!(client.post("/wrong", &[("what", what)]).status(), status, "{what}");
+    }
+    let table: [(fn() -> skep::mail::Failure, u16); 3] = [
+        (|| Permanent::recipient("550 no such user").into(), 422),
+        (|| Permanent::mail("554 spam").into(), 500),
+        (|| "the mail server is down".into(), 503),
+    ];
+    for (failure, status) in table {
+        let mut setup = Setup::default();
+        setup.temporary_database = true;
+        setup.mailer = Some(Arc::new(Says(failure)));
+        let refused = Client::with_setup(app(), setup).post("/send", &[("to", "ada@example.org")]);
+        assert_eq!(refused.status(), status);
+        assert!(!refused.text().contains("55"), "what a server says is for the log");
+    }
 }
 
 #[test]
@@ -85,7 +158,9 @@ fn mail_that_cannot_be_sent_is_an_error_of_its_request() {
     let broken = open(app().mailer(Broken));
     assert!(broken.status() == 503 && broken.cause().unwrap().contains("mail server is down"));
     assert!(!broken.text().contains("mail server is down"));
-    assert!(open(app()).cause().unwrap().contains("App::mailer"), "without a mailer, the log says what to set");
+    let missing = open(app());
+    assert_eq!(missing.status(), 500, "to try again does not help");
+    assert!(missing.cause().unwrap().contains("App::mailer"), "without a mailer, the log says what to set");
 }
 
 #[test]

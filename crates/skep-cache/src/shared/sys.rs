@@ -59,6 +59,16 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// Words of zeros that this process and those forked from it share. Those that nobody touches take no memory.
+    pub(crate) fn anonymous(count: usize) -> io::Result<Self> {
+        let length = count * size_of::<AtomicU64>();
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at a place that the system chooses touches no memory of ours.
+        let start = unsafe { rustix::mm::mmap_anonymous(null_mut(), length, protection, MapFlags::SHARED)? };
+        let reserved = NonNull::new(start).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { reserved, length, words: reserved.cast(), count })
+    }
+
     #[inline]
     pub(crate) fn words(&self) -> &[AtomicU64] {
         // SAFETY: the range is mapped for reading and writing as long as `self` lives and aligned to a page; every bit pattern is an

@@ -2,12 +2,13 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use skep::cache::Backend;
 use skep::offload::offload;
 use skep_cache::driver::{Claim, MAX_KEY, Record, Removal, Stamp, Token, When};
-use skep_cache::{Clock, Driver, Error, Time, Version, driver};
+use skep_cache::{Change, Clock, Driver, Error, Pace, Time, Version, driver};
 use wasmtime::Result;
 use wasmtime::component::{Linker, WasmList, WasmStr};
 
@@ -220,6 +221,7 @@ macro_rules! taken {
 
 pub(super) fn add_to_linker<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     reading(linker)?;
+    counting(linker)?;
     writing(linker)?;
     leasing(linker)
 }
@@ -247,6 +249,28 @@ fn reading<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
         let clock =
             application.map_or_else(|_| Clock::system(), |application| application.hosted.setup().clock.clone());
         Ok((clock.version().to_u64(),))
+    })
+}
+
+fn counting<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
+    type Count = (WasmStr, WasmStr, u8, u32, u64, WasmList<u8>);
+    let mut cache = linker.instance(INTERFACE)?;
+    cache.func_wrap_async("count", |mut store, (place, key, change, burst, each, network): Count| {
+        Box::new(async move {
+            let (place, key) = (place.to_str(&store)?.into_owned(), key.to_str(&store)?.into_owned());
+            let network = network.as_le_slice(&store).to_vec();
+            let application = given!(store.data_mut().services().application().map_err(unavailable));
+            let pace = Pace { burst, each: Duration::from_micros(each) };
+            let change = match change {
+                0 => Change::Add(pace),
+                1 => Change::GiveBack(pace),
+                2 => Change::Clear,
+                _ => return Ok((Err(unavailable("there is no such change")),)),
+            };
+            // Applications may share a tier.
+            let key = format!("{:x}:{key}", u64::from_be_bytes(application.prefix));
+            Ok((application.hosted.count(&place, &key, change, &network).await.map_err(unavailable),))
+        })
     })
 }
 

@@ -10,7 +10,10 @@ use super::Test;
 use super::guests;
 use super::server::Server;
 
-pub(crate) const TESTS: &[Test] = &[("ten_thousand_requests_of_a_hundred_users_are_never_mixed_up", never_mixed_up)];
+pub(crate) const TESTS: &[Test] = &[
+    ("ten_thousand_requests_of_a_hundred_users_are_never_mixed_up", never_mixed_up),
+    ("instances_count_together_in_the_table_of_their_host", counts_together),
+];
 
 const CONNECTIONS: usize = 10;
 const USERS_OF_EACH: usize = 10;
@@ -30,6 +33,25 @@ fn never_mixed_up() {
                 scope.spawn(|| visit(&server.address, how));
             }
         });
+    }
+}
+
+/// Each request may have an instance of its own, whose memory is gone after it.
+fn counts_together() {
+    let component = guests::application("skep-isolate-app");
+    for how in ["cold", "snapshot", "cached"] {
+        let limits = ["--set", "limits.sessions_per_address=2", "--set", "workers=2"];
+        let server = Server::start(&[&[component.to_str().unwrap(), "--module-cache", how][..], &limits].concat());
+        let mut connection = TcpStream::connect(&server.address).unwrap();
+        connection.set_read_timeout(Some(TIMEOUT)).unwrap();
+        let mut status = |method: &str, path: &str| {
+            let request = format!(
+                "{method} {path} HTTP/1.1\r\nhost: localhost\r\nsec-fetch-site: same-origin\r\ncontent-length: 0\r\n\r\n"
+            );
+            exchange(&mut connection, request.as_bytes(), false, TIMEOUT).unwrap().status
+        };
+        assert_eq!([(); 4].map(|()| status("GET", "/few")), [200, 200, 200, 429], "{how}");
+        assert_eq!([(); 3].map(|()| status("POST", "/visits")), [200, 200, 429], "new sessions, {how}");
     }
 }
 

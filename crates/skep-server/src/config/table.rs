@@ -182,7 +182,9 @@ settings! {
     mail.smtp: Kind::Text, "",
         "Mail server, by its URL: `smtps://user:password@mail.example.org` (TLS), `smtp://user:password@mail.example.org:587?tls=required` (STARTTLS), `smtp://localhost` (neither). Needs the cargo feature `smtp`. Empty means none: mail is written to the log with `development`, and is an error otherwise.";
     mail.from: Kind::Text, "",
-        "Sender of mail that names none, such as `Shop <shop@example.org>`.";
+        "Sender of mail that names none, such as `Shop <shop@example.org>`, or `\"Shop, Berlin\" <shop@example.org>`. Needed with `mail.smtp`.";
+    mail.notices: Kind::Bool, "true",
+        "Tell owners of accounts by mail what has happened to them: a sign-in from a new device, another password, a new second factor or passkey, another address. Without a way to send mail, nobody is told.";
     mail.timeout: Kind::Duration(SECOND..=HOUR), "30s",
         "Time to hand a mail over to the mail server, a second attempt after a broken connection included.";
     fetch.allow: Kind::List("api.example.org, 10.0.0.7:8080, * or private"), "",
@@ -200,6 +202,7 @@ settings! {
     cache.NAME.tiers: Kind::Tiers, "memory:16MiB",
         "Tiers of the cache NAME, from near to far: `pages` (pages and fragments), `sessions` (default: `sessions.sqlite` in the data \
          directory), a store of the application, or `default` for all others (with `prefork`, `shared:16MiB path=none` unless set). \
+         Counters (`skep-limits`, `skep-mails`, `skep-sign-in`) are in a table of their own (`limits.counters`) unless named here. \
          Each tier is `memory:SIZE`, `shared:SIZE` (among processes), `file:SIZE path=DIR`, `sqlite:FILE`, `memcached:HOST`, \
          `redis:HOST` or `null`; [cache-drivers.md](cache-drivers.md) has their options. In a file: \
          `[cache.pages] tiers = [\"...\", \"...\"]`.";
@@ -285,6 +288,8 @@ settings! {
         "Maximum number of open connections (503). The limit of open files may lower it.";
     limits.connections_per_address: Kind::Number(0..=10_000_000), "5000",
         "Maximum number of open connections of one IPv4 address or one /64 of IPv6, for each process (503). Trusted proxies have no such limit. 0 means no limit.";
+    limits.counters: Kind::Size(KIB..=GIB), "4MiB",
+        "Memory for counters of attempts and rates, 8 bytes each, for all threads and processes of a server together: failed sign-ins, mails that were asked for, rate limits, new sessions, one-shot forms. It is taken as it is used. A counter is forgotten when it is full again, never for another one; if there is no room for a new one, it is shared by clients of its network.";
     limits.fetch_body: Kind::Size(0..=GIB), "8MiB",
         "Maximum size of the body of a response to `cx.fetch` (an error for the handler, 502 if it does not expect one).";
     limits.fetch_time: Kind::Duration(10..=HOUR), "10s",
@@ -316,11 +321,11 @@ settings! {
     limits.once: Kind::Number(1..=100_000_000), "100000",
         "Maximum number of one-shot form submissions that a process remembers (503): without a database until the form expires, with one while they are processed.";
     limits.once_per_address: Kind::Number(0..=4_294_967_295), "1000",
-        "Maximum number of one-shot forms from one IPv4 address or one /64 of IPv6 in a minute, for each process (429). 0 means no limit.";
+        "Maximum number of one-shot forms from one IPv4 address or one /64 of IPv6 in a minute (429). The /56 around it has 4 times as many, the /48 or /24 32 times. 0 means no limit.";
     limits.page: Kind::Size(KIB..=GIB), "8MiB",
         "Maximum size of a cached page (500 for a larger one, and for a stream).";
     limits.page_variants: Kind::Number(0..=4_294_967_295), "10000",
-        "Maximum number of entries of one type of page or fragment that a process adds to the cache in a minute. Beyond it they are made for their request alone. 0 means no limit.";
+        "Maximum number of entries of one type of page or fragment that a server adds to the cache in a minute. Beyond it they are made for their request alone. 0 means no limit.";
     limits.query_parameters: Kind::Number(1..=1_000_000), "1000",
         "Maximum number of query parameters (400).";
     limits.request_time: Kind::Duration(0..=24 * HOUR), "1m",
@@ -332,7 +337,7 @@ settings! {
     limits.sessions: Kind::Number(16..=1_000_000_000), "1000000",
         "Maximum number of sessions, if no cache `sessions` is configured; sessions of nobody end first, then the least recently used.";
     limits.sessions_per_address: Kind::Number(0..=4_294_967_295), "1000",
-        "Maximum number of new sessions from one IPv4 address or one /64 of IPv6 in a minute, for each process (429). 0 means no limit.";
+        "Maximum number of new sessions from one IPv4 address or one /64 of IPv6 in a minute (429). The /56 around it has 4 times as many, the /48 or /24 32 times. 0 means no limit.";
     limits.session_store: Kind::Size(64 * KIB..=1024 * GIB), "1GiB",
         "Maximum size of all sessions, if no cache `sessions` is configured; they end in the same order.";
     limits.log_records: Kind::Number(16..=1_000_000), "2048",

@@ -7,6 +7,7 @@ use std::time::Duration;
 use skep::Secret;
 use skep::compression::{Coding, NotACoding, Private};
 use skep::link::{BaseUrl, NotABaseUrl};
+use skep::mail::{Mailbox, NotMailbox};
 use skep::session::{CookieLife, SessionStore};
 use skep::settings::Value;
 
@@ -63,9 +64,14 @@ take! {
     Option<String>: |value| Ok(text(value));
     Option<Secret<String>>: |value| Ok(text(value).map(Secret::new));
     Option<PathBuf>: |value| Ok(text(value).map(Into::into));
+    Option<Mailbox>: |value| text(value).map(|text| mailbox(&text)).transpose();
     Option<BaseUrl>: |value| text(value).map(|url| url.parse()).transpose().map_err(|error: NotABaseUrl| error.to_string());
     Option<Duration>: |value| Ok(Some(duration(value)).filter(|time| !time.is_zero()));
     Option<u64>: |value| Ok(Some(number(value)?).filter(|number| *number != 0));
+}
+
+fn mailbox(text: &str) -> Result<Mailbox, String> {
+    text.parse().map_err(|wrong: NotMailbox| wrong.to_string())
 }
 
 fn number<N: TryFrom<u64>>(value: &Value) -> Result<N, String> {

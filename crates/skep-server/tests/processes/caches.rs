@@ -25,6 +25,7 @@ use super::server::{Server, deploy, folder};
 /// Those that start Redis or memcached: only `cargo xtask test --all` runs them.
 pub(crate) const NEED_A_BACKEND: &[&str] = &[
     "machines_share_their_sessions_on_redis",
+    "machines_share_their_counts_on_redis",
     "forked_processes_have_connections_of_their_own",
     "machines_share_their_pages_on_redis",
     "no_page_of_a_machine_is_older_than_what_was_committed",
@@ -231,13 +232,13 @@ impl Handle for Count {
 }
 
 /// redis-server or memcached, on a socket in a folder of its own; it ends with this.
-struct Backend {
+pub(crate) struct Backend {
     child: Child,
-    socket: PathBuf,
+    pub(crate) socket: PathBuf,
 }
 
 impl Backend {
-    fn redis() -> Self {
+    pub(crate) fn redis() -> Self {
         let folder = folder();
         let socket = folder.join("r.sock");
         let mut command = Command::new("redis-server");

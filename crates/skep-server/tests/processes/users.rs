@@ -12,16 +12,19 @@ use skep::guard::{Limited, RateLimit};
 use skep::prelude::*;
 
 use super::Test;
+use super::caches::Backend;
 use super::server::{Server, folder};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_limit_is_exact_over_four_processes", a_limit_is_exact_over_four_processes),
     ("a_limit_refills_exactly_over_four_processes", a_limit_refills_exactly_over_four_processes),
+    ("a_flood_resets_no_limit_in_any_model", a_flood_resets_no_limit_in_any_model),
+    ("machines_share_their_counts_on_redis", machines_share_their_counts_on_redis),
     ("requests_of_a_hundred_users_are_never_mixed_up", requests_of_a_hundred_users_are_never_mixed_up),
 ];
 
 /// What a server of these tests can do beside the others.
-pub(crate) type Services = (Burst, Paced);
+pub(crate) type Services = (Burst, Paced, Few);
 
 /// 1000, and none for a long time after that.
 pub(crate) struct Thousand;
@@ -39,6 +42,28 @@ impl RateLimit for Steady {
     const NAME: &'static str = "steady";
     const BURST: u32 = 100;
     const EACH: Duration = Duration::from_millis(10);
+}
+
+/// 3, and one in each hour after that.
+pub(crate) struct Three;
+
+impl RateLimit for Three {
+    const NAME: &'static str = "three";
+    const BURST: u32 = 3;
+    const EACH: Duration = Duration::from_hours(1);
+}
+
+#[derive(Service)]
+#[service(GET "/limited/few")]
+pub(crate) struct Few {
+    #[guard]
+    _limit: Limited<Three>,
+}
+
+impl Handle for Few {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text("few"))
+    }
 }
 
 /// The process that admits the request.
@@ -71,17 +96,31 @@ impl Handle for Paced {
 /// Clients at once.
 const CLIENTS: usize = 8;
 
-fn four_processes() -> Server {
+/// With these tiers for counts: none are the server's own table.
+fn four_processes(toml: &str) -> Server {
     let folder = folder();
-    fs::write(folder.join("skep.toml"), "[cache.skep-limits]\ntiers = [\"shared:1MiB\"]\n").unwrap();
+    fs::write(folder.join("skep.toml"), toml).unwrap();
     Server::start_in(folder, &["--mpm", "prefork", "--workers", "4", "--set", "max_workers=4"])
 }
 
+const SHARED: &str = "[cache.skep-limits]\ntiers = [\"shared:1MiB\"]\n";
+
 /// Status and body of the response to one request on a connection of its own.
 fn ask(server: &Server, path: &str) -> (u16, String) {
+    ask_with(server, path, "")
+}
+
+/// The same for a client behind a proxy.
+fn ask_as(server: &Server, path: &str, address: &str) -> (u16, String) {
+    ask_with(server, path, &format!("X-Forwarded-For: {address}\r\n"))
+}
+
+fn ask_with(server: &Server, path: &str, fields: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(&server.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+    stream
+        .write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\n{fields}Connection: close\r\n\r\n").as_bytes())
+        .unwrap();
     let mut all = String::new();
     stream.read_to_string(&mut all).unwrap();
     let (head, body) = all.split_once("\r\n\r\n").unwrap();
@@ -117,15 +156,50 @@ fn admitted(server: &Server, path: &str, goes_on: impl Fn() -> bool + Sync) -> (
 }
 
 fn a_limit_is_exact_over_four_processes() {
-    let server = four_processes();
-    let left = AtomicUsize::new(3000);
+    for toml in ["", SHARED] {
+        let server = four_processes(toml);
+        let left = AtomicUsize::new(3000);
+        let goes_on = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+        let (count, processes) = admitted(&server, "/limited/burst", goes_on);
+        assert_eq!((count, processes.len()), (1000, 4), "{toml}");
+    }
+}
+
+/// A table of 128 counters, and 600 clients of whom each has one: those that wait are not forgotten.
+fn a_flood_resets_no_limit_in_any_model() {
+    let prefork = ["--mpm", "prefork", "--workers", "3", "--set", "max_workers=3"];
+    let for_each_request =
+        ["--mpm", "prefork", "--workers", "2", "--set", "max_workers=4", "--set", "requests_per_worker=1"];
+    for model in [&["--workers", "2"][..], &prefork, &for_each_request] {
+        let flags = ["--set", "limits.counters=1KiB", "--set", "proxies.trusted=127.0.0.1"];
+        let server = Server::start(&[model, &flags].concat());
+        let client = |address: &str| ask_as(&server, "/limited/few", address).0;
+        let held = ["192.0.2.1", "192.0.2.2", "2001:db8::1"];
+        for address in held {
+            assert_eq!([(); 4].map(|()| client(address)), [200, 200, 200, 429], "{address}, {model:?}");
+        }
+        for number in 0..600 {
+            client(&format!("10.0.{}.{}", number / 200, number % 200));
+        }
+        assert_eq!(held.map(client), [429; 3], "{model:?}");
+    }
+}
+
+fn machines_share_their_counts_on_redis() {
+    let redis = Backend::redis();
+    let toml = format!("[cache.skep-limits]\ntiers = [\"redis:unix:{}\"]\n", redis.socket.display());
+    let (one, other) = (four_processes(&toml), four_processes(&toml));
+    let left = AtomicUsize::new(1500);
     let goes_on = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
-    let (count, processes) = admitted(&server, "/limited/burst", goes_on);
-    assert_eq!((count, processes.len()), (1000, 4));
+    let count: usize = thread::scope(|threads| {
+        let servers = [&one, &other].map(|server| threads.spawn(|| admitted(server, "/limited/burst", goes_on).0));
+        servers.into_iter().map(|server| server.join().unwrap()).sum()
+    });
+    assert_eq!(count, 1000);
 }
 
 fn a_limit_refills_exactly_over_four_processes() {
-    let server = four_processes();
+    let server = four_processes("");
     let (begun, lasts) = (Instant::now(), Duration::from_secs(3));
     let (count, processes) = admitted(&server, "/limited/paced", || begun.elapsed() < lasts);
     // Those that were on their way when the time was up are among them.

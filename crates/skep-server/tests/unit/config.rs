@@ -216,3 +216,61 @@ fn an_application_cannot_take_a_table_of_the_server() {
     let problem = read_with("", &[], &[], &[], Some(&[row("log.colour")])).unwrap_err();
     assert!(problem.starts_with("the table \"log\" is the server's"), "{problem}");
 }
+
+/// Whatever is read later, from a text: what is wrong with it is known before anything uses it.
+#[test]
+fn a_setting_that_would_fail_in_use_fails_when_it_is_read() {
+    const SMTP: (&str, &str) = ("mail.smtp", "smtp://127.0.0.1:9");
+    let wrong: &[&[(&str, &str)]] = &[
+        &[SMTP],
+        &[SMTP, ("mail.timeout", "15s")],
+        &[SMTP, ("mail.from", "nonsense")],
+        &[SMTP, ("mail.from", "")],
+        &[("mail.from", "nonsense")],
+        &[("mail.from", "Müller, \"Q\" <shop@example.org>")],
+        &[("mail.from", "a@example.org, b@example.org")],
+        &[("mail.from", "shop@exa mple.org")],
+        &[("mail.from", "müller@example.org")],
+        &[("mail.from", "Shop <shop@example.org")],
+        &[("mail.from", "shop@example.org\nBcc: all@example.org")],
+        &[("base_url", "example.org")],
+        &[("base_url", "https://example.org/path")],
+        &[("hosts", "https://example.org")],
+        &[("hosts", "exa mple.org")],
+        &[("fetch.allow", "https://api.example.org/x")],
+        &[("fetch.allow", "api.example.org:port")],
+        &[("proxies.trusted", "10.0.0.0/33")],
+        &[("proxies.trusted", "proxy")],
+        &[("access.office.allow", "10.0.0.0/33"), ("access.office.prefix", "/admin")],
+        &[("access.office.headers", "no-value"), ("access.office.prefix", "/admin")],
+        &[("access.office.prefix", "admin"), ("access.office.users", "ann")],
+        &[("otlp.endpoint", "localhost")],
+        &[("otlp.headers", "no-value")],
+        &[("status.listen", "0.0.0.0:80")],
+        &[("listen", "127.0.0.1:port")],
+        &[("log.outputs", "nowhere")],
+        &[("log.access_outputs", "nowhere")],
+        &[("log.outputs", "otlp")],
+        &[("cache.pages.tiers", "memory:much")],
+        &[("cache.pages.tiers", "redis:")],
+        &[("database_replica", "postgres://u:p@h/n")],
+        &[("probe", "live")],
+        &[("probe", "/a b")],
+        &[("probe", "/\u{e9}")],
+        &[("compression.codings", "lzw")],
+    ];
+    for settings in wrong {
+        let refused = read("", &[], &[], settings).map(|_| ()).expect_err(&format!("{settings:?}"));
+        let (name, _) = settings[settings.len() - 1];
+        assert!(refused.contains(name) || refused.contains("mail.from"), "{settings:?}: {refused}");
+    }
+    let right: &[&[(&str, &str)]] = &[
+        &[],
+        &[("mail.from", "shop@example.org")],
+        &[SMTP, ("mail.from", "\"Müller, \\\"Q\\\"\" <shop@example.org>")],
+        &[("probe", "/a?b=%20c")],
+    ];
+    for settings in right {
+        read("", &[], &[], settings).unwrap_or_else(|error| panic!("{settings:?}: {error}"));
+    }
+}

@@ -116,3 +116,117 @@ fn a_url_that_is_none_is_refused_without_showing_the_password() {
     let refused = Smtp::new("http://user:pa55word@mail.example.org", Duration::from_secs(1), 1).err().unwrap();
     assert!(refused.contains("smtps://") && !refused.contains("pa55word"), "{refused}");
 }
+
+/// What a server is told of one mail, byte by byte from `DATA` on.
+fn told_of(mail: Mail) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let smtp = Smtp::new(&format!("smtp://{}", listener.local_addr().unwrap()), Duration::from_secs(20), 2).unwrap();
+    let server = thread::spawn(move || {
+        let (mut stream, mut all) = (listener.accept().unwrap().0, Vec::new());
+        write!(stream, "220 ready\r\n").unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap());
+        let mut in_data = false;
+        loop {
+            let mut line = Vec::new();
+            lines.read_until(b'\n', &mut line).unwrap();
+            let answer = match &*line {
+                b".\r\n" => "250 taken\r\n",
+                _ if in_data => {
+                    all.extend(line);
+                    continue;
+                }
+                b"DATA\r\n" => "354 go on\r\n",
+                _ => "250 fine\r\n",
+            };
+            stream.write_all(answer.as_bytes()).unwrap();
+            if in_data {
+                return String::from_utf8(all).unwrap();
+            }
+            in_data = line == b"DATA\r\n";
+        }
+    });
+    block_on(smtp.send(mail)).unwrap();
+    server.join().unwrap()
+}
+
+#[test]
+fn no_line_is_too_long_and_no_line_end_is_bare() {
+    let (long, umlauts) = ("x".repeat(1500), "ü".repeat(700));
+    let subjects = ["Your order", &long, &umlauts, "=?utf-8?q?x?=", "", " a ", &"word ".repeat(300)];
+    let texts = ["plain", "a\rb", "a\nb", "a\r\nb", "a\r\r\nb", "a\n\rb", "\r", ".\r.\n.", &long, &umlauts, "a\u{b}b"];
+    let names = ["Ada", "Müller", &long, "=?utf-8?q?x?=", "\"Müller, \\\"Q\\\"\""];
+    let mail = |subject: &str, text: &str, name: &str| {
+        let (to, from) = (format!("{name} <ada@example.org>"), format!("{name} <shop@example.org>"));
+        Mail::new(to, subject, text).from(&*from).reply_to(from).html(format!("<p>{text}</p>"))
+    };
+    let subjects = subjects.iter().map(|subject| mail(subject, "text", "Ada"));
+    let texts = texts.iter().map(|text| mail("Subject", text, "Ada"));
+    let names = names.iter().map(|name| mail("Subject", "text", name));
+    for mail in subjects.chain(texts).chain(names) {
+        let shown = format!("{:?} {:?} {:?}", mail.subject, mail.text, mail.to);
+        let told = told_of(mail);
+        let (head, _) = told.split_once("\r\n\r\n").unwrap();
+        for line in told.split("\r\n") {
+            assert!(line.len() <= 998 && line.is_ascii() && !line.contains(['\r', '\n', '\0']), "{shown}: {line:?}");
+        }
+        for line in head.split("\r\n") {
+            assert!(line.len() <= 78 || line.starts_with("Message-ID"), "{shown}: {line:?}");
+        }
+        assert!(!told.contains("=?utf-8?q?x?="), "{shown}: what looks like an encoded word is encoded");
+    }
+}
+
+#[test]
+fn what_a_server_refuses_for_good_is_told_from_what_may_be_tried_again() {
+    use skep::mail::Permanent;
+    // At which command, with what: none is temporary, and otherwise whether it is the recipient's address.
+    for (command, answer, permanent) in [
+        ("RCPT", "550 no such user", Some(true)),
+        ("RCPT", "551 user not local", Some(true)),
+        ("RCPT", "553 mailbox name not allowed", Some(true)),
+        ("RCPT", "450 mailbox busy", None),
+        ("RCPT", "452 too many recipients", None),
+        ("MAIL", "530 authentication required", Some(false)),
+        ("MAIL", "451 try again later", None),
+        ("DATA", "554 no valid recipients", Some(false)),
+        ("DATA", "421 shutting down", None),
+        (".", "552 too large", Some(false)),
+        (".", "554 looks like spam", Some(false)),
+        (".", "451 local error", None),
+    ] {
+        let (listener, smtp) = server();
+        let server = thread::spawn(move || {
+            // Once more, if it may be tried again.
+            for _ in 0..if permanent.is_some() { 1 } else { 2 } {
+                let mut stream = listener.accept().unwrap().0;
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                write!(stream, "220 ready\r\n").unwrap();
+                let mut in_data = false;
+                while let Some(Ok(line)) = lines.next() {
+                    if in_data && line != "." {
+                        continue;
+                    }
+                    let is_it = line.split([' ', ':']).next() == Some(command);
+                    let said = match &*line {
+                        _ if is_it => answer,
+                        "DATA" => "354 go on",
+                        _ => "250 fine",
+                    };
+                    in_data = said.starts_with("354");
+                    if write!(stream, "{said}\r\n").is_err() {
+                        break;
+                    }
+                }
+            }
+        });
+        let failure = block_on(smtp.send(mail())).unwrap_err();
+        let found = failure.downcast_ref::<Permanent>().map(Permanent::is_recipient);
+        assert_eq!(found, permanent, "{command} {answer}: {failure}");
+        server.join().unwrap();
+    }
+    for mail in [mail().from("nonsense"), Mail::new("ada@example.org", "", "")] {
+        let (_listener, smtp) = server();
+        let failure = block_on(smtp.send(mail)).unwrap_err();
+        assert!(!failure.downcast_ref::<Permanent>().unwrap().is_recipient(), "{failure}");
+    }
+}

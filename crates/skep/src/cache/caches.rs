@@ -146,6 +146,11 @@ impl Caches {
         Ok(Some((self.open(name)?.driver, plan.needs.blocks)))
     }
 
+    /// True if a cache has tiers of its own. In a component its host knows.
+    pub(crate) fn is_configured(&self, name: &str) -> bool {
+        self.plans.contains_key(name)
+    }
+
     /// True if the driver of this cache is open: to ask for it waits for nothing.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn is_open(&self, name: &str) -> bool {

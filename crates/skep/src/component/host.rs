@@ -1,10 +1,11 @@
 //! What the host of this component offers beside WASI, as a table of functions: what is not in it, is not imported.
 
 use std::future::{Future, ready};
+use std::time::Duration;
 
 use skep_cache::driver::{Claim, Entry, Record, Removal, Stamp, Token, When};
 use skep_cache::tiers::Tiers;
-use skep_cache::{Clock, Driver, Error, Time};
+use skep_cache::{Change, Clock, Driver, Error, Time};
 
 use super::bindings::skep::host::{body, cache, secrets};
 
@@ -40,9 +41,31 @@ pub struct CacheFunctions {
     invalidate: fn(&str) -> Kept<()>,
     generation: fn(&str) -> u64,
     version: fn() -> u64,
+    count: fn(&str, &str, u8, u32, u64, &[u8]) -> Kept<u64>,
 }
 
 impl CacheFunctions {
+    /// Changes a counter of the host's.
+    pub(crate) fn count(
+        &self,
+        place: &str,
+        key: &str,
+        change: Change,
+        network: &[u8],
+    ) -> Result<Result<(), Duration>, Error> {
+        let (kind, pace) = match change {
+            Change::Add(pace) => (0, Some(pace)),
+            Change::GiveBack(pace) => (1, Some(pace)),
+            Change::Clear => (2, None),
+        };
+        let (burst, each) = pace.map_or((1, Duration::ZERO), |pace| (pace.burst, pace.each));
+        let each = u64::try_from(each.as_micros()).unwrap_or(u64::MAX);
+        match (self.count)(place, key, kind, burst, each, network).map_err(error)? {
+            0 => Ok(Ok(())),
+            wait => Ok(Err(Duration::from_micros(wait))),
+        }
+    }
+
     /// Voids what has this tag, in all places.
     pub(crate) fn invalidate(&self, tag: &str) -> Result<(), Error> {
         (self.invalidate)(tag).map_err(error)
@@ -63,6 +86,7 @@ static CACHE: CacheFunctions = CacheFunctions {
     invalidate: cache::invalidate,
     generation: cache::generation,
     version: cache::version,
+    count: cache::count,
 };
 
 /// Where the caches of a component are: with its host, or in the instance itself, for as long as that lives.

@@ -31,9 +31,14 @@ impl PendingCookies {
         self.session.borrow().is_some()
     }
 
+    /// The last one of a name counts.
     #[cfg(any(feature = "people", feature = "postgres"))]
     pub(crate) fn add(&self, cookie: &Cookie, is_secure: bool) {
-        self.others.borrow_mut().push(cookie.header_value(is_secure));
+        let value = cookie.header_value(is_secure);
+        let name = |value: &HeaderValue| value.as_bytes().split(|byte| *byte == b'=').next().map(<[u8]>::to_vec);
+        let mut others = self.others.borrow_mut();
+        others.retain(|other| name(other) != name(&value));
+        others.push(value);
     }
 
     #[cfg(feature = "tower")]

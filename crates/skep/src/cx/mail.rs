@@ -4,13 +4,14 @@ use http::StatusCode;
 
 use super::Cx;
 use crate::error::{Error, Result};
-use crate::mail::Mail;
+use crate::mail::{Mail, Permanent};
 
 impl Cx<'_> {
     /// Sends a mail, and waits until a mail server has accepted it: for pages that say that it has been sent.
     ///
     /// # Errors
-    /// 503 if the mail could not be sent; the log says why.
+    /// 503 if the mail could not be sent; the log says why. What would fail each time ([`Permanent`]) is a 422 if it is
+    /// the address, and otherwise a 500.
     ///
     /// ```
     /// use skep::mail::Mail;
@@ -34,9 +35,14 @@ impl Cx<'_> {
     pub async fn send_mail(&self, mail: Mail) -> Result<()> {
         let sent = self.shared.resources().shared().send_mail(mail).await;
         sent.map_err(|failure| {
-            Error::new(StatusCode::SERVICE_UNAVAILABLE)
-                .with_message("The mail could not be sent. Please try again later.")
-                .with_cause(failure)
+            let (status, message) = match failure.downcast_ref::<Permanent>() {
+                None => (StatusCode::SERVICE_UNAVAILABLE, "The mail could not be sent. Please try again later."),
+                Some(permanent) if permanent.is_recipient() => {
+                    (StatusCode::UNPROCESSABLE_ENTITY, "No mail can be sent to this e-mail address.")
+                }
+                Some(_) => (StatusCode::INTERNAL_SERVER_ERROR, "The mail could not be sent."),
+            };
+            Error::new(status).with_message(message).with_cause(failure)
         })
     }
 

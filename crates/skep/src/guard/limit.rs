@@ -1,7 +1,8 @@
 //! Rate limits: a guard like any other.
 //!
 //! The generic cell rate algorithm (GCRA): of each key one number is kept, the time at which it would have used up nothing. It needs no
-//! window, refills evenly, and one atomic update decides, so that processes that share the cache share the limit exactly.
+//! window, refills evenly, and one atomic update decides, so that all who share the counters share the limit exactly.
+//! They are in the application's [table](crate::rate), unless a cache is configured for them.
 
 use std::any::type_name;
 use std::fmt;
@@ -9,11 +10,14 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header};
+use skep_cache::{Change, Pace};
 
 use super::Guard;
 use crate::cache::Store;
 use crate::cx::Cx;
 use crate::error::Error;
+use crate::rate::{Allowed, networks, widest};
+use crate::resources::Resources;
 use crate::response::Result;
 
 /// How often something may be done, for [`Limited`].
@@ -49,8 +53,8 @@ use crate::response::Result;
 /// assert_eq!((refused.status().as_u16(), refused.header("retry-after")), (429, Some("10")));
 /// ```
 ///
-/// The counts are in the cache `skep-limits`. By default all threads share it, and with `mpm = "prefork"` all processes; several machines
-/// need a tier that they share, and the limit is one for all: `[cache.skep-limits]`, `docs/guides/rate-limit.md`.
+/// All threads share the counts, and with `mpm = "prefork"` all processes; several machines need a tier that they
+/// share, and the limit is one for all: `[cache.skep-limits]`, `docs/guides/rate-limit.md`.
 pub trait RateLimit: 'static {
     /// Tells limits apart. Guards of the same name share their counts.
     const NAME: &'static str;
@@ -61,8 +65,9 @@ pub trait RateLimit: 'static {
     /// How long it takes until it may be done once more.
     const EACH: Duration;
 
-    /// Whose count it is; `None` has no limit. Default: the address of the client, which a [trusted proxy](crate::Cx::peer) may tell. For a
-    /// user, return the id from the session; for the service as a whole, a constant.
+    /// Whose count it is; `None` has no limit. Default: the address of the client, which a [trusted
+    /// proxy](crate::Cx::peer) may tell: of IPv6 its /64, and the /56 and /48 around that have 4 and 32 times the
+    /// limit. For a user, return the id from the session; for the service as a whole, a constant.
     fn key(cx: &Cx<'_>) -> Option<String> {
         cx.peer().network().map(|network| format!("{network:x}"))
     }
@@ -75,7 +80,13 @@ impl<L: RateLimit> Guard for Limited<L> {
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
         if let Some(key) = L::key(cx) {
             let pace = Pace { burst: L::BURST, each: L::EACH };
-            spend(cx, &LIMITS, &format!("{}:{key}", L::NAME), pace).await?;
+            let is_address = cx.peer().network().is_some_and(|network| key == format!("{network:x}"));
+            // Of IPv4, a /24 may be many customers of whom each pays for requests.
+            let around =
+                networks(cx.peer()).filter(|network| is_address && network.is_in_version_6() && network.share > 1);
+            let around = around.map(|network| (format!("{}:{network}", L::NAME), pace.times(network.share)));
+            let all: Vec<_> = around.chain([(format!("{}:{key}", L::NAME), pace)]).collect();
+            spend(cx, &LIMITS, &all).await?.map_err(too_many)?;
         }
         Ok(Self(PhantomData))
     }
@@ -87,64 +98,115 @@ impl<L> fmt::Debug for Limited<L> {
     }
 }
 
-/// The longest that a count is remembered: what takes longer to refill is full again after this.
-pub(crate) const LONGEST: Duration = Duration::from_hours(24);
+/// The longest that a cache remembers a count: what takes longer to refill is full again after this.
+const LONGEST: Duration = Duration::from_hours(24);
 
 /// The counts of [`Limited`].
-const LIMITS: Store<str, u64> = Store::with("skep-limits", |store| store.ttl(LONGEST));
+static LIMITS: Store<str, u64> = Store::with("skep-limits", |store| store.ttl(LONGEST));
 
-/// `burst` requests at once, and then one each time that `each` has passed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
-    pub(crate) burst: u32,
-    pub(crate) each: Duration,
+/// Attempts to sign in, by account and by network.
+#[cfg(feature = "people")]
+pub(crate) static ATTEMPTS: Store<str, u64> = Store::with("skep-sign-in", |store| store.ttl(LONGEST));
+
+/// Mails that were asked for, by recipient and by who asks.
+#[cfg(feature = "people")]
+pub(crate) static MAILS: Store<str, u64> = Store::with("skep-mails", |store| store.ttl(LONGEST));
+
+/// What may be configured on tiers of its own.
+#[cfg(not(target_family = "wasm"))]
+static STORES: &[&Store<str, u64>] = &[
+    &LIMITS,
+    #[cfg(feature = "people")]
+    &ATTEMPTS,
+    #[cfg(feature = "people")]
+    &MAILS,
+];
+
+/// A counter and its pace.
+pub(crate) type Count = (String, Pace);
+
+/// Counts one more of each, or of none; then how long that has to wait. Put the widest counter first: what it refuses
+/// stores nothing.
+pub(crate) async fn spend(cx: &Cx<'_>, store: &'static Store<str, u64>, counts: &[Count]) -> Result<Allowed> {
+    for (at, (key, pace)) in counts.iter().enumerate() {
+        if let Err(wait) = count(cx, store, key, Change::Add(*pace)).await? {
+            give_back(cx, store, &counts[..at]).await?;
+            return Ok(Err(wait));
+        }
+    }
+    Ok(Ok(()))
 }
 
-impl Pace {
-    /// When this key will have used up nothing after one more, in microseconds since 1970; or how long it has to wait.
-    fn after_one_more(self, free_at: Option<u64>, now: u64) -> Result<u64, Duration> {
-        let each = u64::try_from(self.each.as_micros()).unwrap_or(u64::MAX).max(1);
-        let full = each.saturating_mul(u64::from(self.burst.max(1)));
-        let then = free_at.unwrap_or(0).max(now).saturating_add(each);
-        if then - now > full { Err(Duration::from_micros(then - now - full)) } else { Ok(then) }
+/// Counts one less of each.
+pub(crate) async fn give_back(cx: &Cx<'_>, store: &'static Store<str, u64>, counts: &[Count]) -> Result<()> {
+    for (key, pace) in counts {
+        let _ = count(cx, store, key, Change::GiveBack(*pace)).await?;
+    }
+    Ok(())
+}
+
+/// Forgets what was counted.
+#[cfg(feature = "people")]
+pub(crate) async fn clear(cx: &Cx<'_>, store: &'static Store<str, u64>, key: &str) -> Result<()> {
+    count(cx, store, key, Change::Clear).await.map(drop)
+}
+
+async fn count(cx: &Cx<'_>, store: &'static Store<str, u64>, key: &str, change: Change) -> Result<Allowed> {
+    let shared = cx.shared().resources().shared();
+    match shared.caches.is_configured(store.name()) {
+        true => count_in_cache(shared, store, key, change).await,
+        false => Ok(shared.counters.change(store.name(), key, change, widest(cx.peer()))?),
     }
 }
 
-/// Counts one more for this key; 429 if that is too often.
-pub(crate) async fn spend(cx: &Cx<'_>, counts: &Store<str, u64>, key: &str, pace: Pace) -> Result<()> {
-    let now = cx.shared().resources().shared().setup.clock.now().millis().saturating_mul(1000);
-    let mut verdict = Ok(0);
-    let change = |free_at: Option<u64>| {
-        verdict = pace.after_one_more(free_at, now);
-        verdict.or(free_at.ok_or(Duration::ZERO)).unwrap_or(now)
-    };
-    cx.cache(counts).update(key, change).await?;
-    verdict.map(drop).map_err(too_many)
+/// On tiers that several machines may share, whose clocks are those of the wall.
+async fn count_in_cache(
+    shared: &Resources,
+    store: &'static Store<str, u64>,
+    key: &str,
+    change: Change,
+) -> Result<Allowed> {
+    let cache = shared.caches.of(store)?;
+    let now = shared.setup.clock.now().millis().saturating_mul(1000);
+    let mut allowed = Ok(());
+    match change {
+        Change::Add(pace) => {
+            let add = |free_at: Option<u64>| {
+                let free_at = free_at.unwrap_or(now);
+                let then = pace.after_one_more(free_at, now);
+                allowed = then.map(drop);
+                then.unwrap_or(free_at)
+            };
+            cache.update(key, add).await?;
+        }
+        Change::GiveBack(pace) => {
+            cache.update(key, |free_at| free_at.map_or(now, |free_at| pace.before_last(free_at))).await?;
+        }
+        Change::Clear => drop(cache.remove(key).await?),
+    }
+    Ok(allowed)
 }
 
-fn too_many(wait: Duration) -> Error {
+/// Counts for the instance of a component, whose keys begin with what is the application's own.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) async fn count_hosted(
+    shared: &Resources,
+    place: &str,
+    key: &str,
+    change: Change,
+    network: &[u8],
+) -> Result<Allowed> {
+    match STORES.iter().find(|store| store.name() == place && shared.caches.is_configured(place)) {
+        Some(store) => count_in_cache(shared, store, key, change).await,
+        None => Ok(shared.counters.change_hosted(place, key, change, network)),
+    }
+}
+
+/// The response to what was done too often: 429 with `Retry-After`.
+pub(crate) fn too_many(wait: Duration) -> Error {
     let seconds = wait.as_millis().div_ceil(1000).max(1);
     let wait = HeaderValue::try_from(seconds.to_string()).unwrap_or(HeaderValue::from_static("60"));
     Error::new(StatusCode::TOO_MANY_REQUESTS)
         .with_message("This was done too often. Please try again in a while.")
         .with_header(header::RETRY_AFTER, wait)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_burst_is_allowed_and_refills_evenly() {
-        let pace = Pace { burst: 3, each: Duration::from_secs(2) };
-        let second = 1_000_000;
-        let mut free_at = None;
-        for _ in 0..3 {
-            free_at = Some(pace.after_one_more(free_at, 100 * second).unwrap());
-        }
-        assert_eq!(pace.after_one_more(free_at, 100 * second), Err(Duration::from_secs(2)));
-        assert_eq!(pace.after_one_more(free_at, 101 * second), Err(Duration::from_secs(1)));
-        assert!(pace.after_one_more(free_at, 102 * second).is_ok());
-        assert!(pace.after_one_more(Some(u64::MAX), 0).is_err() && pace.after_one_more(None, u64::MAX).is_ok());
-    }
 }

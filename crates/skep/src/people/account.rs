@@ -107,6 +107,12 @@ pub trait Account: Sized + 'static {
     /// What log lines and error pages call the user. No secret.
     fn name(&self) -> &str;
 
+    /// Where its owner is told by mail what has happened to it: a sign-in from a new device, another password
+    /// ([`Notice`](super::Notice)). Default: its name, if that is an e-mail address.
+    fn notice_address(&self) -> Option<&str> {
+        Some(self.name()).filter(|name| crate::mail::Mailbox::is_bare(name))
+    }
+
     /// True if a second factor is asked for after the first one: [`sign_in`](super::sign_in) then signs nobody in, and
     /// [`second_factor_sign_in`](super::second_factor_sign_in) does. Default: false.
     fn has_second_factor(&self) -> bool {

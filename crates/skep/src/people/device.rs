@@ -95,6 +95,11 @@ pub async fn end_session<A: Account>(cx: &Cx<'_>, account: &A, id: &str) -> Resu
     Ok(ended)
 }
 
+/// The browser of a request.
+pub(super) fn browser(cx: &Cx<'_>) -> String {
+    name_of(&Device::of(cx).agent)
+}
+
 /// False for what another account left that had this id, and for what ended with an old password.
 fn is_of<A: Account>(session: &Listed, account: &A) -> bool {
     let signed_in = session.get(&SIGNED_IN).or_else(|| session.get(&FIRST_FACTOR));

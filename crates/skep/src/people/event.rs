@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::account::{Account, now};
+use super::notice::notify;
 use crate::cx::Cx;
 use crate::request::RequestId;
 use crate::response::Result;
@@ -24,6 +25,9 @@ pub struct SecurityEvent {
     pub account: Option<String>,
     /// [`Account::name`], likewise.
     pub user: Option<String>,
+    /// Of attempts that name no known account: a digest of the name that was typed. The same name has the same one, and
+    /// nobody without the application's keys finds the name by it.
+    pub name_digest: Option<String>,
     /// Where the request came from.
     pub address: Option<IpAddr>,
     /// The path of the request, without its query. Links with tokens have them in their paths: `***` stands for a long segment.
@@ -53,6 +57,21 @@ pub enum EventKind {
     SignInRefused,
     /// A code of the second factor was wrong.
     SecondFactorRefused,
+    /// Five codes of the second factor were wrong: the first one has to be proved again.
+    CodesGuessed,
+    /// A name, or the codes of an account, were tried too often: recorded once an hour for each, and for an address now
+    /// and then.
+    Throttled,
+    /// Mails with links were asked for too often: likewise.
+    LinkThrottled,
+    /// Somebody signed in from a browser that had not signed in before: only in [`Notice`](super::Notice)s.
+    NewDevice,
+    /// A user set up a second factor.
+    SecondFactorAdded,
+    /// A user has new recovery codes: for [`record`].
+    RecoveryCodesMade,
+    /// A user has confirmed another address.
+    AddressChanged,
     /// A recovery code was used up.
     RecoveryCodeUsed,
     /// A remember-me cookie was used twice: one of the two users of it is a thief. All sessions of the account have ended.
@@ -97,6 +116,13 @@ impl EventKind {
             Self::Remembered => "signed in by remember-me",
             Self::SignInRefused => "sign-in refused",
             Self::SecondFactorRefused => "second factor refused",
+            Self::CodesGuessed => "five codes refused",
+            Self::Throttled => "throttled",
+            Self::LinkThrottled => "link throttled",
+            Self::NewDevice => "new device",
+            Self::SecondFactorAdded => "second factor added",
+            Self::RecoveryCodesMade => "recovery codes made",
+            Self::AddressChanged => "address changed",
             Self::RecoveryCodeUsed => "recovery code used",
             Self::RememberMeReused => "remember-me cookie used twice",
             Self::SignedOut => "signed out",
@@ -114,6 +140,21 @@ impl EventKind {
             Self::RightsChanged => "rights changed",
             Self::Other(text) => text,
         }
+    }
+
+    /// True if the owner of the account gets a mail.
+    pub(super) const fn is_told(self) -> bool {
+        matches!(
+            self,
+            Self::NewDevice
+                | Self::PasswordChanged
+                | Self::PasswordReset
+                | Self::SecondFactorAdded
+                | Self::RecoveryCodesMade
+                | Self::PasskeyAdded
+                | Self::AddressChanged
+                | Self::CodesGuessed
+        )
     }
 }
 
@@ -172,7 +213,9 @@ where
     }
 }
 
-/// Records a security event of the application's own, such as [`EventKind::RightsChanged`], with the account that it happened to.
+/// Records a security event of the application's own, such as [`EventKind::RightsChanged`], with the account that it
+/// happened to. Its owner gets a mail of [`EventKind::RecoveryCodesMade`] and of others that a
+/// [`Notice`](super::Notice) tells.
 ///
 /// ```
 /// use skep::people::{Account, EventKind, record};
@@ -185,14 +228,37 @@ where
 /// ```
 pub async fn record<A: Account>(cx: &Cx<'_>, kind: EventKind, account: Option<&A>) {
     record_of(cx, kind, account.map(A::id), account.map(|account| account.name().to_owned())).await;
+    if let Some(account) = account {
+        notify(cx, kind, account).await;
+    }
+}
+
+/// The same of an attempt with this name, whose account may not be there.
+pub(super) async fn record_attempt<A: Account>(cx: &Cx<'_>, kind: EventKind, account: Option<&A>, name: &str) {
+    let Some(account) = account else {
+        let digest = cx.secret().digest("skep.name", &name.trim().to_lowercase()).ok();
+        return store(cx, kind, (None, None), digest).await;
+    };
+    record(cx, kind, Some(account)).await;
 }
 
 /// The same of an account that is known by its id.
 pub(super) async fn record_of(cx: &Cx<'_>, kind: EventKind, account: Option<String>, user: Option<String>) {
+    let user = user.or_else(|| cx.shared().resources().user().map(str::to_owned));
+    store(cx, kind, (account, user), None).await;
+}
+
+async fn store(
+    cx: &Cx<'_>,
+    kind: EventKind,
+    (account, user): (Option<String>, Option<String>),
+    name_digest: Option<String>,
+) {
     let event = SecurityEvent {
         kind,
         account,
-        user: user.or_else(|| cx.shared().resources().user().map(str::to_owned)),
+        user,
+        name_digest,
         address: cx.peer().address.map(|address| address.ip()),
         path: without_tokens(&cx.shared().resources().shared().masks.path(cx.uri().path())),
         request: cx.id(),
@@ -200,7 +266,8 @@ pub(super) async fn record_of(cx: &Cx<'_>, kind: EventKind, account: Option<Stri
     };
     let (user, address) =
         (event.user.as_deref().unwrap_or("unknown"), event.address.map(|address| address.to_string()));
-    tracing::info!(target: "skep::security", id = %event.request, user, address, path = event.path, "{kind}");
+    let name = event.name_digest.as_deref();
+    tracing::info!(target: "skep::security", id = %event.request, user, name, address, path = event.path, "{kind}");
     let Some(log) = cx.shared().resources().shared().find_value::<SecurityLog>() else { return };
     if let Err(error) = log.0.store(cx, &event).await {
         tracing::error!(target: "skep::security", id = %event.request, "this event could not be stored: {error}");

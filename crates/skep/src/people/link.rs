@@ -10,18 +10,21 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use skep_cache::Pace;
 
 use super::account::Account;
+use super::budget::{self, Budget, spend_of_address};
 use super::event::{EventKind, record};
+use super::known;
+use super::notice::notify;
 use super::password::hash_password;
-use super::sign_in::{PasswordAccount, digest, sign_in, sign_out_everywhere};
+use super::sign_in::{PasswordAccount, SIGNED_UP, digest, sign_in, sign_out_everywhere};
 use super::stamp::Stamp;
 use super::tick::wait_for_tick;
 use super::token::OneTimeToken;
-use crate::cache::Store;
 use crate::cx::Cx;
 use crate::error::Error;
-use crate::guard::limit;
+use crate::guard::limit::MAILS;
 use crate::mail::Mail;
 use crate::response::Result;
 
@@ -58,14 +61,24 @@ const CONFIRM: OneTimeToken<(Proof, String)> = OneTimeToken::new("skep.confirm",
 /// The kind of account, and the address.
 const SIGN_UP: OneTimeToken<(String, String)> = OneTimeToken::new("skep.sign-up", Duration::from_hours(24));
 
-/// Mails that were asked for, by recipient and by who asks: `[cache.skep-mails]`.
-const MAILS: Store<str, u64> = Store::with("skep-mails", |store| store.ttl(limit::LONGEST));
+/// Mails of one kind: each has a budget of its own, so that nobody shuts one way in by another.
+const fn mails(what: &'static str) -> Budget {
+    Budget {
+        store: &MAILS,
+        what,
+        address: Pace { burst: 30, each: Duration::from_mins(1) },
+        near: Pace { burst: 5, each: Duration::from_mins(30) },
+        wide: Pace { burst: 20, each: Duration::from_mins(10) },
+        device: Pace { burst: 5, each: Duration::from_mins(10) },
+        event: EventKind::LinkThrottled,
+    }
+}
 
-/// An address gets 5 mails, and then one every 10 minutes.
-const BY_RECIPIENT: limit::Pace = limit::Pace { burst: 5, each: Duration::from_mins(10) };
-
-/// From a network, 30 mails are asked for, and then one a minute.
-const BY_NETWORK: limit::Pace = limit::Pace { burst: 30, each: Duration::from_mins(1) };
+static SIGN_IN_MAILS: Budget = mails("sign-in");
+static RESET_MAILS: Budget = mails("reset");
+static SIGN_UP_MAILS: Budget = mails("sign-up");
+static CONFIRM_MAILS: Budget = mails("confirm");
+static CHANGE_MAILS: Budget = mails("change");
 
 /// Sends a link that signs in (a magic link), if there is an account with this address. It lasts 15 minutes and works once. `mail` writes
 /// the mail from the address that it goes to and the token. The response must not depend on anything but success.
@@ -78,7 +91,7 @@ pub async fn send_sign_in_link<A: MailAccount>(
     email: &str,
     mail: impl FnOnce(&str, &str) -> Mail,
 ) -> Result<()> {
-    send_link(cx, &SIGN_IN, email, A::stamp, mail).await
+    send_link(cx, &SIGN_IN, &SIGN_IN_MAILS, email, A::stamp, mail).await
 }
 
 /// Signs in by the token of a [sign-in link](send_sign_in_link): `None` if it is none, was used, or has expired. Only in a service for
@@ -99,7 +112,7 @@ pub async fn send_reset_link<A: MailAccount + PasswordAccount>(
     email: &str,
     mail: impl FnOnce(&str, &str) -> Mail,
 ) -> Result<()> {
-    send_link(cx, &RESET, email, stamp::<A>, mail).await
+    send_link(cx, &RESET, &RESET_MAILS, email, stamp::<A>, mail).await
 }
 
 /// True if the token of a [reset link](send_reset_link) can be redeemed: for the page with the form.
@@ -117,7 +130,7 @@ pub async fn redeem_reset_link<A: MailAccount + PasswordAccount>(
 ) -> Result<Option<A>> {
     // Hashing takes a core's time, and what it ends in may be a 503: not for every text, and not with a token that is gone then.
     if !is_reset_link(cx, token).await? {
-        record::<A>(cx, EventKind::LinkRefused, None).await;
+        refuse::<A>(cx, None).await?;
         return Ok(None);
     }
     let hash = hash_password(cx, password).await?;
@@ -139,7 +152,7 @@ pub async fn send_sign_up_link<A: MailAccount>(
     email: &str,
     mail: impl FnOnce(&str, Option<&str>) -> Mail,
 ) -> Result<()> {
-    may_send(cx, email).await?;
+    may_send::<A>(cx, &SIGN_UP_MAILS, email, true).await?;
     let begun = Instant::now();
     let account = A::find_by_email(cx, email).await?;
     let kind = if account.is_some() { "" } else { A::KIND };
@@ -162,9 +175,13 @@ pub async fn sign_up_address<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result
 pub async fn redeem_sign_up_link<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<String>> {
     let redeemed = SIGN_UP.redeem(cx, token).await?;
     let email = redeemed.filter(|(kind, _)| kind == A::KIND).map(|(_, email)| email);
-    let kind = if email.is_some() { EventKind::AddressConfirmed } else { EventKind::LinkRefused };
-    record::<A>(cx, kind, None).await;
-    Ok(email)
+    let Some(email) = email else {
+        refuse::<A>(cx, None).await?;
+        return Ok(None);
+    };
+    cx.session().set(&SIGNED_UP, &digest(&email)).await?;
+    record::<A>(cx, EventKind::AddressConfirmed, None).await;
+    Ok(Some(email))
 }
 
 /// Sends a link that confirms an address of an account: its own, or one that it is to have. It lasts 24 hours and works once. The arguments
@@ -177,7 +194,9 @@ pub async fn send_confirmation_link<A: MailAccount>(
     email: &str,
     mail: impl FnOnce(&str, &str) -> Mail,
 ) -> Result<()> {
-    may_send(cx, email).await?;
+    // Whoever is signed in could have mail sent to anybody: no browser is known to these addresses.
+    let budget = if email == account.email() { &CONFIRM_MAILS } else { &CHANGE_MAILS };
+    may_send::<A>(cx, budget, email, false).await?;
     let token = CONFIRM.issue(cx, &(Proof::of(account, &account.stamp())?, email.to_owned())).await?;
     cx.queue_mail(Mail { to: email.to_owned(), ..mail(email, &token) });
     record(cx, EventKind::LinkRequested, Some(account)).await;
@@ -185,11 +204,16 @@ pub async fn send_confirmation_link<A: MailAccount>(
 }
 
 /// Redeems a [confirmation link](send_confirmation_link): the account, and the address that is confirmed by it, for the application to
-/// store. `None` if it is none, was used, has expired, or the account has another address by now.
+/// store. The old address is told of another one ([`Notice`](super::Notice)). `None` if it is none, was used, has
+/// expired, or the account has another address by now.
 pub async fn redeem_confirmation_link<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<(A, String)>> {
     let (proof, email) = CONFIRM.redeem(cx, token).await?.unzip();
     let Some(account) = prove(cx, proof, A::stamp).await? else { return Ok(None) };
     record(cx, EventKind::AddressConfirmed, Some(&account)).await;
+    if email.as_deref().is_some_and(|email| email != account.email()) {
+        // While it still has the old address, to which this goes.
+        notify(cx, EventKind::AddressChanged, &account).await;
+    }
     Ok(email.map(|email| (account, email)))
 }
 
@@ -208,11 +232,12 @@ impl Proof {
 async fn send_link<A: MailAccount>(
     cx: &Cx<'_>,
     kind: &OneTimeToken<Proof>,
+    budget: &'static Budget,
     email: &str,
     stamp: impl Fn(&A) -> Stamp,
     mail: impl FnOnce(&str, &str) -> Mail,
 ) -> Result<()> {
-    may_send(cx, email).await?;
+    may_send::<A>(cx, budget, email, true).await?;
     let begun = Instant::now();
     let account = A::find_by_email(cx, email).await?;
     // One without anything random is a fault of the application. An error here would tell who has an account.
@@ -235,15 +260,20 @@ async fn send_link<A: MailAccount>(
 }
 
 /// Whether a mail with a link may go to this address now.
-async fn may_send(cx: &Cx<'_>, email: &str) -> Result<()> {
+async fn may_send<A: MailAccount>(cx: &Cx<'_>, budget: &'static Budget, email: &str, is_name: bool) -> Result<()> {
     if !knows_its_address(cx) {
         return Err(Error::internal("links in mails need the setting `base_url`: anybody can write another `Host`"));
     }
-    limit::spend(cx, &MAILS, &format!("to:{}", digest(email)), BY_RECIPIENT).await?;
-    match cx.peer().network() {
-        Some(network) => limit::spend(cx, &MAILS, &format!("from:{network:x}"), BY_NETWORK).await,
-        None => Ok(()),
-    }
+    let mark = is_name.then(|| known::mark_of_name::<A>(email));
+    let find = async || A::find_by_email(cx, email).await;
+    budget.spend(cx, (&budget::subject::<A>(email), mark.as_deref()), email, find).await.map(drop)
+}
+
+/// Records a link that was none, as often as an address may try.
+async fn refuse<A: Account>(cx: &Cx<'_>, account: Option<&A>) -> Result<()> {
+    spend_of_address(cx, "redeem").await?;
+    record(cx, EventKind::LinkRefused, account).await;
+    Ok(())
 }
 
 /// False if only the client's `Host` says where this site is, which is good enough for development and tests.
@@ -267,7 +297,7 @@ async fn prove<A: MailAccount>(
         proved.filter(|(account, proof)| account.email() == proof.email && stamp(account).matches(&proof.stamp));
     let proved = proved.map(|(account, _)| account);
     if proved.is_none() {
-        record::<A>(cx, EventKind::LinkRefused, None).await;
+        refuse::<A>(cx, None).await?;
     }
     Ok(proved)
 }

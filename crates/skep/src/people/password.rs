@@ -4,6 +4,7 @@
 //! (RFC 8265, 4.2.2).
 
 use std::borrow::Cow;
+use std::sync::{Mutex, PoisonError};
 
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -98,8 +99,9 @@ pub(super) async fn hash_again(cx: &Cx<'_>, password: &str, hash: &str) -> Resul
     on_pool(cx, move || hash_with(params, &password, &salt)).await?
 }
 
-/// True if this is the password that the hash was made of. Without a hash, as much time is taken: how long a sign-in takes does not tell
-/// whether there is such an account. A hash that is none is an error.
+/// True if this is the password that the hash was made of. Without a hash, as much time is taken as most hashes take,
+/// whatever the cost of new ones: how long a sign-in takes does not tell whether there is such an account. A hash that
+/// is none is an error.
 ///
 /// An example and the errors are at [`hash_password`].
 pub async fn verify_password(cx: &Cx<'_>, password: &str, hash: Option<&str>) -> Result<bool> {
@@ -117,7 +119,11 @@ pub(super) enum Verdict {
 
 /// The same, and how it is right.
 pub(super) async fn verify(cx: &Cx<'_>, password: &str, hash: Option<&str>) -> Result<Verdict> {
-    let params = cost(cx).params()?;
+    let costs = &cx.shared().resources().shared().password_costs;
+    let params = match hash.and_then(cost_of) {
+        Some(cost) => costs.note(cost).params()?,
+        None => costs.usual().unwrap_or_else(|| cost(cx)).params()?,
+    };
     checked(password)?;
     let normalised = normalise(password).into_owned();
     let typed = (normalised != password).then(|| password.to_owned());
@@ -146,11 +152,48 @@ fn is_of(params: Params, password: &str, stored: Option<&str>) -> Result<bool> {
     }
 }
 
+/// What the hashes cost that were verified: after another [`PasswordCost`], those of known names still cost what they
+/// did.
+#[derive(Debug, Default)]
+pub(crate) struct Costs(Mutex<Vec<(PasswordCost, u32)>>);
+
+impl Costs {
+    /// Distinct costs that are remembered.
+    const MOST: usize = 16;
+
+    /// When all are halved, so that what is new comes to count.
+    const FULL: u32 = 1000;
+
+    fn note(&self, cost: PasswordCost) -> PasswordCost {
+        let mut costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match costs.iter().position(|(known, _)| *known == cost) {
+            Some(at) => costs[at].1 += 1,
+            None if costs.len() < Self::MOST => costs.push((cost, 1)),
+            None => {}
+        }
+        if costs.iter().any(|(_, count)| *count >= Self::FULL) {
+            costs.iter_mut().for_each(|(_, count)| *count /= 2);
+            costs.retain(|(_, count)| *count > 0);
+        }
+        cost
+    }
+
+    /// That of most.
+    fn usual(&self) -> Option<PasswordCost> {
+        let costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        costs.iter().max_by_key(|(_, count)| *count).map(|(cost, _)| *cost)
+    }
+}
+
+/// What a hash cost.
+fn cost_of(hash: &str) -> Option<PasswordCost> {
+    let made = PasswordHash::new(hash).ok().and_then(|hash| Params::try_from(&hash).ok())?;
+    Some(PasswordCost { memory: made.m_cost(), passes: made.t_cost(), lanes: made.p_cost() })
+}
+
 /// True if a hash was made at another cost than passwords are hashed at now.
 pub(super) fn is_outdated(cx: &Cx<'_>, hash: &str) -> bool {
-    let made = PasswordHash::new(hash).ok().and_then(|hash| Params::try_from(&hash).ok());
-    let cost = cost(cx);
-    made.is_some_and(|made| (made.m_cost(), made.t_cost(), made.p_cost()) != (cost.memory, cost.passes, cost.lanes))
+    cost_of(hash).is_some_and(|made| made != cost(cx))
 }
 
 fn cost(cx: &Cx<'_>) -> PasswordCost {
@@ -225,7 +268,7 @@ fn argon2(params: Params) -> Argon2<'static> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Params, hash_with, is_of, normalise};
+    use super::*;
 
     /// What is compared is the password to the byte; who asks normalises it.
     #[test]
@@ -253,5 +296,23 @@ mod tests {
         for unchanged in ["", "a  b ", "Correct", "\u{ff21}\u{fb01}", "tab\tand\u{200b}", "\u{df}\u{1e9e}"] {
             assert_eq!(normalise(unchanged), unchanged);
         }
+    }
+
+    #[test]
+    fn nobodys_password_costs_what_most_hashes_did() {
+        let (costs, now) = (Costs::default(), PasswordCost::default());
+        let before = PasswordCost { memory: 64, passes: 1, lanes: 1 };
+        assert_eq!(costs.usual(), None);
+        costs.note(before);
+        assert_eq!(costs.usual(), Some(before), "one row tells more than the setting");
+        (0..3).for_each(|_| drop(costs.note(now)));
+        assert_eq!(costs.usual(), Some(now));
+        (0..10_000).for_each(|_| drop(costs.note(before)));
+        (0..2000).for_each(|_| drop(costs.note(now)));
+        assert_eq!(costs.usual(), Some(now), "what is new comes to count");
+        for memory in 100..200 {
+            costs.note(PasswordCost { memory, ..before });
+        }
+        assert!(costs.0.lock().unwrap().len() <= Costs::MOST);
     }
 }

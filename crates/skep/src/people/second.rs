@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
-use super::account::{Account, SignedIn, now};
+use skep_cache::Pace;
+
+use super::account::{Account, SIGNED_IN, SignedIn, now};
+use super::budget::{clear_of_account, spend_of_account};
 use super::event::{EventKind, record};
-use super::sign_in::{ATTEMPTS, establish};
+use super::known;
+use super::sign_in::establish;
 use super::token::sessions;
 use super::totp::{Totp, hash_recovery_code};
 use crate::cx::Cx;
-use crate::guard::limit;
+use crate::guard::limit::Count;
 use crate::response::Result;
 use crate::session::Key;
 
@@ -21,8 +25,19 @@ const FIRST_FACTOR_LASTS: Duration = Duration::from_mins(10);
 /// Longer than a code is taken.
 const CODE_LASTS: Duration = Duration::from_mins(5);
 
-/// An account may be tried with 5 codes, and then with one a minute.
-const BY_ACCOUNT: limit::Pace = limit::Pace { burst: 5, each: Duration::from_mins(1) };
+/// So many wrong codes, and the first factor has to be proved again.
+const MOST_WRONG: u32 = 5;
+
+/// An account may be tried with 5 codes, and then with one a minute; after 10 with one in 10 minutes, and after 20 with
+/// one an hour. That is 44 in a day, of a million.
+const BY_ACCOUNT: [Pace; 3] = [
+    Pace { burst: 5, each: Duration::from_mins(1) },
+    Pace { burst: 10, each: Duration::from_mins(10) },
+    Pace { burst: 20, each: Duration::from_hours(1) },
+];
+
+/// In a session: how many codes were wrong.
+const WRONG_CODES: Key<u32> = Key::new("skep.wrong-codes");
 
 /// An account that may have a second factor: codes of an authenticator application.
 ///
@@ -51,13 +66,14 @@ pub async fn awaiting_second_factor<A: Account>(cx: &Cx<'_>) -> Result<Option<A>
 /// was used before.
 ///
 /// # Errors
-/// Those of [`Account::refuse`] if nobody has passed the first factor. 429 if an account was tried 5 times in a while.
+/// Those of [`Account::refuse`] if nobody has passed the first factor, within ten minutes and before five wrong codes:
+/// then its owner is told. 429 if the codes of an account were tried 5 times in a while; a browser that has signed in
+/// to it before has 5 tries of its own.
 pub async fn second_factor_sign_in<A: TotpAccount>(cx: &mut Cx<'_>, code: &str) -> Result<Option<A>> {
     let Some(account) = awaiting_second_factor::<A>(cx).await? else { return Err(A::refuse(cx)) };
-    let attempts = format!("second:{}:{}", A::KIND, account.id());
-    limit::spend(cx, &ATTEMPTS, &attempts, BY_ACCOUNT).await?;
+    let counts = spend(cx, "second", &account).await?;
     let by_code = match account.sealed_totp().map(|sealed| Totp::open(cx, &account, sealed)) {
-        Some(Ok(totp)) => confirm_totp(cx, &account, &totp, code).await?,
+        Some(Ok(totp)) => is_code(cx, &account, &totp, code).await?,
         Some(Err(error)) => {
             // Its user may still have a recovery code.
             tracing::error!(target: "skep::security", account = account.id(), %error, "this account's codes cannot be checked");
@@ -68,18 +84,67 @@ pub async fn second_factor_sign_in<A: TotpAccount>(cx: &mut Cx<'_>, code: &str) 
     if !by_code {
         if !account.take_recovery_code(cx, &hash_recovery_code(code)).await? {
             record(cx, EventKind::SecondFactorRefused, Some(&account)).await;
+            if was_last_code(cx).await? {
+                cx.session().remove(&FIRST_FACTOR).await?;
+                record(cx, EventKind::CodesGuessed, Some(&account)).await;
+            }
             return Ok(None);
         }
         record(cx, EventKind::RecoveryCodeUsed, Some(&account)).await;
     }
-    cx.cache(&ATTEMPTS).remove(&attempts).await?;
+    clear_of_account(cx, &counts).await?;
+    cx.session().remove(&WRONG_CODES).await?;
     establish(cx, &account, now(cx), EventKind::SignedIn).await?;
     Ok(Some(account))
 }
 
 /// True if this is the present code of a secret, or one of its neighbours', and was not used before. When a user sets up the second factor,
-/// [seal](Totp::seal) and store the secret only then: who mistyped it would be locked out.
+/// [seal](Totp::seal) and store the secret only then: who mistyped it would be locked out. The owner of the account is
+/// told that it has a second factor.
+///
+/// # Errors
+/// 429 if the codes of this account were tried 5 times in a while. After five wrong ones, a [`Fresh`](super::Fresh)
+/// proof is asked for again.
 pub async fn confirm_totp<A: Account>(cx: &Cx<'_>, account: &A, totp: &Totp, code: &str) -> Result<bool> {
+    let counts = spend(cx, "confirm", account).await?;
+    if is_code(cx, account, totp, code).await? {
+        clear_of_account(cx, &counts).await?;
+        cx.session().remove(&WRONG_CODES).await?;
+        if !account.has_second_factor() {
+            record(cx, EventKind::SecondFactorAdded, Some(account)).await;
+        }
+        return Ok(true);
+    }
+    record(cx, EventKind::SecondFactorRefused, Some(account)).await;
+    if was_last_code(cx).await? {
+        if let Some(signed_in) = cx.session().get(&SIGNED_IN).await? {
+            cx.session().set(&SIGNED_IN, &SignedIn { proved: 0, ..signed_in }).await?;
+        }
+        if account.has_second_factor() {
+            record(cx, EventKind::CodesGuessed, Some(account)).await;
+        }
+    }
+    Ok(false)
+}
+
+/// A browser that has signed in to this account before has counters of its own.
+async fn spend<A: Account>(cx: &Cx<'_>, what: &str, account: &A) -> Result<Vec<Count>> {
+    let device = known::device(cx, &known::mark_of_account::<A>(&account.id())).unwrap_or_default();
+    spend_of_account(cx, &format!("{what}:{}:{}#{device}", A::KIND, account.id()), &BY_ACCOUNT, account).await
+}
+
+/// Notes a wrong code in the session, and says whether it was the last one.
+async fn was_last_code(cx: &Cx<'_>) -> Result<bool> {
+    let wrong = cx.session().get(&WRONG_CODES).await?.unwrap_or(0) + 1;
+    if wrong < MOST_WRONG {
+        cx.session().set(&WRONG_CODES, &wrong).await?;
+        return Ok(false);
+    }
+    cx.session().remove(&WRONG_CODES).await?;
+    Ok(true)
+}
+
+async fn is_code<A: Account>(cx: &Cx<'_>, account: &A, totp: &Totp, code: &str) -> Result<bool> {
     let Some(step) = totp.step_of(code, now(cx) / 1000) else { return Ok(false) };
     // Who looks over a shoulder knows the code, too.
     sessions(cx).is_first(&format!("totp:{}:{}:{step}", A::KIND, account.id()), CODE_LASTS).await

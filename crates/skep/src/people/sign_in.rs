@@ -1,23 +1,30 @@
 //! Signing in and out.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
+use skep_cache::Pace;
 
 use super::account::{Account, SIGNED_IN, SignedIn, now};
+use super::budget::{self, Budget, OF_ADDRESS, clear_of_account, spend_of_account};
 use super::device::{DEVICE, Device};
-use super::event::{EventKind, record, record_of};
+use super::event::{EventKind, record, record_attempt, record_of};
+use super::known;
+use super::notice::notify;
 use super::password::{Verdict, hash_again, hash_password, is_outdated, verify, verify_password};
 use super::remember::{forget, forget_another};
 use super::second::FIRST_FACTOR;
 use super::tick::wait_for_tick;
-use crate::cache::Store;
 use crate::cx::Cx;
-use crate::guard::limit;
+use crate::guard::limit::ATTEMPTS;
 use crate::link::Destination;
 use crate::response::Result;
+use crate::session::Key;
+
+/// The address, as a digest, that was just confirmed to sign up: its first sign-in is from no new device.
+pub(super) const SIGNED_UP: Key<String> = Key::new("skep.signed-up");
 
 /// Signs a user in, once it is proved who it is: gives the session a new id, against session fixation, and makes it the user's. An account
 /// that [has a second factor](Account::has_second_factor) is asked for that first, so it is not signed in when this returns.
@@ -67,6 +74,8 @@ async fn establish_in<A: Account>(
     (event, is_own): (EventKind, bool),
 ) -> Result<()> {
     let signed_in = SignedIn::of(account, proved)?;
+    let is_new_account = cx.session().get(&SIGNED_UP).await?.is_some_and(|email| email == digest(account.name()));
+    let is_known = known::device(cx, &known::mark_of_account::<A>(&account.id())).is_some();
     // "Sign out everywhere" must be able to do it.
     cx.session().require_list()?;
     forget_another(cx, account).await?;
@@ -76,8 +85,13 @@ async fn establish_in<A: Account>(
     session.remove(&FIRST_FACTOR).await?;
     session.set(&DEVICE, &Device::of(cx)).await?;
     session.set(&SIGNED_IN, &signed_in).await?;
+    session.remove(&SIGNED_UP).await?;
     cx.set_user(account.name());
     record(cx, event, Some(account)).await;
+    known::note(cx, marks(account));
+    if !is_known && !is_new_account && event == EventKind::SignedIn {
+        notify(cx, EventKind::NewDevice, account).await;
+    }
     Ok(())
 }
 
@@ -177,75 +191,75 @@ pub trait PasswordAccount: Account {
     async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()>;
 }
 
-/// Failed attempts, by account and by address. Shared by all processes that share its tiers: `[cache.skep-sign-in]`.
-pub(super) const ATTEMPTS: Store<str, u64> = Store::with("skep-sign-in", |store| store.ttl(limit::LONGEST));
-
-/// A name may be tried 10 times, and then once a minute.
-const BY_NAME: limit::Pace = limit::Pace { burst: 10, each: std::time::Duration::from_mins(1) };
-
-/// An address (a /64 of IPv6) may try 50 times, and then once every 10 seconds: many people may share it.
-const BY_ADDRESS: limit::Pace = limit::Pace { burst: 50, each: std::time::Duration::from_secs(10) };
-
-/// Bounds how often an address begins or completes something, and so what it can have stored and logged.
-#[cfg(any(feature = "oidc", feature = "passkeys"))]
-pub(super) async fn spend_of_address(cx: &Cx<'_>, what: &str) -> Result<()> {
-    let Some(network) = cx.peer().network() else { return Ok(()) };
-    limit::spend(cx, &ATTEMPTS, &format!("{what}:{network:x}"), BY_ADDRESS).await
-}
+/// Guesses at a password. From everywhere, strangers have 1,540 in a day for one name.
+static GUESSES: Budget = Budget {
+    store: &ATTEMPTS,
+    what: "password",
+    address: OF_ADDRESS,
+    near: Pace { burst: 10, each: Duration::from_mins(5) },
+    wide: Pace { burst: 100, each: Duration::from_mins(1) },
+    device: Pace { burst: 10, each: Duration::from_mins(1) },
+    event: EventKind::Throttled,
+};
 
 /// Signs in with name and password: `None` if the name is not known, has no password, or has another one. Which of them it is neither the
 /// result nor the time that it takes tells.
 ///
 /// # Errors
-/// 429 with `Retry-After` if the name was tried 10 times, or from one address 50 times, without success in a while. 503 if too many
-/// passwords are being hashed.
+/// 429 with `Retry-After` if the name was tried 10 times from one network, or 100 times from all of them, or any names
+/// 50 times from one address, without success in a while. A browser that has signed in as this name before has 10 tries
+/// of its own. 503 if too many passwords are being hashed.
 ///
 /// An example is at [`PasswordAccount`].
 pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, password: &str) -> Result<Option<A>> {
-    // The name may be anything, and as long as a form allows.
-    let by_name = format!("{}:{}", A::KIND, digest(name));
-    let by_address = cx.peer().network().map(|network| format!("address:{network:x}"));
-    limit::spend(cx, &ATTEMPTS, &by_name, BY_NAME).await?;
-    if let Some(address) = &by_address {
-        limit::spend(cx, &ATTEMPTS, address, BY_ADDRESS).await?;
-    }
     let begun = Instant::now();
+    let mark = known::mark_of_name::<A>(name);
+    let subject = budget::subject::<A>(name);
+    let find = async || A::find_by_name(cx, name).await;
+    let attempt = GUESSES.spend(cx, (&subject, Some(&mark)), name, find).await?;
     let account = A::find_by_name(cx, name).await?;
     let hash = account.as_ref().and_then(A::password_hash);
     let verdict = verify(cx, password, hash).await?;
     if verdict == Verdict::Wrong {
         // Not what was typed: it may be a password in the wrong field.
-        record(cx, EventKind::SignInRefused, account.as_ref()).await;
+        record_attempt(cx, EventKind::SignInRefused, account.as_ref(), name).await;
         wait_for_tick(cx, begun).await;
         return Ok(None);
     }
     let Some(account) = account else { return Ok(None) };
     // Who knows the password did not guess.
-    cx.cache(&ATTEMPTS).remove(&by_name).await?;
+    attempt.succeeded(cx).await?;
     if let Some(hash) = account.password_hash().filter(|hash| verdict == Verdict::AsTyped || is_outdated(cx, hash)) {
         let hash = hash_again(cx, password, hash).await?;
         account.set_password_hash(cx, &hash).await?;
     }
     sign_in(cx, &account).await?;
+    let also = if account.has_second_factor() { vec![mark] } else { [marks(&account), vec![mark]].concat() };
+    known::note(cx, also);
     Ok(Some(account))
 }
 
+/// What a browser is known by that has signed in as this account.
+fn marks<A: Account>(account: &A) -> Vec<String> {
+    vec![known::mark_of_account::<A>(&account.id()), known::mark_of_name::<A>(account.name())]
+}
+
 /// Changes a password: false if `old` is wrong. The user's other sessions end with what is open in their name,
-/// remembered devices are
-/// forgotten, and [access tokens](super::AccessToken) and links in mails open nothing any more; this session goes on
+/// remembered devices are forgotten, and [access tokens](super::AccessToken) and links in mails open nothing any more;
+/// this session goes on
 /// under a new id. Check the new password's [`weakness`](super::weakness) before.
 ///
 /// # Errors
 /// Those of [`password_sign_in`].
 pub async fn change_password<A: PasswordAccount>(cx: &mut Cx<'_>, account: &A, old: &str, new: &str) -> Result<bool> {
     // Who finds a browser open must not find out the password there.
-    let attempts = format!("change:{}:{}", A::KIND, account.id());
-    limit::spend(cx, &ATTEMPTS, &attempts, BY_NAME).await?;
+    let subject = format!("change:{}:{}", A::KIND, account.id());
+    let counts = spend_of_account(cx, &subject, &[GUESSES.device], account).await?;
     if !verify_password(cx, old, account.password_hash()).await? {
         record(cx, EventKind::SignInRefused, Some(account)).await;
         return Ok(false);
     }
-    cx.cache(&ATTEMPTS).remove(&attempts).await?;
+    clear_of_account(cx, &counts).await?;
     let (hash, owner, is_own) = (hash_password(cx, new).await?, owner::<A>(&account.id()), is_own(cx, account).await?);
     // Before the hash: a request of this browser that is under way must not take its own session for one that has
     // ended.

@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::offload::{Offload, offload_to_end};
 #[cfg(feature = "local-tiers")]
 use crate::private;
-use crate::rate::Rate;
+use crate::rate::{Rate, Table};
 use crate::setup::Setup;
 #[cfg(not(target_family = "wasm"))]
 use crate::status::Part;
@@ -137,7 +137,7 @@ impl Sessions {
 }
 
 impl Sessions {
-    pub(crate) fn new(setup: &Setup, program: &str) -> Self {
+    pub(crate) fn new(setup: &Setup, program: &str, table: &Table) -> Self {
         let file = (!setup.temporary_database).then(|| setup.data.join(FILE));
         let (rules, clock) = (setup.session, setup.clock.clone());
         let place = Place {
@@ -160,7 +160,7 @@ impl Sessions {
             most_of_user: setup.limits.user_sessions,
             clock,
             program: program.to_owned(),
-            rate: Rate::new(setup.limits.sessions_per_address),
+            rate: Rate::new("sessions", setup.limits.sessions_per_address, table),
             offload: Arc::clone(&setup.offload),
         }
     }

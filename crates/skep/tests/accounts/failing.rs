@@ -111,7 +111,7 @@ fn a_request_that_takes_too_long_leaves_its_cookies_to_its_own_error_page_only()
     assert!(!failure.headers().contains_key(SET_COOKIE));
     let failure = local.abandon(|| drop(late), &error);
     let cookies: Vec<_> = failure.headers().get_all(SET_COOKIE).iter().map(|value| value.to_str().unwrap()).collect();
-    assert_eq!(cookies.len(), 2, "the session and the token: {cookies:?}");
+    assert_eq!(cookies.len(), 3, "the session, the token and the device: {cookies:?}");
     assert_eq!(failure.headers()["cache-control"], "no-store");
     let failure = local.abandon(|| (), &error);
     assert!(!failure.headers().contains_key(SET_COOKIE), "they are sent once");

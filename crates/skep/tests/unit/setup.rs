@@ -6,6 +6,7 @@ use super::*;
 fn a_component_keeps_every_limit_but_those_of_the_hosts_store() {
     // All fields, so that a new one is missed here.
     let limits = Limits {
+        counters: Limits::default().counters,
         body: 1,
         bodies: 2,
         form_fields: 3,

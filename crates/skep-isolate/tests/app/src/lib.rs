@@ -16,7 +16,7 @@ use bodies::{Echo, Forever, Panic, Pieces};
 use fetched::Fetched;
 use instances::{Chance, Index, Kept, Word, Words};
 use notes::{Add, Errors, Notes};
-use users::{Break, Parts, Visit, Visits, Void};
+use users::{Break, Few, Parts, Visit, Visits, Void};
 
 /// The application.
 #[must_use]
@@ -24,7 +24,7 @@ pub fn app() -> App {
     App::new()
         .name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         .serve::<(Index, Word, Chance, Kept, Notes, Add, Errors, Visit, Visits)>()
-        .serve::<(Parts, Void, Break, Echo, Pieces, Panic, Forever, Fetched)>()
+        .serve::<(Parts, Void, Break, Echo, Pieces, Panic, Forever, Fetched, Few)>()
         .error_page(bodies::sorry)
         .database(migrations!("migrations"))
         .every("tick", Duration::from_millis(20), |site| {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use skep::cache::{EntryPolicy, Fragment, SharedCx, Store};
+use skep::guard::{Limited, RateLimit};
 use skep::prelude::*;
 use skep::session::Key;
 
@@ -28,6 +29,28 @@ impl Handle for Visits {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let visits = cx.session().get(&VISITS).await?;
         Ok(Response::text(format!("{visits:?} {:?}", cx.flashes())))
+    }
+}
+
+/// Three, and one in each hour after that.
+pub(crate) struct Three;
+
+impl RateLimit for Three {
+    const NAME: &'static str = "three";
+    const BURST: u32 = 3;
+    const EACH: Duration = Duration::from_hours(1);
+}
+
+#[derive(Service)]
+#[service(GET "/few")]
+pub(crate) struct Few {
+    #[guard]
+    _limit: Limited<Three>,
+}
+
+impl Handle for Few {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text("few"))
     }
 }
 

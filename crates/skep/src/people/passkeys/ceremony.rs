@@ -12,9 +12,10 @@ use super::verify::{Assertion, Attestation, Sent, parse};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::people::account::{Account, now};
+use crate::people::budget::spend_of_address;
 use crate::people::event::{EventKind, record};
 use crate::people::second::awaiting_second_factor;
-use crate::people::sign_in::{establish, owner, spend_of_address};
+use crate::people::sign_in::{establish, owner};
 use crate::response::{Response, Result};
 
 /// A user handle is no longer (Web Authentication, 5.4.3).

@@ -14,8 +14,8 @@ use crate::cx::Cx;
 use crate::error::Error;
 use crate::keys;
 use crate::people::OneTimeToken;
+use crate::people::budget::spend_of_address;
 use crate::people::link::knows_its_address;
-use crate::people::sign_in::spend_of_address;
 use crate::response::Result;
 use crate::session::Key;
 

@@ -1,0 +1,162 @@
+//! How often somebody may try something of an account: to guess a password or a code, to have a mail sent.
+//!
+//! A stranger counts for the networks of the address first, then for the name from there, then for the name from
+//! everywhere: so who guesses uses up a budget of their own long before that of the name, and the owner, at another
+//! address, is not kept out. A browser that has signed in as this name before ([`known`](super::known)) has a budget
+//! that no stranger shares. What is refused counts nowhere.
+
+use std::time::Duration;
+
+use skep_cache::Pace;
+
+use super::account::Account;
+use super::event::{EventKind, record_attempt};
+use super::known;
+use super::sign_in::digest;
+use crate::cache::Store;
+use crate::cx::Cx;
+use crate::guard::limit::{self, ATTEMPTS, Count, too_many};
+use crate::rate::networks;
+use crate::response::Result;
+
+/// What may be tried how often.
+pub(super) struct Budget {
+    /// Where its counters are.
+    pub(super) store: &'static Store<str, u64>,
+    /// What it is, in keys.
+    pub(super) what: &'static str,
+    /// By address: many people may share it.
+    pub(super) address: Pace,
+    /// For a name from one address. The networks around it have twice as much together.
+    pub(super) near: Pace,
+    /// For a name from all networks.
+    pub(super) wide: Pace,
+    /// For a name from one browser that has signed in as this name.
+    pub(super) device: Pace,
+    /// What is recorded when it is used up.
+    pub(super) event: EventKind,
+}
+
+/// An attempt that was counted.
+pub(super) struct Attempt {
+    budget: &'static Budget,
+    /// All of a stranger; of a known browser, that for the name.
+    counts: Vec<Count>,
+    /// What the right password clears.
+    own: String,
+}
+
+/// A throttled name is recorded once in this time.
+const RECORDED: Pace = Pace { burst: 1, each: Duration::from_hours(1) };
+
+/// A network adds so many records of attempts that were refused by its address.
+const RECORDED_OF_ADDRESS: Pace = Pace { burst: 5, each: Duration::from_mins(10) };
+
+impl Budget {
+    /// Counts one try; 429 if that is too often. `mark` is what a known browser has in its cookie. `name` and `account`
+    /// are for the record.
+    pub(super) async fn spend<A: Account>(
+        &'static self,
+        cx: &Cx<'_>,
+        (subject, mark): (&str, Option<&str>),
+        name: &str,
+        account: impl AsyncFnOnce() -> Result<Option<A>>,
+    ) -> Result<Attempt> {
+        let subject = format!("{}:{subject}", self.what);
+        if let Some(device) = mark.and_then(|mark| known::device(cx, mark)) {
+            let own = format!("{subject}#{device}");
+            let counts = vec![(own.clone(), self.device)];
+            // One that has used up its own is a stranger.
+            if limit::spend(cx, self.store, &counts).await?.is_ok() {
+                return Ok(Attempt { budget: self, counts, own });
+            }
+        }
+        let mut counts = self.of_address(cx);
+        if let Err(wait) = limit::spend(cx, self.store, &counts).await? {
+            let key = networks(cx.peer()).next_back().unwrap_or_default();
+            let recorded = [(format!("recorded:{}:{key}", self.what), RECORDED_OF_ADDRESS)];
+            if limit::spend(cx, self.store, &recorded).await?.is_ok() {
+                record_attempt::<A>(cx, self.event, None, name).await;
+            }
+            return Err(too_many(wait));
+        }
+        let (own, of_name) = self.of_name(cx, &subject);
+        if let Err(wait) = limit::spend(cx, self.store, &of_name).await? {
+            limit::give_back(cx, self.store, &counts).await?;
+            if limit::spend(cx, self.store, &[(format!("recorded:{subject}"), RECORDED)]).await?.is_ok() {
+                record_attempt(cx, self.event, account().await?.as_ref(), name).await;
+            }
+            return Err(too_many(wait));
+        }
+        counts.extend(of_name);
+        Ok(Attempt { budget: self, counts, own })
+    }
+
+    fn of_address(&self, cx: &Cx<'_>) -> Vec<Count> {
+        let key = |network| format!("{}@{network}", self.what);
+        networks(cx.peer()).map(|network| (key(network), self.address.times(network.share))).collect()
+    }
+
+    /// The key of the narrowest, and all: the widest first.
+    fn of_name(&self, cx: &Cx<'_>, subject: &str) -> (String, Vec<Count>) {
+        let near = |share| self.near.times(if share > 1 { 2 } else { 1 });
+        let mut all = vec![(subject.to_owned(), self.wide)];
+        all.extend(networks(cx.peer()).map(|network| (format!("{subject}@{network}"), near(network.share))));
+        if all.len() == 1 {
+            // Over a unix socket, and in tests, all are one client.
+            all.push((format!("{subject}@"), self.near));
+        }
+        (all[all.len() - 1].0.clone(), all)
+    }
+}
+
+impl Attempt {
+    /// It was no guess: counts it nowhere, and forgets those of this client before it.
+    pub(super) async fn succeeded(self, cx: &Cx<'_>) -> Result<()> {
+        limit::give_back(cx, self.budget.store, &self.counts).await?;
+        limit::clear(cx, self.budget.store, &self.own).await
+    }
+}
+
+/// What tells wrong tokens, ceremonies and the like of one address apart from others'.
+pub(super) const OF_ADDRESS: Pace = Pace { burst: 50, each: Duration::from_secs(10) };
+
+/// Bounds how often an address does something, and so what it can have stored and logged.
+pub(super) async fn spend_of_address(cx: &Cx<'_>, what: &str) -> Result<()> {
+    let key = |network| format!("{what}:{network}");
+    let counts: Vec<Count> =
+        networks(cx.peer()).map(|network| (key(network), OF_ADDRESS.times(network.share))).collect();
+    limit::spend(cx, &ATTEMPTS, &counts).await?.map_err(too_many)
+}
+
+/// Counts a try of somebody who is known, at all of these paces: the first of them may be used up fast, and the last
+/// one bounds a day.
+pub(super) async fn spend_of_account<A: Account>(
+    cx: &Cx<'_>,
+    subject: &str,
+    paces: &[Pace],
+    account: &A,
+) -> Result<Vec<Count>> {
+    let counts: Vec<Count> =
+        paces.iter().enumerate().map(|(at, pace)| (format!("{subject}:{at}"), *pace)).rev().collect();
+    if let Err(wait) = limit::spend(cx, &ATTEMPTS, &counts).await? {
+        if limit::spend(cx, &ATTEMPTS, &[(format!("recorded:{subject}"), RECORDED)]).await?.is_ok() {
+            record_attempt(cx, EventKind::Throttled, Some(account), account.name()).await;
+        }
+        return Err(too_many(wait));
+    }
+    Ok(counts)
+}
+
+/// Forgets what was counted of somebody who is known.
+pub(super) async fn clear_of_account(cx: &Cx<'_>, counts: &[Count]) -> Result<()> {
+    for (key, _) in counts {
+        limit::clear(cx, &ATTEMPTS, key).await?;
+    }
+    Ok(())
+}
+
+/// The key of a name: of any length, and in no cache in plain text.
+pub(super) fn subject<A: Account>(name: &str) -> String {
+    format!("{}:{}", A::KIND, digest(name))
+}

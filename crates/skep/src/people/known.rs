@@ -1,0 +1,79 @@
+//! Browsers that have signed in as somebody before: a sealed cookie (a device cookie, as OWASP calls it).
+//!
+//! It signs nobody in. A browser that brings it is no stranger to the names in it: it has counters of its own, so that
+//! nobody who guesses elsewhere keeps it out, and its next sign-in is not from a new device.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+
+use super::account::{Account, now};
+use super::sign_in::digest;
+use crate::cookie::Cookie;
+use crate::cx::Cx;
+use crate::keys;
+
+/// How long a browser is known after it has signed in.
+const LASTS: Duration = Duration::from_hours(365 * 24);
+
+/// Most digests in a cookie: two for each account, and names that it was found by.
+const MOST: usize = 12;
+
+const PURPOSE: &str = "skep.device";
+
+#[derive(Serialize, Deserialize)]
+struct Known {
+    /// Tells browsers apart.
+    device: String,
+    /// When it signed in, in milliseconds since 1970.
+    seen: u64,
+    /// Digests of names and ids, those of the last sign-in first.
+    marks: Vec<String>,
+}
+
+/// What stands for a name in the cookie.
+pub(super) fn mark_of_name<A: Account>(name: &str) -> String {
+    digest(&format!("name:{}:{}", A::KIND, name.trim()))
+}
+
+/// What stands for an account.
+pub(super) fn mark_of_account<A: Account>(id: &str) -> String {
+    digest(&format!("id:{}:{id}", A::KIND))
+}
+
+/// The device, if it has signed in as this one.
+pub(super) fn device(cx: &Cx<'_>, mark: &str) -> Option<String> {
+    brought(cx).filter(|known| known.marks.iter().any(|known| known == mark)).map(|known| known.device)
+}
+
+/// Notes that this browser has signed in with these marks. Without keys that seal it, it stays a stranger.
+pub(super) fn note(cx: &Cx<'_>, marks: Vec<String>) {
+    let known = brought(cx);
+    let device = known.as_ref().map_or_else(new_device, |known| Some(known.device.clone()));
+    let Some(device) = device else { return };
+    let before = known.map(|known| known.marks).unwrap_or_default();
+    let before = before.into_iter().filter(|mark| !marks.contains(mark)).collect::<Vec<_>>();
+    let marks = marks.iter().cloned().chain(before).take(MOST).collect();
+    let Ok(text) = serde_json::to_vec(&Known { device, seen: now(cx), marks }) else { return };
+    match cx.secret().seal(PURPOSE, &text) {
+        Ok(sealed) => cx.session().add_cookie(&Cookie::new(cookie_name(cx), sealed).max_age(LASTS)),
+        Err(error) => tracing::debug!(target: "skep::security", "this browser cannot be known again: {error}"),
+    }
+}
+
+fn brought(cx: &Cx<'_>) -> Option<Known> {
+    let text = cx.secret().open(PURPOSE, cx.cookie(cookie_name(cx))?).ok()??;
+    let known: Known = serde_json::from_slice(&text).ok()?;
+    (u128::from(now(cx).saturating_sub(known.seen)) <= LASTS.as_millis()).then_some(known)
+}
+
+/// Over TLS no other host, and nobody on the way, can set it.
+fn cookie_name(cx: &Cx<'_>) -> &'static str {
+    if cx.is_secure() { "__Host-skep-device" } else { "skep-device" }
+}
+
+fn new_device() -> Option<String> {
+    keys::random::<12>().ok().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
+}

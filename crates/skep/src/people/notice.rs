@@ -1,0 +1,129 @@
+//! Mails that tell the owner of an account what has happened to it: a sign-in from a new device, another password, a
+//! new factor.
+//!
+//! They are queued, and nothing fails with them. The setting `mail.notices` turns them off, and [`Notices`] has the
+//! application write them.
+
+use std::net::IpAddr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use skep_cache::Pace;
+
+use super::account::{Account, now};
+use super::device::browser;
+use super::event::EventKind;
+use crate::cx::Cx;
+use crate::guard::limit::{self, MAILS};
+use crate::mail::Mail;
+
+/// What the owner of an account is told.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Notice {
+    /// What happened.
+    pub kind: EventKind,
+    /// [`Account::name`].
+    pub user: String,
+    /// Whom it goes to: [`Account::notice_address`].
+    pub to: String,
+    /// Browser and system, such as `Firefox on Linux`.
+    pub device: String,
+    /// Where the request came from.
+    pub address: Option<IpAddr>,
+    /// When.
+    pub at: SystemTime,
+}
+
+/// Writes the mails to owners of accounts instead of the framework: a value of the application.
+///
+/// ```
+/// use skep::mail::Mail;
+/// use skep::people::{EventKind, Notice, Notices};
+/// use skep::prelude::*;
+///
+/// fn write(_cx: &Cx<'_>, notice: &Notice) -> Option<Mail> {
+///     match notice.kind {
+///         EventKind::NewDevice => {
+///             Some(Mail::new(&notice.to, "Neues Gerät", format!("Angemeldet mit {}.", notice.device)))
+///         }
+///         _ => Some(notice.mail()),
+///     }
+/// }
+///
+/// let app = App::new().state(Notices::new(write));
+/// # let _ = app;
+/// ```
+pub struct Notices(Write);
+
+type Write = Box<dyn Fn(&Cx<'_>, &Notice) -> Option<Mail> + Send + Sync>;
+
+opaque_debug!(Notices);
+
+impl Notices {
+    /// Mails that this function writes; where it returns `None`, no mail is sent.
+    #[must_use]
+    pub fn new(write: impl Fn(&Cx<'_>, &Notice) -> Option<Mail> + Send + Sync + 'static) -> Self {
+        Self(Box::new(write))
+    }
+}
+
+impl Notice {
+    /// The mail in English. [`Notices`] has an example.
+    #[must_use]
+    pub fn mail(&self) -> Mail {
+        let (subject, happened) = match self.kind {
+            EventKind::NewDevice => ("New sign-in", "Somebody signed in from a browser that had not been used before."),
+            EventKind::PasswordChanged => ("Your password was changed", "The password was changed."),
+            EventKind::PasswordReset => ("Your password was reset", "The password was reset by a link in a mail."),
+            EventKind::SecondFactorAdded => ("Two-factor authentication is on", "A second factor was set up."),
+            EventKind::RecoveryCodesMade => ("New recovery codes", "Recovery codes were made."),
+            EventKind::PasskeyAdded => ("A passkey was added", "A passkey was added."),
+            EventKind::AddressChanged => ("Your e-mail address was changed", "The e-mail address was changed."),
+            EventKind::CodesGuessed => (
+                "Wrong codes for your account",
+                "Somebody who knows the password entered five wrong codes of the second factor.",
+            ),
+            other => ("Something happened to your account", other.as_str()),
+        };
+        let at = httpdate::fmt_http_date(self.at);
+        let address = self.address.map_or_else(|| "unknown".to_owned(), |address| address.to_canonical().to_string());
+        let (user, device) = (&self.user, &self.device);
+        let text = format!(
+            "Account: {user}\n\n{happened}\n\nTime: {at}\nBrowser: {device}\nAddress: {address}\n\n\
+             If this was you, there is nothing to do. If not, choose a new password, and sign out everywhere.\n"
+        );
+        Mail::new(self.to.clone(), subject, text)
+    }
+}
+
+/// An account has so many mails of one kind, and then one an hour.
+const OF_ACCOUNT: Pace = Pace { burst: 5, each: Duration::from_hours(1) };
+
+/// Tells the owner, if mails are sent at all and this is worth one.
+pub(super) async fn notify<A: Account>(cx: &Cx<'_>, kind: EventKind, account: &A) {
+    let shared = cx.shared().resources().shared();
+    let Some(to) = account.notice_address() else { return };
+    if !kind.is_told() || !shared.setup.notices || !shared.outbox.is_there() {
+        return;
+    }
+    let key = format!("notice:{}:{}:{}", kind.as_str(), A::KIND, account.id());
+    // Without its counter it is sent.
+    if matches!(limit::spend(cx, &MAILS, &[(key, OF_ACCOUNT)]).await, Ok(Err(_))) {
+        return;
+    }
+    let notice = Notice {
+        kind,
+        user: account.name().to_owned(),
+        to: to.to_owned(),
+        device: browser(cx),
+        address: cx.peer().address.map(|address| address.ip()),
+        at: UNIX_EPOCH + Duration::from_millis(now(cx)),
+    };
+    let mail = match shared.find_value::<Notices>() {
+        Some(notices) => notices.0(cx, &notice),
+        None => Some(notice.mail()),
+    };
+    if let Some(mail) = mail {
+        cx.queue_mail(mail);
+    }
+}
