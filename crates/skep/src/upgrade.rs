@@ -20,8 +20,8 @@ pub trait ByteStream {
     /// Receives bytes; none at the end.
     fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>>;
 
-    /// Ready if another message may be handled in this turn of the event loop: a client that sends many at once leaves its thread to others
-    /// now and then.
+    /// Ready if another message may be handled in this turn of the event loop: a client that sends many at once leaves
+    /// its thread to others now and then.
     fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let _ = cx;
         Poll::Ready(())

@@ -293,8 +293,8 @@ impl Context {
         metrics.show_activity(oldest.as_ref().map(|entry| (entry.method.as_str(), &*path, entry.start)));
     }
 
-    /// Says for the supervisor what this thread serves: a service of this number, for this peer. In a signal handler, so nothing is locked or
-    /// allocated here.
+    /// Says for the supervisor what this thread serves: a service of this number, for this peer. In a signal handler,
+    /// so nothing is locked or allocated here.
     pub(super) fn tell_serving(&self, service: u16, peer: Peer) {
         let (Some(slot_ref), mut text) = (&self.slot_ref, [0; 240]) else { return };
         let route = self.local.site().service_routes().get(usize::from(service)).filter(|route| !route.is_empty());

@@ -233,6 +233,7 @@ where
         }
         while let Some(rest) = &mut self.rest {
             if self.input.is_empty() {
+                ready!(turn::poll_proceed(cx));
                 let context = Rc::clone(&self.connection.context);
                 let mut memory = context.scratch();
                 match ready!(self.receive(cx, &mut memory)) {
@@ -241,7 +242,6 @@ where
                 }
                 continue;
             }
-            ready!(turn::poll_proceed(cx));
             let Ok((count, decoded)) = rest.encoding.decode(&self.input[self.at..]) else { return Poll::Ready(false) };
             let is_over = decoded == Decoded::End || matches!(rest.encoding, Encoding::Length(0));
             let Some(left) = rest.left.checked_sub(count as u64) else { return Poll::Ready(false) };

@@ -138,7 +138,8 @@ impl BodyReceiver {
         std::mem::take(&mut self.continue_is_due)
     }
 
-    /// Takes all data from these bytes as one piece, and says how many it has used. A client may send each byte in a chunk of its own.
+    /// Takes all data from these bytes as one piece, and says how many it has used. A client may send each byte in a
+    /// chunk of its own.
     pub(super) fn take(&mut self, bytes: &[u8], cx: &Context<'_>) -> (usize, Taken) {
         let (mut used, mut piece) = (0, Vec::new());
         let end = loop {

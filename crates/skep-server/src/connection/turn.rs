@@ -1,9 +1,10 @@
 //! How long one connection keeps its thread: the budget of a turn of the event loop.
 //!
-//! All connections of a thread take turns. A client that has sent more than can be done at once, such as a thousand pipelined requests, would
-//! keep its turn for as long as that takes, and all others would wait, health checks included. So whatever a client can have done again and
-//! again without a pause asks [`poll_proceed`] before each time: requests of HTTP/1, messages and bytes of an upgraded connection, pieces of
-//! bodies in both directions, bytes that are read for HTTP/2 or dropped. Once the budget is used up, the connection is the last to go on.
+//! All connections of a thread take turns. A client that has sent more than can be done at once, such as a thousand
+//! pipelined requests, would keep its turn for as long as that takes, and all others would wait, health checks
+//! included. So whatever a client can have done again and again without a pause asks [`poll_proceed`] before each time:
+//! requests of HTTP/1, messages and bytes of an upgraded connection, pieces of bodies in both directions, bytes that
+//! are read for HTTP/2 or dropped. Once the budget is used up, the connection is the last to go on.
 //!
 //! A connection may have several tasks (HTTP/2 streams). What they use together is in [`Share`].
 
@@ -22,8 +23,8 @@ use super::Connection;
 /// Requests, messages or pieces in a turn: as many as hyper reads and writes before it yields.
 const MOST: u32 = 16;
 
-/// The longest turn, if nothing that is done in it takes longer by itself. A hundred such connections still let a health check through within
-/// a tenth of a second.
+/// The longest turn, if nothing that is done in it takes longer by itself. A hundred such connections still let a
+/// health check through within a tenth of a second.
 const LONGEST: Duration = Duration::from_millis(1);
 
 thread_local! {
@@ -67,7 +68,8 @@ impl TurnBudget {
         self.since.get_or_insert_with(|| clock(Reading::Exact));
     }
 
-    /// True if there is time left. Exact at first, so that slow steps end the turn at once; then mostly coarse, as many steps are fast ones.
+    /// True if there is time left. Exact at first, so that slow steps end the turn at once; then mostly coarse, as many
+    /// steps are fast ones.
     fn has_time(&mut self, clock: impl Fn(Reading) -> Duration) -> bool {
         let Some(since) = self.since else {
             self.start(clock);
@@ -120,12 +122,14 @@ pub(super) fn start_clock() {
     }));
 }
 
-/// Ready if one more step may be taken in this turn. Work that is not in a turn of a connection, such as that of another thread, always may.
+/// Ready if one more step may be taken in this turn. Work that is not in a turn of a connection, such as that of
+/// another thread, always may.
 pub(super) fn poll_proceed(cx: &Context<'_>) -> Poll<()> {
     poll(cx, |turn| turn.take(clock))
 }
 
-/// Ready if there is time left in this turn: for pieces of responses, which are gathered, so that few of them would make small packets.
+/// Ready if there is time left in this turn: for pieces of responses, which are gathered, so that few of them would
+/// make small packets.
 pub(super) fn poll_time(cx: &Context<'_>) -> Poll<()> {
     poll(cx, |turn| turn.has_time(clock))
 }
@@ -141,8 +145,8 @@ fn poll(cx: &Context<'_>, may: impl FnOnce(&mut TurnBudget) -> bool) -> Poll<()>
     Poll::Pending
 }
 
-/// Wakes the task when all others that are ready have run, and the runtime has looked for news of sockets. A task that woke itself at once
-/// would run 61 times before the latter.
+/// Wakes the task when all others that are ready have run, and the runtime has looked for news of sockets. A task that
+/// woke itself at once would run 61 times before the latter.
 pub(super) fn defer(cx: &Context<'_>) {
     let mut own = Context::from_waker(cx.waker());
     let _ = pin!(tokio::task::yield_now()).poll(&mut own);

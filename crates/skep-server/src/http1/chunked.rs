@@ -86,8 +86,8 @@ impl Chunked {
         Ok((at, Decoded::More))
     }
 
-    /// Appends the data of whole chunks with a size of one digit, of which there may be as many as bytes, and says how many bytes were taken:
-    /// what [`decode`](Self::decode) does, without a look at each byte. It knows all else.
+    /// Appends the data of whole chunks with a size of one digit, of which there may be as many as bytes, and says how
+    /// many bytes were taken: what [`decode`](Self::decode) does, without a look at each byte. It knows all else.
     pub(crate) fn take_small(&mut self, bytes: &[u8], data: &mut Vec<u8>) -> usize {
         let mut at = 0;
         while self.state == State::DataEnd

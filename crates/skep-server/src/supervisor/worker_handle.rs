@@ -154,7 +154,8 @@ impl WorkerHandle {
         procfs::memory(self.pid.as_raw_nonzero().get())
     }
 
-    /// The first thread whose heartbeat is older than `timeout`. It is asked for its backtrace, and what it serves, if it can say so.
+    /// The first thread whose heartbeat is older than `timeout`. It is asked for its backtrace, and what it serves, if
+    /// it can say so.
     pub(crate) fn hung_thread(&self, timeout: Duration) -> Option<(u32, Option<String>)> {
         let timeout = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         let is_hung = |slot: &Slot| scoreboard::now().saturating_sub(slot.heartbeat.load(Ordering::Relaxed)) > timeout;

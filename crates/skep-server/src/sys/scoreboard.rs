@@ -100,7 +100,8 @@ impl Scoreboard {
         if !self.has_texts || slot >= self.slots {
             return None;
         }
-        // SAFETY: texts are mapped behind the slots, whose length is a multiple of the alignment; the rest is as in `slots`.
+        // SAFETY: texts are mapped behind the slots, whose length is a multiple of the alignment; the rest is as in
+        // `slots`.
         unsafe {
             let texts = self.memory.as_ptr().add(self.slots.max(1)).cast::<AtomicU64>();
             Some(std::slice::from_raw_parts(texts.add(slot * TEXT), TEXT))

@@ -21,7 +21,8 @@ pub(crate) const TESTS: &[Test] = &[
     ("drill_pipelined", || hold("pipelined")),
 ];
 
-/// Of hostile clients those are here that could stop a thread, whose worker would be replaced. `tools/drill/tests` has others.
+/// Of hostile clients those are here that could stop a thread, whose worker would be replaced. `tools/drill/tests` has
+/// others.
 const HOSTILE: usize = 1;
 
 pub(crate) const NEED_FAKETIME: &[&str] = &["drill_clock"];

@@ -1,7 +1,7 @@
 //! One client that sends more than can be done at once does not keep a thread from others.
 //!
-//! The server has one thread. A client has it do something two hundred times, and the first time lasts until another client has sent its request.
-//! That request says how often it was done before: of order, and not of time.
+//! The server has one thread. A client has it do something two hundred times, and the first time lasts until another
+//! client has sent its request. That request says how often it was done before: of order, and not of time.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -19,8 +19,9 @@ use skep_server::Running;
 
 use super::support::{Raw, start_app};
 
-/// How often it is done in all, and before the request of somebody else at the most: some rounds, in each of which it is done once, as it takes
-/// longer than a turn may. In the first round the connection is accepted, in another one its request is read.
+/// How often it is done in all, and before the request of somebody else at the most: some rounds, in each of which it
+/// is done once, as it takes longer than a turn may. In the first round the connection is accepted, in another one its
+/// request is read.
 const ALL: usize = 200;
 const MOST: usize = 20;
 

@@ -1,6 +1,8 @@
-//! The frames of HTTP/2 as they pass by: where each begins, and of what kind it is (RFC 9113, 4.1). What is in them is hyper's.
+//! The frames of HTTP/2 as they pass by: where each begins, and of what kind it is (RFC 9113, 4.1). What is in them is
+//! hyper's.
 //!
-//! Frames that carry nothing, such as pings, cost a client next to nothing, and the server an answer. [`Traffic`] counts them.
+//! Frames that carry nothing, such as pings, cost a client next to nothing, and the server an answer. [`Traffic`]
+//! counts them.
 
 /// The length of the preface, which comes before the first frame of a client.
 const PREFACE: usize = 24;
@@ -14,8 +16,8 @@ const RST_STREAM: u8 = 3;
 
 const END_STREAM: u8 = 1;
 
-/// Frames that are granted for each HEADERS or DATA frame of a response: clients tell the priority of a request, and of each piece of a body
-/// that they have room again, on its stream and on the connection.
+/// Frames that are granted for each HEADERS or DATA frame of a response: clients tell the priority of a request, and of
+/// each piece of a body that they have room again, on its stream and on the connection.
 const GRANTED: u32 = 4;
 
 /// Finds frames in a stream of bytes.
@@ -104,8 +106,8 @@ impl ControlBudget {
         !frame.is_control() || self.take(now)
     }
 
-    /// Counts a frame of the server. False if it resets one stream too many: that of a request which is refused, since there are too many at a
-    /// time, has no response.
+    /// Counts a frame of the server. False if it resets one stream too many: that of a request which is refused, since
+    /// there are too many at a time, has no response.
     fn send(&mut self, frame: FrameHead, now: u64) -> bool {
         match frame.kind {
             DATA | HEADERS => self.left = self.left.saturating_add(GRANTED).min(self.most),
@@ -156,7 +158,8 @@ impl Traffic {
         is_fine
     }
 
-    /// The last frame for a client that sent too many: GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, 6.8 and 7). `None` within another frame.
+    /// The last frame for a client that sent too many: GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, 6.8 and 7). `None`
+    /// within another frame.
     pub(super) fn go_away(&self) -> Option<[u8; HEADER + 8]> {
         let [a, b, c, d] = self.last.to_be_bytes();
         let is_between = self.sent.skip == 0 && self.sent.known == 0;

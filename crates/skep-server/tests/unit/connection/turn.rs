@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// How many of these steps a turn takes, with clocks that see what each cost. The coarse one is as late as its step of four milliseconds makes
-/// it.
+/// How many of these steps a turn takes, with clocks that see what each cost. The coarse one is as late as its step of
+/// four milliseconds makes it.
 fn taken(steps: impl IntoIterator<Item = Duration>, starts: bool) -> usize {
     let now = Cell::new(Duration::from_secs(7));
     let clock = |reading| match reading {

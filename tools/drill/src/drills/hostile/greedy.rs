@@ -18,8 +18,8 @@ const MESSAGE: [u8; 7] = [0x81, 0x81, 0, 0, 0, 0, b'x'];
 
 const FORM: &str = "POST /write HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ntext=\r\n";
 
-/// Sends as much as the server takes, without an end, and reads as much as it sends: most clients requests that take a millisecond each, one
-/// the messages of a WebSocket, one forms in chunks of a byte.
+/// Sends as much as the server takes, without an end, and reads as much as it sends: most clients requests that take a
+/// millisecond each, one the messages of a WebSocket, one forms in chunks of a byte.
 pub(super) fn pipelined(client: &mut Client) -> io::Result<()> {
     const MANY: usize = 10_000;
     let (begin, bytes) = match client.number {
