@@ -4,6 +4,7 @@
 //! more fields, a path twice, for which hyper resets the stream with `PROTOCOL_ERROR` (RFC 9113, 8.1.1): the state of the compression, which all
 //! streams share, stays right.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::fields::{Blocks, Kind};
@@ -16,8 +17,10 @@ pub(super) struct Frames {
     pass: usize,
     /// A frame with a header block, or the beginning of a frame, that is not complete.
     held: Vec<u8>,
-    /// The last stream that was opened: a block on an earlier one is trailers.
+    /// The last stream that was opened, and those that the client has not ended: a block on one of them is trailers. On another one it is an
+    /// error that hyper knows.
     last_stream: u32,
+    unended: VecDeque<u32>,
     /// The block that goes on in the next frame.
     open: Option<Block>,
     /// The connection is not what this understands; hyper will end it.
@@ -36,12 +39,18 @@ const PREFACE: usize = 24;
 const HEAD: usize = 9;
 const MOST: usize = 16 << 10;
 
+const DATA: u8 = 0;
 const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
 const CONTINUATION: u8 = 9;
 
+const END_STREAM: u8 = 0x1;
 const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
+
+/// More streams than a client has: those that the server has reset are never ended.
+const MOST_UNENDED: usize = 1000;
 
 /// `:path: /`, twice, as an index of the static table.
 const TWO_PATHS: [u8; 2] = [0x84, 0x84];
@@ -53,6 +62,7 @@ impl Default for Frames {
             pass: PREFACE,
             held: Vec::new(),
             last_stream: 0,
+            unended: VecDeque::new(),
             open: None,
             is_broken: false,
         }
@@ -111,7 +121,11 @@ impl Frames {
     /// A frame with a header block, or the head of another one.
     fn frame(&mut self, frame: &[u8], pass_on: &mut impl FnMut(&[u8])) {
         let (kind, flags) = (frame[3], frame[4]);
+        let stream = u32::from_be_bytes([frame[5] & 0x7f, frame[6], frame[7], frame[8]]);
         if !matches!(kind, HEADERS | CONTINUATION) {
+            if kind == RST_STREAM || kind == DATA && flags & END_STREAM != 0 {
+                self.unended.retain(|unended| *unended != stream);
+            }
             self.pass = length(frame);
             return pass_on(frame);
         }
@@ -119,7 +133,6 @@ impl Frames {
             self.is_broken = true;
             return pass_on(frame);
         }
-        let stream = u32::from_be_bytes([frame[5] & 0x7f, frame[6], frame[7], frame[8]]);
         let is_last = flags & END_HEADERS != 0;
         let Some((block, end)) = self.block(frame, stream, is_last) else {
             self.is_broken = true;
@@ -140,7 +153,7 @@ impl Frames {
 
     /// Reads the block of a frame, or its part of one, and says where it ends. `None` for what hyper ends the connection for.
     fn block(&mut self, frame: &[u8], stream: u32, is_last: bool) -> Option<(Block, usize)> {
-        let is_trailers = stream <= self.last_stream;
+        let is_trailers = self.unended.contains(&stream);
         let opened = Block { is_trailers, is_malformed: false };
         let (mut block, fragment) = match (frame[3], self.open.take()) {
             (CONTINUATION, Some(block)) => (block, HEAD..frame.len()),
@@ -148,12 +161,25 @@ impl Frames {
             _ => return None,
         };
         let end = fragment.end;
-        self.last_stream = self.last_stream.max(stream);
+        let is_opened = frame[3] == HEADERS && stream > self.last_stream;
+        self.note_stream(stream, is_opened, frame[3] == HEADERS && frame[4] & END_STREAM != 0);
         let malformed = if block.is_trailers { [Kind::Pseudo, Kind::Fragment] } else { [Kind::Fragment; 2] };
         let read = self.blocks.read(&frame[fragment], is_last, |kind| block.is_malformed |= malformed.contains(&kind));
         read.ok()?;
         self.open = Some(block).filter(|_| !is_last);
         Some((block, end))
+    }
+}
+
+impl Frames {
+    fn note_stream(&mut self, stream: u32, is_opened: bool, is_ended: bool) {
+        self.last_stream = self.last_stream.max(stream);
+        if is_ended {
+            self.unended.retain(|unended| *unended != stream);
+        } else if is_opened {
+            self.unended.truncate(MOST_UNENDED - 1);
+            self.unended.push_front(stream);
+        }
     }
 }
 

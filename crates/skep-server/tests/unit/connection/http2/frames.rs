@@ -50,6 +50,17 @@ fn what_is_well_formed_is_passed_on_as_it_is() {
     for step in steps() {
         assert!(passed(&sent, step) == sent, "{step}");
     }
+    // A block on a stream that has ended is no trailers: hyper has another error for it.
+    for ended in [
+        frame(HEADERS, END_HEADERS | end_stream, 5, GET),
+        [frame(HEADERS, END_HEADERS, 5, GET), frame(DATA, end_stream, 5, &[])].concat(),
+        [frame(HEADERS, END_HEADERS, 5, GET), frame(RST_STREAM, 0, 5, &[0, 0, 0, 8])].concat(),
+        [frame(HEADERS, END_HEADERS, 5, GET), frame(HEADERS, END_HEADERS | end_stream, 5, FIELD)].concat(),
+        frame(HEADERS, END_HEADERS | end_stream, 7, GET),
+    ] {
+        let sent = [PREFACE_TEXT, &ended, &frame(HEADERS, END_HEADERS | end_stream, 5, GET)].concat();
+        assert!(passed(&sent, 6) == sent);
+    }
     // A part of a frame is held until the rest comes, and not kept at the end.
     for length in 0..sent.len() {
         assert!(passed(&sent[..length], 7) == sent[..length], "{length}");
