@@ -16,7 +16,8 @@ use skep::test::{Client, TestResponse};
 /// A token of the user, as the profile shows it once.
 fn token(client: &Client) -> String {
     let made = client.get("/profile").form::<CreateToken>().set(CreateToken::purpose, "a script").submit();
-    let (_, behind) = made.text().split_once("It is shown only once: ").expect("the token is shown");
+    let shown = ["It is shown only once: ", "Es wird nur einmal angezeigt: "];
+    let (_, behind) = shown.iter().find_map(|before| made.text().split_once(before)).expect("the token is shown");
     assert!(!client.get("/profile").text().contains("shown only once"));
     behind.split('<').next().unwrap().to_owned()
 }
