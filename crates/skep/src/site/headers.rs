@@ -45,8 +45,10 @@ pub(super) fn add_cookies(response: &mut Response, cookies: Vec<HeaderValue>) {
 pub(super) fn drop_body(response: &mut Response) {
     let body = std::mem::take(response.body_mut());
     // The length of a body that would have been compressed is not known. The length of a 304 would be that of what the client has stored (RFC 9110, 8.6), which is not known here.
+    // A 204 has none.
     let is_compressed = body.is_empty() && response.headers().contains_key(CONTENT_ENCODING);
-    if let Some(len) = body.len().filter(|_| response.status() != StatusCode::NOT_MODIFIED && !is_compressed) {
+    let has_none = matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    if let Some(len) = body.len().filter(|_| !has_none && !is_compressed) {
         response.headers_mut().entry(CONTENT_LENGTH).or_insert(len.into());
     }
 }
