@@ -34,7 +34,7 @@ use crate::link::BaseUrl;
 use crate::mail::Mailer;
 use crate::mount::{self, Mount};
 use crate::panic;
-use crate::rate::{Rate, Table};
+use crate::rate::Rate;
 use crate::resources::{ErrorMap, Forms, Resources, Values};
 pub use crate::route::RouteLine;
 use crate::router::{Entry, QueryRequirement, Router};
@@ -416,11 +416,7 @@ impl App {
         let program = self.name.map_or("skep", |(name, _)| name);
         let caches = Arc::new(Caches::new(&setup, program, base_url.as_ref(), self.ignored_tables));
         databases::watch(database.as_ref(), &databases, &caches);
-        #[cfg(not(target_family = "wasm"))]
-        let counters = Table::new(setup.limits.counters, setup.clock.clone());
-        #[cfg(target_family = "wasm")]
-        let counters = Table::new(setup.host.cache, setup.clock.clone());
-        let counters = counters.map_err(|error| StartError::new(format!("limits.counters: {error}")))?;
+        let counters = database::counters(&setup)?;
         let site = Site {
             router,
             mounts: self.mounts,

@@ -8,6 +8,7 @@ use crate::fetch::Fetcher;
 use crate::form::once;
 use crate::keys::{AppKeys, Missing};
 use crate::mail::{Mailer, Outbox};
+use crate::rate::Table;
 use crate::sealed;
 #[cfg(not(target_family = "wasm"))]
 use crate::secret::Secret;
@@ -240,4 +241,13 @@ pub(super) fn outbox(setup: &Setup, own: Option<Arc<dyn Mailer>>) -> Outbox {
         None if setup.development => Outbox::Log,
         None => Outbox::Missing,
     }
+}
+
+/// Where attempts and rates are counted.
+pub(super) fn counters(setup: &Setup) -> Result<Table, StartError> {
+    #[cfg(not(target_family = "wasm"))]
+    let table = Table::new(setup.limits.counters, setup.clock.clone());
+    #[cfg(target_family = "wasm")]
+    let table = Table::new(setup.host.cache, setup.clock.clone());
+    table.map_err(|error| StartError::new(format!("limits.counters: {error}")))
 }

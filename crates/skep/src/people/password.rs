@@ -200,24 +200,5 @@ fn argon2(params: Params) -> Argon2<'static> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nobodys_password_costs_what_most_hashes_did() {
-        let (costs, now) = (Costs::default(), PasswordCost::default());
-        let before = PasswordCost { memory: 64, passes: 1, lanes: 1 };
-        assert_eq!(costs.usual(), None);
-        costs.note(before);
-        assert_eq!(costs.usual(), Some(before), "one row tells more than the setting");
-        (0..3).for_each(|_| drop(costs.note(now)));
-        assert_eq!(costs.usual(), Some(now));
-        (0..10_000).for_each(|_| drop(costs.note(before)));
-        (0..2000).for_each(|_| drop(costs.note(now)));
-        assert_eq!(costs.usual(), Some(now), "what is new comes to count");
-        for memory in 100..200 {
-            costs.note(PasswordCost { memory, ..before });
-        }
-        assert!(costs.0.lock().unwrap().len() <= Costs::MOST);
-    }
-}
+#[path = "../../tests/unit/people/password.rs"]
+mod tests;
