@@ -11,7 +11,7 @@
 //!
 //! Start reading at [`Counters::add`].
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::time::Duration;
@@ -29,7 +29,7 @@ const TIME_BITS: u32 = 45;
 const TIME: u64 = (1 << TIME_BITS) - 1;
 /// Microseconds are shifted by this.
 const UNIT: u32 = 3;
-/// One of so many words belongs to the rows of networks.
+/// One of this many words belongs to the rows of networks.
 const ROWS: usize = 16;
 
 /// How often something may be done: `burst` times at once, and then once each time that `each` has passed.
@@ -85,7 +85,7 @@ impl Pace {
     fn after(self, free_at: u64, now: u64, unit: u32) -> std::result::Result<u64, Duration> {
         let step = self.step(unit);
         let full = step.saturating_mul(u64::from(self.burst.max(1)));
-        // No counter is used up for longer than its pace: a clock that was put back closes nothing for as long.
+        // No counter is used up for longer than its pace: a clock that was set back closes nothing for as long.
         let free_at = free_at.clamp(now, now.saturating_add(full));
         let then = free_at.saturating_add(step);
         if then - now > full { Err(Duration::from_micros((then - now - full) << unit)) } else { Ok(then) }
@@ -160,7 +160,7 @@ impl Counters {
 
     /// Counts one more for a key; or how long that has to wait, and then nothing is stored. If there is no place for a
     /// new key, it counts for its network.
-    pub fn add(&self, key: &[u8], pace: Pace, network: &[u8]) -> std::result::Result<(), Duration> {
+    pub fn add<K: Hash + ?Sized>(&self, key: &K, pace: Pace, network: &[u8]) -> std::result::Result<(), Duration> {
         let (mark, now) = (self.mark(key), self.now());
         let row = self.row(network, pace);
         loop {
@@ -179,7 +179,12 @@ impl Counters {
     }
 
     /// Applies a [`Change`]. Only [`Change::Add`] may have to wait.
-    pub fn change(&self, key: &[u8], change: Change, network: &[u8]) -> std::result::Result<(), Duration> {
+    pub fn change<K: Hash + ?Sized>(
+        &self,
+        key: &K,
+        change: Change,
+        network: &[u8],
+    ) -> std::result::Result<(), Duration> {
         let step = match change {
             Change::Add(pace) => return self.add(key, pace, network),
             Change::GiveBack(pace) => pace.step(UNIT),
@@ -222,7 +227,7 @@ impl Counters {
         &rows[hash % rows.len()]
     }
 
-    fn mark(&self, key: &[u8]) -> Mark {
+    fn mark<K: Hash + ?Sized>(&self, key: &K) -> Mark {
         let hash = self.seeds.hash_one(key);
         Mark { hash, mark: (hash >> TIME_BITS).max(1) }
     }

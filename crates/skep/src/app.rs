@@ -35,7 +35,7 @@ use crate::mail::Mailer;
 use crate::masks::Masks;
 use crate::mount::{self, Mount};
 use crate::panic;
-use crate::rate::{Rate, Table};
+use crate::rate::Rate;
 use crate::resources::{ErrorMap, Forms, Resources, Values};
 use crate::route::Route;
 pub use crate::route::RouteLine;
@@ -442,11 +442,7 @@ impl App {
         let program = self.name.map_or("skep", |(name, _)| name);
         let caches = Arc::new(Caches::new(&setup, program, base_url.as_ref(), self.ignored_tables));
         databases::watch(database.as_ref(), &databases, &caches);
-        #[cfg(not(target_family = "wasm"))]
-        let counters = Table::new(setup.limits.counters, setup.clock.clone());
-        #[cfg(target_family = "wasm")]
-        let counters = Table::new(setup.host.cache, setup.clock.clone());
-        let counters = counters.map_err(|error| StartError::new(format!("limits.counters: {error}")))?;
+        let counters = database::counters(&setup)?;
         let site = Site {
             router,
             mounts: self.mounts,

@@ -5,7 +5,8 @@
 //! share. Those that several machines share are in a cache that is configured for them:
 //! [`spend`](crate::guard::limit::spend).
 
-use std::fmt;
+use std::fmt::{self, Display};
+use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,27 +50,27 @@ impl Table {
     pub(crate) fn change(
         &self,
         place: &str,
-        key: &str,
+        key: &(impl Hash + Display + ?Sized),
         change: Change,
         network: Option<Network>,
     ) -> skep_cache::Result<Allowed> {
+        let network = network.map(Network::to_bytes).unwrap_or_default();
         #[cfg(target_family = "wasm")]
         if let Some(host) = self.host {
-            return host.count(place, key, change, &network.map(Network::to_bytes).unwrap_or_default());
+            return host.count(place, &key.to_string(), change, &network);
         }
-        let network = network.map(Network::to_bytes).unwrap_or_default();
-        Ok(self.counters.change(format!("{place}:{key}").as_bytes(), change, &network))
+        Ok(self.counters.change(&(place, key), change, &network))
     }
 
     /// The same for the instance of a component.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn change_hosted(&self, place: &str, key: &str, change: Change, network: &[u8]) -> Allowed {
-        self.counters.change(format!("{place}:{key}").as_bytes(), change, network)
+        self.counters.change(&(place, key), change, network)
     }
 }
 
 /// Addresses that count as one client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Network {
     bits: u128,
     length: u8,
@@ -95,7 +96,7 @@ impl Default for Network {
     }
 }
 
-impl fmt::Display for Network {
+impl Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:x}/{}", self.bits, self.length)
     }
@@ -130,6 +131,19 @@ pub(crate) struct Rate {
     table: Table,
 }
 
+/// Whose counter it is.
+#[derive(Hash)]
+struct Key {
+    name: &'static str,
+    network: Network,
+}
+
+impl Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.name, self.network)
+    }
+}
+
 /// Where the table has these counters.
 const PLACE: &str = "skep-rates";
 
@@ -142,7 +156,7 @@ impl Rate {
     pub(crate) fn allows(&self, peer: Peer) -> bool {
         let Some(pace) = self.pace else { return true };
         let change = |network: Network, change: fn(Pace) -> Change| {
-            let key = format!("{}:{network}", self.name);
+            let key = Key { name: self.name, network };
             self.table.change(PLACE, &key, change(pace.times(network.share)), widest(peer))
         };
         // A host that cannot count keeps nobody out.
@@ -157,7 +171,7 @@ impl Rate {
     /// The same for whatever this number stands for.
     pub(crate) fn allows_number(&self, number: u128) -> bool {
         let Some(pace) = self.pace else { return true };
-        let key = format!("{}:{number:x}", self.name);
+        let key = Key { name: self.name, network: Network { bits: number, ..Network::default() } };
         !matches!(self.table.change(PLACE, &key, Change::Add(pace), None), Ok(Err(_)))
     }
 }

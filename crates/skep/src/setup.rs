@@ -81,7 +81,7 @@ pub struct Setup {
     pub mailer: Option<Arc<dyn Mailer>>,
     /// Who sends mail that does not say so.
     pub mail_from: Option<String>,
-    /// Owners of accounts are told by mail what has happened to them, such as a sign-in from a new device.
+    /// Owners of accounts get mails about what has happened to them, such as a sign-in from a new device.
     pub notices: bool,
     /// Runs blocking work.
     pub offload: Arc<dyn Offload>,

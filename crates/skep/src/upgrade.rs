@@ -149,6 +149,10 @@ impl ByteStream for Watched {
         self.stream.poll_shutdown(cx)
     }
 
+    fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.stream.poll_turn(cx)
+    }
+
     fn poll_quiet(&mut self, cx: &mut Context<'_>, time: Duration) -> Poll<()> {
         self.stream.poll_quiet(cx, time)
     }
@@ -199,7 +203,8 @@ impl Upgrade {
     /// The same, on a byte stream that ends when the watch says so.
     #[cfg(feature = "people")]
     pub(crate) fn watched(self, watch: Box<dyn Watch>) -> Self {
-        Self(Box::new(move |stream| (self.0)(Upgraded(Box::new(Watched { stream: stream.0, watch, revoked: None })))))
+        let watched = |stream: Upgraded| Upgraded(Box::new(Watched { stream: stream.0, watch, revoked: None }));
+        Self { run: Box::new(move |stream| (self.run)(watched(stream))), ..self }
     }
 
     /// Begins. For a server, which has sent the response.

@@ -75,8 +75,10 @@ fn what_does_not_fit_counts_for_its_network_and_does_not_close_others() {
     let allowed = |network: &[u8]| {
         (0..1000).filter(|number| counters.add(format!("new {number}").as_bytes(), MINUTE, network).is_ok()).count()
     };
-    let free_rows: Vec<usize> = (0..40_u8).map(|network| allowed(&[network])).filter(|count| *count > 0).collect();
-    assert!(!free_rows.is_empty() && free_rows.iter().all(|count| *count == 10), "{free_rows:?}");
+    // 40,000 keys of 40 networks: each has its burst once, in one of eight rows, or in one of the few places that were
+    // left.
+    let counts: Vec<usize> = (0..40_u8).map(|network| allowed(&[network])).collect();
+    assert!((40..=200).contains(&counts.iter().sum()), "{counts:?}");
     // At another pace it is another row.
     let other = Pace { burst: 3, ..MINUTE };
     assert!((0..40_u8).any(|network| counters.add(b"another", other, &[network]).is_ok()));
@@ -111,7 +113,7 @@ fn a_table_that_is_not_full_counts_each_key_for_itself() {
 }
 
 #[test]
-fn a_clock_that_is_put_back_closes_nothing_for_longer_than_its_pace() {
+fn a_clock_that_is_set_back_closes_nothing_for_longer_than_its_pace() {
     let hour = 3_600_000_000;
     let used = MINUTE.after_one_more(100 * hour, 10 * hour).unwrap_err();
     assert_eq!(used, Duration::from_mins(1));

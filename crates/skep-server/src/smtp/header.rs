@@ -15,11 +15,7 @@ const WORD: usize = 62;
 
 /// The value of an unstructured field, such as a subject, behind this name.
 pub(super) fn text(name: &str, value: &str) -> String {
-    if is_plain(value) && !value.starts_with(' ') && !value.ends_with(' ') && value.split(' ').all(fits) {
-        folded(name, value)
-    } else {
-        encoded(value)
-    }
+    if value.is_empty() || is_plain(value) && value.split(' ').all(fits) { folded(name, value) } else { encoded(value) }
 }
 
 /// The value of a field with one address.
@@ -35,11 +31,11 @@ pub(super) fn mailbox(name: &str, mailbox: &Mailbox) -> String {
 
 /// Words, a quoted string, or encoded words.
 fn phrase(name: &str, text: &str) -> String {
-    let is_atom = |word: &str| !word.is_empty() && word.bytes().all(is_atext);
-    if !is_plain(text) || !text.split(' ').all(fits) {
+    let is_atom = |word: &str| word.bytes().all(is_atext);
+    if !is_plain(text) {
         return encoded(text);
     }
-    if text.split(' ').all(is_atom) {
+    if text.split(' ').all(|word| fits(word) && is_atom(word)) {
         return folded(name, text);
     }
     let quoted = format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
@@ -51,20 +47,21 @@ fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) && !text.contains("=?")
 }
 
+/// A word that a line may be broken before. More spaces than one would be lost there.
 fn fits(word: &str) -> bool {
-    word.len() <= WORD
+    (1..=WORD).contains(&word.len())
 }
 
 fn is_atext(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte)
 }
 
-/// Breaks lines before spaces, but leaves no line of spaces.
+/// Breaks lines before spaces, of which each is one.
 fn folded(name: &str, text: &str) -> String {
     let (mut out, mut line) = (String::new(), name.len() + 2);
     for (at, word) in text.split(' ').enumerate() {
         if at > 0 {
-            if line + 1 + word.len() > LINE && !word.is_empty() && !out.ends_with(' ') {
+            if line + 1 + word.len() > LINE {
                 out.push_str("\r\n");
                 line = 0;
             }

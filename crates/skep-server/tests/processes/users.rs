@@ -98,9 +98,13 @@ const CLIENTS: usize = 8;
 
 /// With these tiers for counts: none are the server's own table.
 fn four_processes(toml: &str) -> Server {
+    four_processes_with(toml, &[])
+}
+
+fn four_processes_with(toml: &str, more: &[&str]) -> Server {
     let folder = folder();
     fs::write(folder.join("skep.toml"), toml).unwrap();
-    Server::start_in(folder, &["--mpm", "prefork", "--workers", "4", "--set", "max_workers=4"])
+    Server::start_in(folder, &[&["--mpm", "prefork", "--workers", "4", "--set", "max_workers=4"], more].concat())
 }
 
 const SHARED: &str = "[cache.skep-limits]\ntiers = [\"shared:1MiB\"]\n";
@@ -187,8 +191,14 @@ fn a_flood_resets_no_limit_in_any_model() {
 
 fn machines_share_their_counts_on_redis() {
     let redis = Backend::redis();
-    let toml = format!("[cache.skep-limits]\ntiers = [\"redis:unix:{}\"]\n", redis.socket.display());
-    let (one, other) = (four_processes(&toml), four_processes(&toml));
+    let folder = folder();
+    // Counts belong to a site: machines that share them agree in the folder for data.
+    let data = format!("data={}", folder.join("data").display());
+    let machine = |number: u32| {
+        let tiers = format!("[cache.skep-limits]\ntiers = [\"redis:unix:{}\"]\n", redis.socket.display());
+        four_processes_with(&format!("control = \"control{number}\"\n{tiers}"), &["--set", &data])
+    };
+    let (one, other) = (machine(1), machine(2));
     let left = AtomicUsize::new(1500);
     let goes_on = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
     let count: usize = thread::scope(|threads| {
@@ -196,6 +206,8 @@ fn machines_share_their_counts_on_redis() {
         servers.into_iter().map(|server| server.join().unwrap()).sum()
     });
     assert_eq!(count, 1000);
+    drop((one, other));
+    fs::remove_dir_all(folder).unwrap();
 }
 
 fn a_limit_refills_exactly_over_four_processes() {

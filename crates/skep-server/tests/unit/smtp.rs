@@ -117,7 +117,7 @@ fn a_url_that_is_none_is_refused_without_showing_the_password() {
     assert!(refused.contains("smtps://") && !refused.contains("pa55word"), "{refused}");
 }
 
-/// What a server is told of one mail, byte by byte from `DATA` on.
+/// What a server receives of one mail, byte by byte from `DATA` on.
 fn told_of(mail: Mail) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let smtp = Smtp::new(&format!("smtp://{}", listener.local_addr().unwrap()), Duration::from_secs(20), 2).unwrap();
@@ -177,7 +177,7 @@ fn no_line_is_too_long_and_no_line_end_is_bare() {
 }
 
 #[test]
-fn what_a_server_refuses_for_good_is_told_from_what_may_be_tried_again() {
+fn a_permanent_refusal_is_distinguished_from_what_may_be_tried_again() {
     use skep::mail::Permanent;
     // At which command, with what: none is temporary, and otherwise whether it is the recipient's address.
     for (command, answer, permanent) in [

@@ -9,6 +9,7 @@ use crate::fetch::Fetcher;
 use crate::form::once;
 use crate::keys::{AppKeys, Missing};
 use crate::mail::{Mailer, Outbox};
+use crate::rate::Table;
 use crate::router::Entry;
 use crate::sealed;
 #[cfg(not(target_family = "wasm"))]
@@ -258,4 +259,13 @@ pub(super) fn warnings(database: Option<&sql::Database>) -> Result<Vec<String>, 
     }
     let _ = database;
     Ok(Vec::new())
+}
+
+/// Where attempts and rates are counted.
+pub(super) fn counters(setup: &Setup) -> Result<Table, StartError> {
+    #[cfg(not(target_family = "wasm"))]
+    let table = Table::new(setup.limits.counters, setup.clock.clone());
+    #[cfg(target_family = "wasm")]
+    let table = Table::new(setup.host.cache, setup.clock.clone());
+    table.map_err(|error| StartError::new(format!("limits.counters: {error}")))
 }

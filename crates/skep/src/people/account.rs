@@ -107,7 +107,7 @@ pub trait Account: Sized + 'static {
     /// What log lines and error pages call the user. No secret.
     fn name(&self) -> &str;
 
-    /// Where its owner is told by mail what has happened to it: a sign-in from a new device, another password
+    /// Where its owner gets mail about what has happened to it: a sign-in from a new device, another password
     /// ([`Notice`](super::Notice)). Default: its name, if that is an e-mail address.
     fn notice_address(&self) -> Option<&str> {
         Some(self.name()).filter(|name| crate::mail::Mailbox::is_bare(name))

@@ -9,10 +9,8 @@ use std::time::Duration;
 
 use skep_cache::Pace;
 
-use super::account::Account;
-use super::event::{EventKind, record_attempt};
-use super::known;
-use super::sign_in::digest;
+use super::event::kind::EventKind;
+use super::known::{self, digest};
 use crate::cache::Store;
 use crate::cx::Cx;
 use crate::guard::limit::{self, ATTEMPTS, Count, too_many};
@@ -46,50 +44,53 @@ pub(super) struct Attempt {
     own: String,
 }
 
+/// A try that was one too many.
+pub(super) struct Refused {
+    pub(super) wait: Duration,
+    /// The name was tried too often, and not only the address.
+    pub(super) is_of_name: bool,
+    /// It is time for an event.
+    pub(super) is_recorded: bool,
+}
+
 /// A throttled name is recorded once in this time.
 const RECORDED: Pace = Pace { burst: 1, each: Duration::from_hours(1) };
 
-/// A network adds so many records of attempts that were refused by its address.
+/// Records of attempts that were refused by their address.
 const RECORDED_OF_ADDRESS: Pace = Pace { burst: 5, each: Duration::from_mins(10) };
 
 impl Budget {
-    /// Counts one try; 429 if that is too often. `mark` is what a known browser has in its cookie. `name` and `account`
-    /// are for the record.
-    pub(super) async fn spend<A: Account>(
+    /// Counts one try, unless that is too often. `mark` is what a known browser has in its cookie.
+    pub(super) async fn spend(
         &'static self,
         cx: &Cx<'_>,
-        (subject, mark): (&str, Option<&str>),
-        name: &str,
-        account: impl AsyncFnOnce() -> Result<Option<A>>,
-    ) -> Result<Attempt> {
+        subject: &str,
+        mark: Option<&str>,
+    ) -> Result<std::result::Result<Attempt, Refused>> {
         let subject = format!("{}:{subject}", self.what);
         if let Some(device) = mark.and_then(|mark| known::device(cx, mark)) {
             let own = format!("{subject}#{device}");
             let counts = vec![(own.clone(), self.device)];
             // One that has used up its own is a stranger.
             if limit::spend(cx, self.store, &counts).await?.is_ok() {
-                return Ok(Attempt { budget: self, counts, own });
+                return Ok(Ok(Attempt { budget: self, counts, own }));
             }
         }
         let mut counts = self.of_address(cx);
         if let Err(wait) = limit::spend(cx, self.store, &counts).await? {
             let key = networks(cx.peer()).next_back().unwrap_or_default();
-            let recorded = [(format!("recorded:{}:{key}", self.what), RECORDED_OF_ADDRESS)];
-            if limit::spend(cx, self.store, &recorded).await?.is_ok() {
-                record_attempt::<A>(cx, self.event, None, name).await;
-            }
-            return Err(too_many(wait));
+            let recorded = (format!("recorded:{}:{key}", self.what), RECORDED_OF_ADDRESS);
+            let is_recorded = limit::spend(cx, self.store, &[recorded]).await?.is_ok();
+            return Ok(Err(Refused { wait, is_of_name: false, is_recorded }));
         }
         let (own, of_name) = self.of_name(cx, &subject);
         if let Err(wait) = limit::spend(cx, self.store, &of_name).await? {
             limit::give_back(cx, self.store, &counts).await?;
-            if limit::spend(cx, self.store, &[(format!("recorded:{subject}"), RECORDED)]).await?.is_ok() {
-                record_attempt(cx, self.event, account().await?.as_ref(), name).await;
-            }
-            return Err(too_many(wait));
+            let is_recorded = is_recorded(cx, self.store, &subject).await?;
+            return Ok(Err(Refused { wait, is_of_name: true, is_recorded }));
         }
         counts.extend(of_name);
-        Ok(Attempt { budget: self, counts, own })
+        Ok(Ok(Attempt { budget: self, counts, own }))
     }
 
     fn of_address(&self, cx: &Cx<'_>) -> Vec<Count> {
@@ -131,21 +132,24 @@ pub(super) async fn spend_of_address(cx: &Cx<'_>, what: &str) -> Result<()> {
 
 /// Counts a try of somebody who is known, at all of these paces: the first of them may be used up fast, and the last
 /// one bounds a day.
-pub(super) async fn spend_of_account<A: Account>(
+pub(super) async fn spend_of_account(
     cx: &Cx<'_>,
     subject: &str,
     paces: &[Pace],
-    account: &A,
-) -> Result<Vec<Count>> {
-    let counts: Vec<Count> =
-        paces.iter().enumerate().map(|(at, pace)| (format!("{subject}:{at}"), *pace)).rev().collect();
-    if let Err(wait) = limit::spend(cx, &ATTEMPTS, &counts).await? {
-        if limit::spend(cx, &ATTEMPTS, &[(format!("recorded:{subject}"), RECORDED)]).await?.is_ok() {
-            record_attempt(cx, EventKind::Throttled, Some(account), account.name()).await;
+) -> Result<std::result::Result<Vec<Count>, Refused>> {
+    let count = |(at, pace): (usize, &Pace)| (format!("{subject}:{at}"), *pace);
+    let counts: Vec<Count> = paces.iter().enumerate().map(count).rev().collect();
+    Ok(match limit::spend(cx, &ATTEMPTS, &counts).await? {
+        Ok(()) => Ok(counts),
+        Err(wait) => {
+            let is_recorded = is_recorded(cx, &ATTEMPTS, subject).await?;
+            Err(Refused { wait, is_of_name: true, is_recorded })
         }
-        return Err(too_many(wait));
-    }
-    Ok(counts)
+    })
+}
+
+async fn is_recorded(cx: &Cx<'_>, store: &'static Store<str, u64>, subject: &str) -> Result<bool> {
+    Ok(limit::spend(cx, store, &[(format!("recorded:{subject}"), RECORDED)]).await?.is_ok())
 }
 
 /// Forgets what was counted of somebody who is known.
@@ -157,6 +161,6 @@ pub(super) async fn clear_of_account(cx: &Cx<'_>, counts: &[Count]) -> Result<()
 }
 
 /// The key of a name: of any length, and in no cache in plain text.
-pub(super) fn subject<A: Account>(name: &str) -> String {
-    format!("{}:{}", A::KIND, digest(name))
+pub(super) fn subject(kind: &str, name: &str) -> String {
+    format!("{kind}:{}", digest(name))
 }

@@ -1,16 +1,20 @@
 //! What happened that concerns security, as records: always logged, and stored where the application wants them.
 
-use std::fmt;
+pub(super) mod kind;
+
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::account::{Account, now};
-use super::notice::notify;
+use super::device::browser;
+use super::notice::{self, Notice};
 use crate::cx::Cx;
 use crate::request::RequestId;
 use crate::response::Result;
+
+pub use kind::EventKind;
 
 /// Something that happened to an account.
 ///
@@ -36,132 +40,6 @@ pub struct SecurityEvent {
     pub request: RequestId,
     /// When.
     pub at: SystemTime,
-}
-
-/// What happened.
-///
-/// ```
-/// use skep::people::EventKind;
-/// assert_eq!(EventKind::SignedIn.as_str(), "signed in");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum EventKind {
-    /// Somebody signed in.
-    SignedIn,
-    /// A password was right, and a second factor is asked for.
-    FirstFactorPassed,
-    /// Somebody was signed in by a remember-me cookie.
-    Remembered,
-    /// A name or password was wrong.
-    SignInRefused,
-    /// A code of the second factor was wrong.
-    SecondFactorRefused,
-    /// Five codes of the second factor were wrong: the first one has to be proved again.
-    CodesGuessed,
-    /// A name, or the codes of an account, were tried too often: recorded once an hour for each, and for an address now
-    /// and then.
-    Throttled,
-    /// Mails with links were asked for too often: likewise.
-    LinkThrottled,
-    /// Somebody signed in from a browser that had not signed in before: only in [`Notice`](super::Notice)s.
-    NewDevice,
-    /// A user set up a second factor.
-    SecondFactorAdded,
-    /// A user has new recovery codes: for [`record`].
-    RecoveryCodesMade,
-    /// A user has confirmed another address.
-    AddressChanged,
-    /// A recovery code was used up.
-    RecoveryCodeUsed,
-    /// A remember-me cookie was used twice: one of the two users of it is a thief. All sessions of the account have ended.
-    RememberMeReused,
-    /// Somebody signed out.
-    SignedOut,
-    /// All sessions of a user were ended.
-    SignedOutEverywhere,
-    /// One session of a user was ended from another one.
-    SessionEnded,
-    /// A rule refused a user who is signed in.
-    Refused,
-    /// A link was asked for: to sign in, to sign up, to reset a password, to confirm an address.
-    LinkRequested,
-    /// A link was none, or no longer one.
-    LinkRefused,
-    /// An address was confirmed.
-    AddressConfirmed,
-    /// A user changed the password.
-    PasswordChanged,
-    /// A password was reset by a link.
-    PasswordReset,
-    /// A user added a passkey.
-    PasskeyAdded,
-    /// A user removed a passkey.
-    PasskeyRemoved,
-    /// The signature counter of a passkey did not go up: somebody may have a copy of it. The sign-in was refused.
-    PasskeyCopied,
-    /// Roles or rights have changed: for [`record`].
-    RightsChanged,
-    /// Something of the application's own: for [`record`].
-    Other(&'static str),
-}
-
-impl EventKind {
-    /// The words of the log line.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::SignedIn => "signed in",
-            Self::FirstFactorPassed => "first factor passed",
-            Self::Remembered => "signed in by remember-me",
-            Self::SignInRefused => "sign-in refused",
-            Self::SecondFactorRefused => "second factor refused",
-            Self::CodesGuessed => "five codes refused",
-            Self::Throttled => "throttled",
-            Self::LinkThrottled => "link throttled",
-            Self::NewDevice => "new device",
-            Self::SecondFactorAdded => "second factor added",
-            Self::RecoveryCodesMade => "recovery codes made",
-            Self::AddressChanged => "address changed",
-            Self::RecoveryCodeUsed => "recovery code used",
-            Self::RememberMeReused => "remember-me cookie used twice",
-            Self::SignedOut => "signed out",
-            Self::SignedOutEverywhere => "signed out everywhere",
-            Self::SessionEnded => "session ended",
-            Self::Refused => "refused",
-            Self::LinkRequested => "link requested",
-            Self::LinkRefused => "link refused",
-            Self::AddressConfirmed => "address confirmed",
-            Self::PasswordChanged => "password changed",
-            Self::PasswordReset => "password reset",
-            Self::PasskeyAdded => "passkey added",
-            Self::PasskeyRemoved => "passkey removed",
-            Self::PasskeyCopied => "passkey may have been copied",
-            Self::RightsChanged => "rights changed",
-            Self::Other(text) => text,
-        }
-    }
-
-    /// True if the owner of the account gets a mail.
-    pub(super) const fn is_told(self) -> bool {
-        matches!(
-            self,
-            Self::NewDevice
-                | Self::PasswordChanged
-                | Self::PasswordReset
-                | Self::SecondFactorAdded
-                | Self::RecoveryCodesMade
-                | Self::PasskeyAdded
-                | Self::AddressChanged
-                | Self::CodesGuessed
-        )
-    }
-}
-
-impl fmt::Display for EventKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 /// Stores security events: a value of the application.
@@ -231,6 +109,20 @@ pub async fn record<A: Account>(cx: &Cx<'_>, kind: EventKind, account: Option<&A
     if let Some(account) = account {
         notify(cx, kind, account).await;
     }
+}
+
+/// Writes to the owner, if this is worth a mail.
+pub(super) async fn notify<A: Account>(cx: &Cx<'_>, kind: EventKind, account: &A) {
+    let Some(to) = account.notice_address().filter(|_| kind.has_notice()) else { return };
+    let notice = Notice {
+        kind,
+        user: account.name().to_owned(),
+        to: to.to_owned(),
+        device: browser(cx),
+        address: cx.peer().address.map(|address| address.ip()),
+        at: UNIX_EPOCH + Duration::from_millis(now(cx)),
+    };
+    notice::send(cx, notice, &format!("{}:{}", A::KIND, account.id())).await;
 }
 
 /// The same of an attempt with this name, whose account may not be there.

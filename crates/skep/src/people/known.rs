@@ -8,9 +8,8 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use super::account::{Account, now};
-use super::sign_in::digest;
 use crate::cookie::Cookie;
 use crate::cx::Cx;
 use crate::keys;
@@ -34,13 +33,13 @@ struct Known {
 }
 
 /// What stands for a name in the cookie.
-pub(super) fn mark_of_name<A: Account>(name: &str) -> String {
-    digest(&format!("name:{}:{}", A::KIND, name.trim()))
+pub(super) fn mark_of_name(kind: &str, name: &str) -> String {
+    digest(&format!("name:{kind}:{}", name.trim()))
 }
 
 /// What stands for an account.
-pub(super) fn mark_of_account<A: Account>(id: &str) -> String {
-    digest(&format!("id:{}:{id}", A::KIND))
+pub(super) fn mark_of_account(kind: &str, id: &str) -> String {
+    digest(&format!("id:{kind}:{id}"))
 }
 
 /// The device, if it has signed in as this one.
@@ -76,4 +75,14 @@ fn cookie_name(cx: &Cx<'_>) -> &'static str {
 
 fn new_device() -> Option<String> {
     keys::random::<12>().ok().map(|bytes| URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// Names are of any length, and need not be in a cache in plain text.
+pub(super) fn digest(name: &str) -> String {
+    let name = name.trim().to_lowercase();
+    URL_SAFE_NO_PAD.encode(&Sha256::digest(name)[..16])
+}
+
+fn now(cx: &Cx<'_>) -> u64 {
+    cx.shared().resources().shared().setup.clock.now().millis()
 }

@@ -14,11 +14,10 @@ use skep_cache::Pace;
 
 use super::account::Account;
 use super::budget::{self, Budget, spend_of_address};
-use super::event::{EventKind, record};
-use super::known;
-use super::notice::notify;
+use super::event::{EventKind, notify, record};
+use super::known::{self, digest};
 use super::password::hash_password;
-use super::sign_in::{PasswordAccount, SIGNED_UP, digest, sign_in, sign_out_everywhere};
+use super::sign_in::{PasswordAccount, SIGNED_UP, sign_in, sign_out_everywhere, spend_attempt};
 use super::stamp::Stamp;
 use super::tick::wait_for_tick;
 use super::token::OneTimeToken;
@@ -194,7 +193,7 @@ pub async fn send_confirmation_link<A: MailAccount>(
     email: &str,
     mail: impl FnOnce(&str, &str) -> Mail,
 ) -> Result<()> {
-    // Whoever is signed in could have mail sent to anybody: no browser is known to these addresses.
+    // A user could have mail sent to anybody: no browser is known to these addresses.
     let budget = if email == account.email() { &CONFIRM_MAILS } else { &CHANGE_MAILS };
     may_send::<A>(cx, budget, email, false).await?;
     let token = CONFIRM.issue(cx, &(Proof::of(account, &account.stamp())?, email.to_owned())).await?;
@@ -204,7 +203,7 @@ pub async fn send_confirmation_link<A: MailAccount>(
 }
 
 /// Redeems a [confirmation link](send_confirmation_link): the account, and the address that is confirmed by it, for the application to
-/// store. The old address is told of another one ([`Notice`](super::Notice)). `None` if it is none, was used, has
+/// store. The old address gets a [`Notice`](super::Notice) of another one. `None` if it is none, was used, has
 /// expired, or the account has another address by now.
 pub async fn redeem_confirmation_link<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<(A, String)>> {
     let (proof, email) = CONFIRM.redeem(cx, token).await?.unzip();
@@ -264,9 +263,10 @@ async fn may_send<A: MailAccount>(cx: &Cx<'_>, budget: &'static Budget, email: &
     if !knows_its_address(cx) {
         return Err(Error::internal("links in mails need the setting `base_url`: anybody can write another `Host`"));
     }
-    let mark = is_name.then(|| known::mark_of_name::<A>(email));
+    let mark = is_name.then(|| known::mark_of_name(A::KIND, email));
     let find = async || A::find_by_email(cx, email).await;
-    budget.spend(cx, (&budget::subject::<A>(email), mark.as_deref()), email, find).await.map(drop)
+    let subject = budget::subject(A::KIND, email);
+    spend_attempt(cx, budget, (&subject, mark.as_deref()), email, find).await.map(drop)
 }
 
 /// Records a link that was none, as often as an address may try.

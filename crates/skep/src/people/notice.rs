@@ -5,26 +5,24 @@
 //! application write them.
 
 use std::net::IpAddr;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use skep_cache::Pace;
 
-use super::account::{Account, now};
-use super::device::browser;
-use super::event::EventKind;
+use super::event::kind::EventKind;
 use crate::cx::Cx;
 use crate::guard::limit::{self, MAILS};
 use crate::mail::Mail;
 
-/// What the owner of an account is told.
+/// What the owner of an account gets a mail about.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Notice {
     /// What happened.
     pub kind: EventKind,
-    /// [`Account::name`].
+    /// [`Account::name`](super::Account::name).
     pub user: String,
-    /// Whom it goes to: [`Account::notice_address`].
+    /// Whom it goes to: [`Account::notice_address`](super::Account::notice_address).
     pub to: String,
     /// Browser and system, such as `Firefox on Linux`.
     pub device: String,
@@ -96,29 +94,20 @@ impl Notice {
     }
 }
 
-/// An account has so many mails of one kind, and then one an hour.
+/// Mails of one kind to an account, and then one an hour.
 const OF_ACCOUNT: Pace = Pace { burst: 5, each: Duration::from_hours(1) };
 
-/// Tells the owner, if mails are sent at all and this is worth one.
-pub(super) async fn notify<A: Account>(cx: &Cx<'_>, kind: EventKind, account: &A) {
+/// Sends it, if mail is sent at all.
+pub(super) async fn send(cx: &Cx<'_>, notice: Notice, account: &str) {
     let shared = cx.shared().resources().shared();
-    let Some(to) = account.notice_address() else { return };
-    if !kind.is_told() || !shared.setup.notices || !shared.outbox.is_there() {
+    if !shared.setup.notices || !shared.outbox.is_there() {
         return;
     }
-    let key = format!("notice:{}:{}:{}", kind.as_str(), A::KIND, account.id());
+    let key = format!("notice:{}:{account}", notice.kind);
     // Without its counter it is sent.
     if matches!(limit::spend(cx, &MAILS, &[(key, OF_ACCOUNT)]).await, Ok(Err(_))) {
         return;
     }
-    let notice = Notice {
-        kind,
-        user: account.name().to_owned(),
-        to: to.to_owned(),
-        device: browser(cx),
-        address: cx.peer().address.map(|address| address.ip()),
-        at: UNIX_EPOCH + Duration::from_millis(now(cx)),
-    };
     let mail = match shared.find_value::<Notices>() {
         Some(notices) => notices.0(cx, &notice),
         None => Some(notice.mail()),

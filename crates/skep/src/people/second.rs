@@ -5,10 +5,10 @@ use std::time::Duration;
 use skep_cache::Pace;
 
 use super::account::{Account, SIGNED_IN, SignedIn, now};
-use super::budget::{clear_of_account, spend_of_account};
+use super::budget::clear_of_account;
 use super::event::{EventKind, record};
 use super::known;
-use super::sign_in::establish;
+use super::sign_in::{establish, spend_of_account};
 use super::token::sessions;
 use super::totp::{Totp, hash_recovery_code};
 use crate::cx::Cx;
@@ -25,7 +25,7 @@ const FIRST_FACTOR_LASTS: Duration = Duration::from_mins(10);
 /// Longer than a code is taken.
 const CODE_LASTS: Duration = Duration::from_mins(5);
 
-/// So many wrong codes, and the first factor has to be proved again.
+/// Wrong codes after which the first factor has to be proved again.
 const MOST_WRONG: u32 = 5;
 
 /// An account may be tried with 5 codes, and then with one a minute; after 10 with one in 10 minutes, and after 20 with
@@ -67,8 +67,8 @@ pub async fn awaiting_second_factor<A: Account>(cx: &Cx<'_>) -> Result<Option<A>
 ///
 /// # Errors
 /// Those of [`Account::refuse`] if nobody has passed the first factor, within ten minutes and before five wrong codes:
-/// then its owner is told. 429 if the codes of an account were tried 5 times in a while; a browser that has signed in
-/// to it before has 5 tries of its own.
+/// then its owner gets a mail. 429 if the codes of an account were tried 5 times in a while; a browser that has signed
+/// in to it before has 5 tries of its own.
 pub async fn second_factor_sign_in<A: TotpAccount>(cx: &mut Cx<'_>, code: &str) -> Result<Option<A>> {
     let Some(account) = awaiting_second_factor::<A>(cx).await? else { return Err(A::refuse(cx)) };
     let counts = spend(cx, "second", &account).await?;
@@ -129,7 +129,7 @@ pub async fn confirm_totp<A: Account>(cx: &Cx<'_>, account: &A, totp: &Totp, cod
 
 /// A browser that has signed in to this account before has counters of its own.
 async fn spend<A: Account>(cx: &Cx<'_>, what: &str, account: &A) -> Result<Vec<Count>> {
-    let device = known::device(cx, &known::mark_of_account::<A>(&account.id())).unwrap_or_default();
+    let device = known::device(cx, &known::mark_of_account(A::KIND, &account.id())).unwrap_or_default();
     spend_of_account(cx, &format!("{what}:{}:{}#{device}", A::KIND, account.id()), &BY_ACCOUNT, account).await
 }
 

@@ -2,23 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
 use skep_cache::Pace;
 
 use super::account::{Account, SIGNED_IN, SignedIn, now};
-use super::budget::{self, Budget, OF_ADDRESS, clear_of_account, spend_of_account};
+use super::budget::{self, Attempt, Budget, OF_ADDRESS, clear_of_account};
 use super::device::{DEVICE, Device};
-use super::event::{EventKind, record, record_attempt, record_of};
-use super::known;
-use super::notice::notify;
+use super::event::{EventKind, notify, record, record_attempt, record_of};
+use super::known::{self, digest};
 use super::password::{Verdict, hash_again, hash_password, is_outdated, verify, verify_password};
 use super::remember::{forget, forget_another};
 use super::second::FIRST_FACTOR;
 use super::tick::wait_for_tick;
 use crate::cx::Cx;
-use crate::guard::limit::ATTEMPTS;
+use crate::guard::limit::{ATTEMPTS, Count, too_many};
 use crate::link::Destination;
 use crate::response::Result;
 use crate::session::Key;
@@ -75,7 +71,7 @@ async fn establish_in<A: Account>(
 ) -> Result<()> {
     let signed_in = SignedIn::of(account, proved)?;
     let is_new_account = cx.session().get(&SIGNED_UP).await?.is_some_and(|email| email == digest(account.name()));
-    let is_known = known::device(cx, &known::mark_of_account::<A>(&account.id())).is_some();
+    let is_known = known::device(cx, &known::mark_of_account(A::KIND, &account.id())).is_some();
     // "Sign out everywhere" must be able to do it.
     cx.session().require_list()?;
     forget_another(cx, account).await?;
@@ -213,10 +209,10 @@ static GUESSES: Budget = Budget {
 /// An example is at [`PasswordAccount`].
 pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, password: &str) -> Result<Option<A>> {
     let begun = Instant::now();
-    let mark = known::mark_of_name::<A>(name);
-    let subject = budget::subject::<A>(name);
+    let mark = known::mark_of_name(A::KIND, name);
+    let subject = budget::subject(A::KIND, name);
     let find = async || A::find_by_name(cx, name).await;
-    let attempt = GUESSES.spend(cx, (&subject, Some(&mark)), name, find).await?;
+    let attempt = spend_attempt(cx, &GUESSES, (&subject, Some(&mark)), name, find).await?;
     let account = A::find_by_name(cx, name).await?;
     let hash = account.as_ref().and_then(A::password_hash);
     let verdict = verify(cx, password, hash).await?;
@@ -239,9 +235,45 @@ pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, p
     Ok(Some(account))
 }
 
+/// Counts a try of somebody who may be a stranger; 429 and perhaps an event if it is one too many.
+pub(super) async fn spend_attempt<A: Account>(
+    cx: &Cx<'_>,
+    budget: &'static Budget,
+    (subject, mark): (&str, Option<&str>),
+    name: &str,
+    find: impl AsyncFnOnce() -> Result<Option<A>>,
+) -> Result<Attempt> {
+    let refused = match budget.spend(cx, subject, mark).await? {
+        Ok(attempt) => return Ok(attempt),
+        Err(refused) => refused,
+    };
+    if refused.is_recorded {
+        let account = if refused.is_of_name { find().await? } else { None };
+        record_attempt(cx, budget.event, account.as_ref(), name).await;
+    }
+    Err(too_many(refused.wait))
+}
+
+/// The same of somebody who is known.
+pub(super) async fn spend_of_account<A: Account>(
+    cx: &Cx<'_>,
+    subject: &str,
+    paces: &[Pace],
+    account: &A,
+) -> Result<Vec<Count>> {
+    let refused = match budget::spend_of_account(cx, subject, paces).await? {
+        Ok(counts) => return Ok(counts),
+        Err(refused) => refused,
+    };
+    if refused.is_recorded {
+        record(cx, EventKind::Throttled, Some(account)).await;
+    }
+    Err(too_many(refused.wait))
+}
+
 /// What a browser is known by that has signed in as this account.
 fn marks<A: Account>(account: &A) -> Vec<String> {
-    vec![known::mark_of_account::<A>(&account.id()), known::mark_of_name::<A>(account.name())]
+    vec![known::mark_of_account(A::KIND, &account.id()), known::mark_of_name(A::KIND, account.name())]
 }
 
 /// Changes a password: false if `old` is wrong. The user's other sessions end with what is open in their name,
@@ -271,12 +303,6 @@ pub async fn change_password<A: PasswordAccount>(cx: &mut Cx<'_>, account: &A, o
     cx.session().end_others_of(&owner).await?;
     record(cx, EventKind::SignedOutEverywhere, Some(&account)).await;
     Ok(true)
-}
-
-/// Names are of any length, and need not be in a cache in plain text.
-pub(super) fn digest(name: &str) -> String {
-    let name = name.trim().to_lowercase();
-    URL_SAFE_NO_PAD.encode(&Sha256::digest(name)[..16])
 }
 
 /// Where a user wanted to go who was sent to sign in: the path of a query parameter, if it is one of this site, and otherwise `home`. Nobody

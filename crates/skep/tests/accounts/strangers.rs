@@ -72,7 +72,7 @@ fn the_owner_gets_in_while_a_stranger_guesses() {
 fn a_browser_that_has_signed_in_before_has_a_budget_of_its_own() {
     let (world, ada) = World::with_ada();
     let known = ada.at_address("203.0.113.1");
-    // From so many networks that the name itself is closed to strangers.
+    // From 300 networks: the name itself is closed to strangers.
     for number in 0..300 {
         guess(&world.at(&format!("10.{}.{}.1", number / 10, number % 10)));
         ask(&world.at(&format!("10.{}.{}.1", number / 10, number % 10)), "/reset");
@@ -232,7 +232,7 @@ fn codes_that_set_up_a_second_factor_are_bounded_and_end_a_fresh_proof() {
 }
 
 #[test]
-fn an_owner_is_told_of_what_a_thief_would_do() {
+fn an_owner_gets_a_mail_about_what_a_thief_would_do() {
     let world = World::with(|setup| setup.notices = true);
     let (world, ada) = world.and_ada();
     assert_eq!(world.subjects(), ["Welcome"], "who signs up knows it");
