@@ -1,5 +1,7 @@
 //! Budgets that all requests of a process share: bytes of bodies in memory, bytes of uploads on the disk.
 
+#![cfg_attr(target_family = "wasm", allow(unreachable_pub, reason = "a host of components uses it, too"))]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

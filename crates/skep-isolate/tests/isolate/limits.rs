@@ -143,16 +143,17 @@ fn without_content() {
             let what = format!("{method} {path}");
             // A length that is not that of the body is a failure, unless no body is due.
             let is_wrong = length == "5" && bytes == 0 && has_content;
-            let expected = if is_wrong { 500 } else { status_asked };
             let answer = server.raw(head(method, &path, ""));
             let (fields, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-            assert_eq!(status(&answer), expected, "{what}: {answer}");
-            let (two, headers, content) =
-                http2::ask(&server, method.parse().unwrap(), &path, Pieces::of(0, false)).unwrap();
-            assert_eq!(two, expected, "{what} over HTTP/2");
+            let over_http2 = http2::ask(&server, method.parse().unwrap(), &path, Pieces::of(0, false));
             if is_wrong {
+                // A guest that gave way to others has begun its response, which is cut then.
+                assert!(status(&answer) == 500 || body.is_empty(), "{what}: {answer}");
+                assert!(over_http2.map_or(500, |(status, ..)| status) == 500, "{what} over HTTP/2");
                 continue;
             }
+            let (two, headers, content) = over_http2.unwrap();
+            assert_eq!((status(&answer), two), (status_asked, status_asked), "{what}: {answer}");
             let wanted = if has_content { bytes } else { 0 };
             assert_eq!((body.len(), content.len()), (wanted, wanted), "{what}: {answer}");
             let said = fields.lines().find_map(|line| line.strip_prefix("content-length: "));

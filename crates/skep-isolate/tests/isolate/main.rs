@@ -32,14 +32,19 @@ type Test = (&'static str, fn());
 /// Tests that run at once, unless `--test-threads` says otherwise: each starts servers of its own, and waits more than it works.
 const AT_ONCE: usize = 2;
 
+/// Serves an application without a component. This executable has the services of others, too.
+fn native(app: fn() -> skep::App) -> ExitCode {
+    skep_server::Server::new(app).allow_unmounted_services().run()
+}
+
 fn main() -> ExitCode {
     if let Some(part) = std::env::var_os(server::PART) {
         let arguments = std::env::args_os().skip(1).collect();
         return match part.to_str() {
             Some("compile") => skep_isolate::compile(arguments),
-            Some("hello") => skep_server::run(hello::app),
-            Some("forms") => skep_server::run(forms::app),
-            Some("blog") => skep_server::run(blog::app),
+            Some("hello") => native(hello::app),
+            Some("forms") => native(forms::app),
+            Some("blog") => native(blog::app),
             _ => skep_isolate::serve(arguments),
         };
     }
