@@ -49,15 +49,18 @@ impl Handle for AuditTrail {
         let entries = cx.db().page(select).await?;
         let content = html! {
             h1 { (t.audit_trail) }
-            table {
-                thead { tr { th scope="col" { (t.at) } th scope="col" { (t.email) } th scope="col" { (t.action) } th scope="col" { (t.path) } } }
-                tbody {
-                    @for entry in &entries {
-                        tr {
-                            td { (moment(&entry.at)) }
-                            td { (entry.user.as_deref().unwrap_or("–")) }
-                            td { (entry.action) }
-                            td { code { (entry.path) } }
+            // Wider than a small screen: it scrolls in a box of its own, which keys reach.
+            div.wide role="region" aria-label=(t.audit_trail) tabindex="0" {
+                table {
+                    thead { tr { th scope="col" { (t.at) } th scope="col" { (t.email) } th scope="col" { (t.action) } th scope="col" { (t.path) } } }
+                    tbody {
+                        @for entry in &entries {
+                            tr {
+                                td { (moment(&entry.at)) }
+                                td { (entry.user.as_deref().unwrap_or("–")) }
+                                td { (entry.action) }
+                                td { code { (entry.path) } }
+                            }
                         }
                     }
                 }

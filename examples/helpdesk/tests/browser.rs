@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use driver::{Browser, Process};
 use serde_json::{Value, json};
 
+const ADA: &str = "ada@example.org";
 const CARLA: &str = "carla@example.org";
 
 /// Notes what a page asks authenticators for, and what becomes of it.
@@ -69,8 +70,12 @@ impl World {
     }
 
     fn sign_in_with_password(&self) {
+        self.sign_in_as(CARLA);
+    }
+
+    fn sign_in_as(&self, email: &str) {
         self.go("/sign-in");
-        self.browser.type_into("input[type=email]", CARLA);
+        self.browser.type_into("input[type=email]", email);
         self.browser.type_into("input[type=password]", helpdesk::demo::PASSWORD);
         self.browser.click("main form:not([data-passkey]) button");
         self.at("/tickets");
@@ -206,6 +211,29 @@ fn a_passkey_is_offered_while_a_name_is_typed_and_the_button_still_works() {
     world.go("/tickets/new");
     world.at("/tickets/new");
     assert_eq!(browser.text(".account a"), "Carla Customer");
+    browser.assert_quiet();
+}
+
+/// A table that is wider than the window scrolls in a box of its own (WCAG 2.2, 1.4.10), which keys reach.
+#[test]
+fn the_audit_trail_fits_into_a_small_window() {
+    let world = World::new();
+    let browser = &world.browser;
+    world.sign_in_as(ADA);
+    world.go("/audit");
+    browser.eval("document.querySelector('table code').append('x'.repeat(60))");
+    for (width, dark) in [(1100, false), (400, true), (320, false)] {
+        browser.picture(&format!("helpdesk-audit-{width}"), width, dark);
+        assert_eq!(browser.eval("innerWidth"), json!(width), "the window is not made wider");
+    }
+    let boxed = "document.querySelector('[role=region][aria-label][tabindex=\"0\"]')";
+    assert_eq!(
+        browser.eval(&format!("{boxed}.scrollWidth > {boxed}.clientWidth")),
+        json!(true),
+        "there is more to see"
+    );
+    browser.eval(&format!("{boxed}.focus()"));
+    assert_eq!(browser.eval(&format!("document.activeElement === {boxed}")), json!(true));
     browser.assert_quiet();
 }
 
