@@ -221,8 +221,10 @@ fn the_audit_trail_fits_into_a_small_window() {
     let browser = &world.browser;
     world.sign_in_as(ADA);
     world.go("/audit");
+    browser.eval("document.querySelector('table code').append('x'.repeat(60))");
     for (width, dark) in [(1100, false), (400, true), (320, false)] {
         browser.picture(&format!("helpdesk-audit-{width}"), width, dark);
+        assert_eq!(browser.eval("innerWidth"), json!(width), "the window is not made wider");
     }
     let boxed = "document.querySelector('[role=region][aria-label][tabindex=\"0\"]')";
     assert_eq!(
