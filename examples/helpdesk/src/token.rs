@@ -37,7 +37,8 @@ impl TokenAccount for User {
         let select = sql!(
             unscoped "the token itself says whose it is";
             (i64, String),
-            "select user_id, stamp from token where digest = ? and created > strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-1 year')",
+            "select user_id, stamp from token
+             where digest = ? and created > strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '-1 year')",
             digest
         );
         Ok(cx.db().one(select).await?.map(|(user, stamp)| (user.to_string(), stamp)))

@@ -35,12 +35,14 @@ mod tests {
     #[test]
     fn keys_that_readers_copy_are_not_given_twice() {
         let bad = "create table user (\n    id integer primary key,\n    name text\n);";
-        let good = "create table user (id integer primary key autoincrement);\ncreate table plot (number integer primary key);";
+        let good = "create table user (id integer primary key autoincrement);\n\
+                    create table plot (number integer primary key);";
         for path in ["docs/guides/a.md", "examples/blog/migrations/0001_a.sql", "examples/blog/articles/a.md"] {
             assert_eq!(lines(are_not_given_twice, path, bad), [2], "{path}");
             assert_eq!(lines(are_not_given_twice, path, good), [0; 0]);
         }
-        let of_crate = "/// create table a (id integer primary key);\nconst B: &str = \"create table b (id integer primary key)\";";
+        let of_crate = "/// create table a (id integer primary key);\n\
+                        const B: &str = \"create table b (id integer primary key)\";";
         assert_eq!(lines(are_not_given_twice, "crates/skep/src/a.rs", of_crate), [1]);
         assert_eq!(lines(are_not_given_twice, "docs/guides/a.md", "With `integer primary key` alone, it is."), [0; 0]);
         for path in ["crates/skep/tests/a.sql", "docs/decisions/a.md"] {

@@ -164,7 +164,7 @@ impl<A: Account> Guard for Signed<A> {
 /// # impl Account for User {
 /// #     fn id(&self) -> String { "1".into() }
 /// #     fn name(&self) -> &str { "Ada" }
-/// #     fn stamp(&self) -> skep::people::Stamp { skep::people::Stamp::of(["a random column"]) }
+/// #     fn stamp(&self) -> skep::people::Stamp { skep::people::Stamp::of(["b2f5ff47436671b6"]) }
 /// #     async fn find(_cx: &Cx<'_>, _id: &str) -> Result<Option<Self>> { Ok(Some(Self)) }
 /// # }
 /// #[derive(Service)]
@@ -220,7 +220,7 @@ impl<A: Account> Guard for Fresh<A> {
 /// # impl Account for User {
 /// #     fn id(&self) -> String { "1".into() }
 /// #     fn name(&self) -> &str { "Ada" }
-/// #     fn stamp(&self) -> skep::people::Stamp { skep::people::Stamp::of(["a random column"]) }
+/// #     fn stamp(&self) -> skep::people::Stamp { skep::people::Stamp::of(["b2f5ff47436671b6"]) }
 /// #     async fn find(_cx: &Cx<'_>, _id: &str) -> Result<Option<Self>> { Ok(Some(Self { admin: false })) }
 /// # }
 ///

@@ -79,8 +79,8 @@ impl Stamp {
 
     fn problem(&self) -> String {
         format!(
-            "the longest part of this account's stamp has {} characters, and {SHORTEST} are random at the least: give its table a random \
-             column, and name it in Account::stamp",
+            "the longest part of this account's stamp has {} characters, and {SHORTEST} are random at the least: \
+             give its table a random column, and name it in Account::stamp",
             self.longest
         )
     }

@@ -49,9 +49,9 @@ fn has_autoincrement(sql: &str) -> bool {
 
 fn describe(table: &str) -> String {
     format!(
-        "table {table}: its key is an `integer primary key` without `autoincrement`, so SQLite gives the number of a deleted row to a new \
-         one, and with it what still names that number: sessions, sealed links, passkeys, rows that refer to it; a migration that makes \
-         a new table with `integer primary key autoincrement` ends that"
+        "table {table}: its key is an `integer primary key` without `autoincrement`, so SQLite gives the number of a \
+         deleted row to a new one, and with it what still names that number: sessions, sealed links, passkeys, rows \
+         that refer to it; a migration that makes a new table with `integer primary key autoincrement` ends that"
     )
 }
 

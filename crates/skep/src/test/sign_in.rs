@@ -21,7 +21,7 @@ impl Client {
     /// # impl Account for User {
     /// #     fn id(&self) -> String { self.0.clone() }
     /// #     fn name(&self) -> &str { &self.0 }
-    /// #     fn stamp(&self) -> skep::people::Stamp { skep::people::Stamp::of(["a random column"]) }
+    /// #     fn stamp(&self) -> skep::people::Stamp { skep::people::Stamp::of(["b2f5ff47436671b6"]) }
     /// #     async fn find(_cx: &Cx<'_>, id: &str) -> Result<Option<Self>> { Ok(Some(Self(id.into()))) }
     /// # }
     /// # #[derive(Service)] #[service(GET "/profile")] struct Profile { #[guard] user: Signed<User> }
