@@ -180,8 +180,8 @@ fn the_table_is_that_of_the_client_whatever_it_does() {
                 expected.push(kind(&model.table[place]));
                 continue;
             }
-            let value = ["/", "/a#b", "Zz,;&*>", "1234567890"][below(4)]
-                .repeat(1 + below(if below(30) == 0 { 500 } else { 9 }));
+            let most = if below(30) == 0 { 500 } else { 9 };
+            let value = ["/", "/a#b", "Zz,;&*>", "1234567890"][below(4)].repeat(1 + below(most));
             let known = (!model.table.is_empty() && below(3) == 0).then(|| below(model.table.len()));
             let name = known.map_or(NAMES[below(6)].to_owned(), |place| model.table[place].0.clone());
             let is_added = below(3) > 0;
