@@ -47,6 +47,7 @@ impl Table {
     }
 
     /// Changes the counter of a key. `place` says whose it is, and `network` where it counts if the table is full.
+    #[cfg_attr(not(target_family = "wasm"), expect(clippy::unnecessary_wraps, reason = "a host may fail"))]
     pub(crate) fn change(
         &self,
         place: &str,
@@ -155,16 +156,16 @@ impl Rate {
     /// False if the client, or a network around it, has done it too often. One whose address is unknown has no limit.
     pub(crate) fn allows(&self, peer: Peer) -> bool {
         let Some(pace) = self.pace else { return true };
-        let change = |network: Network, change: fn(Pace) -> Change| {
+        let apply = |network: Network, change: fn(Pace) -> Change| {
             let key = Key { name: self.name, network };
             self.table.change(PLACE, &key, change(pace.times(network.share)), widest(peer))
         };
         // A host that cannot count keeps nobody out.
-        let refuses = |network| matches!(change(network, Change::Add), Ok(Err(_)));
+        let is_refused = |network| matches!(apply(network, Change::Add), Ok(Err(_)));
         let all = networks(peer);
-        let Some(refused) = all.clone().position(refuses) else { return true };
+        let Some(refused) = all.clone().position(is_refused) else { return true };
         // What is refused counts nowhere.
-        all.take(refused).for_each(|network| drop(change(network, Change::GiveBack)));
+        all.take(refused).for_each(|network| drop(apply(network, Change::GiveBack)));
         false
     }
 

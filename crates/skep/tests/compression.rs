@@ -174,7 +174,7 @@ fn what_an_application_in_a_component_says_of_its_response_holds() {
         assert_eq!(Hint::read(hint.text().as_bytes(), 2).text(), hint.text());
         let client = Client::with_setup(App::new().mount("/", Hinted(hint)), setup()).without_fetch_metadata();
         let request = client.request(Method::GET, "/").header("accept-encoding", "br");
-        let answer = fields.iter().fold(request, |request, (name, value)| request.header(*name, value)).send();
+        let answer = fields.iter().fold(request, |request, (name, value)| request.header(name, value)).send();
         assert_eq!(answer.header("content-encoding"), coding, "{hint:?} {fields:?}");
         let names: Vec<&str> = answer.headers().keys().map(skep::HeaderName::as_str).collect();
         let expected: &[&str] = match (coding, wish) {

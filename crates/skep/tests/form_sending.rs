@@ -320,7 +320,7 @@ fn the_name_of_a_file_is_what_its_sender_means() {
         (br#"form-data; name="file"; filename="my %22best%22 day.jpg""#, Some(r#"my "best" day.jpg"#)),
         (br#"form-data; name="file"; filename="C:\Users\me\f.txt""#, Some("f.txt")),
         (br#"form-data; name="file"; filename="C:\\Users\\me\\f.txt""#, Some("f.txt")),
-        (br#"attachment; name=file; filename=plain.txt"#, Some("plain.txt")),
+        (b"attachment; name=file; filename=plain.txt", Some("plain.txt")),
         (b"form-data;\r\n name=\"file\";\r\n\tfilename=\"folded.txt\"", Some("folded.txt")),
         (b"form-data; name=\"file\"; filename=\"b\xc3\xbccher.txt\"", Some("b\u{fc}cher.txt")),
         (b"form-data; name=\"file\"; filename=\"b\xfccher \x80.txt\"", Some("b\u{fc}cher \u{20ac}.txt")),

@@ -226,7 +226,8 @@ impl Handle for Keep {
 /// In a sealed cookie, in a store with a limit of ours, and in one with a smaller limit of its own.
 #[test]
 fn a_session_value_that_does_not_fit_is_an_error_before_anything_is_committed() {
-    let change: [(&str, usize, usize, fn(&mut Setup)); 4] = [
+    type Store = (&'static str, usize, usize, fn(&mut Setup));
+    let change: [Store; 4] = [
         ("a cookie", 2_000, 3_500, |setup| setup.session.store = skep::session::SessionStore::Cookie),
         ("the limit", 60_000, 70_000, |setup| setup.limits.session = 64 << 10),
         ("memory", 60_000, 900_000, |setup| {

@@ -197,6 +197,9 @@ fn a_target_without_a_path_does_not_reach_a_router() {
     }
 }
 
+/// The fields of a request, and the coding of its response.
+type Case<'c> = (&'c [(&'static str, &'c str)], Option<&'c str>);
+
 #[test]
 fn responses_of_a_router_are_compressed_unless_that_leaks() {
     let mut setup = Setup::default();
@@ -206,7 +209,7 @@ fn responses_of_a_router_are_compressed_unless_that_leaks() {
     let app = App::new().mount_service("/old", Router::new().route("/", page()));
     let client = Client::with_setup(app, setup).without_fetch_metadata();
     let both = ("accept-encoding", "gzip, br");
-    let cases: &[(&[(&'static str, &str)], Option<&str>)] = &[
+    let cases: &[Case<'_>] = &[
         (&[both], Some("br")),
         (&[("accept-encoding", "gzip")], Some("gzip")),
         (&[], None),
@@ -219,7 +222,7 @@ fn responses_of_a_router_are_compressed_unless_that_leaks() {
     for (fields, coding) in cases {
         for method in [Method::GET, Method::HEAD] {
             let request = client.request(method, "/old");
-            let answer = fields.iter().fold(request, |request, (name, value)| request.header(*name, value)).send();
+            let answer = fields.iter().fold(request, |request, (name, value)| request.header(name, value)).send();
             assert_eq!(answer.header("content-encoding"), *coding, "{fields:?}");
             assert_eq!(answer.header("vary"), Some("accept-encoding"), "{fields:?}");
         }

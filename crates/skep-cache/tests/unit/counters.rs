@@ -52,7 +52,9 @@ fn a_flood_that_more_than_fills_the_table_resets_no_counter() {
     for bytes in [1024, 1 << 14, 1 << 16] {
         let (counters, clock) = table(bytes);
         let held: Vec<String> = (0..20).map(|number| format!("held {number}")).collect();
-        held.iter().for_each(|key| used_up(&counters, key.as_bytes(), MINUTE));
+        for key in &held {
+            used_up(&counters, key.as_bytes(), MINUTE);
+        }
         let places = bytes / size_of::<u64>();
         for number in 0..20 * places {
             let _ = counters.add(format!("made up {number}").as_bytes(), MINUTE, &number.to_le_bytes());
@@ -78,7 +80,7 @@ fn what_does_not_fit_counts_for_its_network_and_does_not_close_others() {
     // 40,000 keys of 40 networks: each has its burst once, in one of eight rows, or in one of the few places that were
     // left.
     let counts: Vec<usize> = (0..40_u8).map(|network| allowed(&[network])).collect();
-    assert!((40..=200).contains(&counts.iter().sum()), "{counts:?}");
+    assert!((40..=200).contains(&counts.iter().sum::<usize>()), "{counts:?}");
     // At another pace it is another row.
     let other = Pace { burst: 3, ..MINUTE };
     assert!((0..40_u8).any(|network| counters.add(b"another", other, &[network]).is_ok()));

@@ -255,15 +255,15 @@ fn reading<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
 fn counting<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
     type Count = (WasmStr, WasmStr, u8, u32, u64, WasmList<u8>);
     let mut cache = linker.instance(INTERFACE)?;
-    cache.func_wrap_async("count", |mut store, (place, key, change, burst, each, network): Count| {
+    cache.func_wrap_async("count", |mut store, (place, key, kind, burst, each, network): Count| {
         Box::new(async move {
             let (place, key) = (place.to_str(&store)?.into_owned(), key.to_str(&store)?.into_owned());
             let network = network.as_le_slice(&store).to_vec();
             let application = given!(store.data_mut().services().application().map_err(unavailable));
-            let pace = Pace { burst, each: Duration::from_micros(each) };
-            let change = match change {
-                0 => Change::Add(pace),
-                1 => Change::GiveBack(pace),
+            let rate = Pace { burst, each: Duration::from_micros(each) };
+            let change = match kind {
+                0 => Change::Add(rate),
+                1 => Change::GiveBack(rate),
                 2 => Change::Clear,
                 _ => return Ok((Err(unavailable("there is no such change")),)),
             };

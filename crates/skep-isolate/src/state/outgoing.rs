@@ -27,7 +27,7 @@ use wasmtime_wasi_http::{Error, RequestOptions, WasiBody};
 pub(super) type Sent = Result<(Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
 
 /// The time for each step, unless the guest sets one; the deadline of its request comes first.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 static TLS: LazyLock<Arc<ClientConfig>> = LazyLock::new(|| {
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.into() };

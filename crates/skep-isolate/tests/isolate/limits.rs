@@ -39,7 +39,7 @@ fn status(answer: &str) -> u16 {
 fn chunked(bytes: usize) -> String {
     let mut body = String::new();
     for piece in vec!['x'; bytes].chunks(8192) {
-        body.push_str(&format!("{:x}\r\n{}\r\n", piece.len(), piece.iter().collect::<String>()));
+        body.extend([format!("{:x}\r\n", piece.len()), piece.iter().collect(), "\r\n".to_owned()]);
     }
     body + "0\r\n\r\n"
 }

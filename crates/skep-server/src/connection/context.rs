@@ -298,7 +298,7 @@ impl Context {
     pub(super) fn tell_serving(&self, service: u16, peer: Peer) {
         let (Some(slot_ref), mut text) = (&self.slot_ref, [0; 240]) else { return };
         let route = self.local.site().service_routes().get(usize::from(service)).filter(|route| !route.is_empty());
-        let room = &mut &mut text[..];
+        let mut room = &mut text[..];
         // A route that is too long is cut.
         let _ = match (route, peer.address) {
             (Some(route), Some(address)) => write!(room, "{route} for {address}"),

@@ -213,6 +213,7 @@ impl Connection {
 }
 
 /// A request in progress. Dropped when its last byte is handed over or its connection ends; then it is logged.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Exchange {
     connection: Rc<Connection>,
     entry: Option<Rc<Entry>>,

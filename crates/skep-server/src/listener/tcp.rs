@@ -45,7 +45,7 @@ pub(super) fn check(said: &str, addresses: &[SocketAddr], is_own: impl Fn() -> b
         match usable(*address) {
             Ok(_) => outcome = Some(Ok(())),
             Err(error) if is_missing(&error) => {
-                outcome = outcome.or_else(|| Some(Err(explain(said, *address, &error))))
+                outcome = outcome.or_else(|| Some(Err(explain(said, *address, &error))));
             }
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_own() => outcome = Some(Ok(())),
             Err(error) => return Err(explain(said, *address, &error)),

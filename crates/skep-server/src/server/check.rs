@@ -34,7 +34,7 @@ fn of_caches(values: &Values) -> impl Iterator<Item = (String, PathBuf)> {
         let tiers = if let Value::List(tiers) = &resolved.value { tiers.as_slice() } else { &[] };
         let words = tiers.iter().flat_map(|tier| tier.split_whitespace());
         let paths = words.filter_map(|word| word.strip_prefix("path=")).filter(|path| *path != "none");
-        paths.map(|path| (resolved.name.to_string(), path.trim_matches('"').into())).collect::<Vec<_>>()
+        paths.map(|path| (resolved.name.clone(), path.trim_matches('"').into())).collect::<Vec<_>>()
     })
 }
 

@@ -93,12 +93,12 @@ impl Handle for RawBody {
 
 #[derive(Service)]
 #[service(POST "/form", cross_origin = "tests have no origin")]
-pub(super) struct Form {
+pub(super) struct NameForm {
     #[form]
     name: String,
 }
 
-impl Handle for Form {
+impl Handle for NameForm {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         Ok(Response::text(self.name))
     }
@@ -151,7 +151,7 @@ impl Handle for Fields {
     }
 }
 
-pub(super) type Services = (Content, RawBody, Form, Json, Files, Fields);
+pub(super) type Services = (Content, RawBody, NameForm, Json, Files, Fields);
 
 fn server(settings: &[(&str, &str)]) -> Running {
     let german = Messages { language: "de", ..Messages::ENGLISH };
@@ -516,7 +516,8 @@ impl Frames {
             for text in [name, value] {
                 let length = text.len();
                 // With a prefix of 7 bits; longer texts than 254 bytes are not needed.
-                block.extend(if length < 127 { vec![length as u8] } else { vec![127, (length - 127) as u8] });
+                let byte = |length: usize| u8::try_from(length).expect("a short text");
+                block.extend(if length < 127 { vec![byte(length)] } else { vec![127, byte(length - 127)] });
                 block.extend(text.as_bytes());
             }
         }

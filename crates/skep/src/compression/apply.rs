@@ -71,9 +71,12 @@ pub(crate) fn apply(response: &mut Response, request: &Parts, situation: Situati
     if !is_part && (refuses || !may_be_compressed(response, is_head, options)) {
         return;
     }
-    let act = |response: &mut Response, situation| match is_part {
-        true => describe_part(response, &request.headers, wish, options),
-        false => compress(response, request, (wish, situation), options),
+    let act = |response: &mut Response, situation| {
+        if is_part {
+            describe_part(response, &request.headers, wish, options);
+        } else {
+            compress(response, request, (wish, situation), options);
+        }
     };
     let Some(hint) = hint else { return act(response, situation) };
     let situation = Situation { is_private: hint.is_private, is_foreign: false };

@@ -153,10 +153,10 @@ pub(crate) async fn clear(cx: &Cx<'_>, store: &'static Store<str, u64>, key: &st
 
 async fn count(cx: &Cx<'_>, store: &'static Store<str, u64>, key: &str, change: Change) -> Result<Allowed> {
     let shared = cx.shared().resources().shared();
-    match shared.caches.is_configured(store.name()) {
-        true => count_in_cache(shared, store, key, change).await,
-        false => Ok(shared.counters.change(store.name(), key, change, widest(cx.peer()))?),
+    if shared.caches.is_configured(store.name()) {
+        return count_in_cache(shared, store, key, change).await;
     }
+    Ok(shared.counters.change(store.name(), key, change, widest(cx.peer()))?)
 }
 
 /// On tiers that several machines may share, whose clocks are those of the wall.

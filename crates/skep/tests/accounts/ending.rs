@@ -67,6 +67,7 @@ fn feed(cx: &Cx<'_>) -> impl futures_util::Stream<Item = u32> + Send + use<> {
     })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is what a handler returns")]
 fn events(cx: &Cx<'_>) -> Result {
     use futures_util::StreamExt;
     Ok(cx.events(feed(cx).map(|number| Ok::<_, Infallible>(Event::text(number.to_string())))).into())
@@ -169,7 +170,7 @@ impl Held {
         }
     }
 
-    fn is_over(mut self, world: &World, how: &str) {
+    fn assert_over(mut self, world: &World, how: &str) {
         world.clock.advance(SOON);
         world.send(99);
         for (path, stream) in &mut self.streams {
@@ -223,7 +224,7 @@ fn all_that_was_begun_in_the_name_of_an_account_ends_with_it() {
         let held = Held::of(&world);
         sign_in(&other, PASSWORD);
         act(&world, &other);
-        held.is_over(&world, how);
+        held.assert_over(&world, how);
     }
 }
 

@@ -57,7 +57,9 @@ fn the_owner_gets_in_while_a_stranger_guesses() {
         }
         for number in 0..11 {
             world.clock.advance(Duration::from_secs(7));
-            attackers.iter().for_each(|attacker| assert_eq!(guess(&world.at(attacker)), 429));
+            for attacker in attackers {
+                assert_eq!(guess(&world.at(attacker)), 429);
+            }
             assert_eq!(try_name(&world.at(owner), ADA, PASSWORD), 200, "{owner} beside {attackers:?}, {number}");
         }
         for path in ["/reset", "/sign-in/link", "/sign-up"] {

@@ -29,7 +29,8 @@ fn an_address_has_its_limit_back_after_a_minute() {
 #[test]
 fn addresses_of_one_network_are_not_any_number_of_clients() {
     // How many of 1000 addresses are allowed once each, where one address is allowed twice.
-    let table: [(&str, fn(u128) -> String, usize); 6] = [
+    type Network = (&'static str, fn(u128) -> String, usize);
+    let table: [Network; 6] = [
         ("one /24", |n| format!("192.0.2.{}", n % 256), 64),
         ("many /24", |n| format!("10.{}.{}.1", n / 256, n % 256), 1000),
         ("one /64", |n| format!("2001:db8::{n:x}"), 2),

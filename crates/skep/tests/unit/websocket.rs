@@ -124,8 +124,8 @@ fn a_length_that_is_not_in_its_shortest_form_breaks_the_protocol() {
     for good in [
         frame(true, 2, &[1; 125]),
         frame(true, 2, &[1; 126]),
-        frame(true, 2, &[1; 65_535]),
-        frame(true, 2, &[1; 65_536]),
+        frame(true, 2, &vec![1; 65_535]),
+        frame(true, 2, &vec![1; 65_536]),
     ] {
         assert!(same_in_all_pieces(&good).is_ok());
     }

@@ -158,7 +158,7 @@ impl Traffic {
         is_fine
     }
 
-    /// The last frame for a client that sent too many: GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, 6.8 and 7). `None`
+    /// The last frame for a client that sent too many: GOAWAY with `ENHANCE_YOUR_CALM` (RFC 9113, 6.8 and 7). `None`
     /// within another frame.
     pub(super) fn go_away(&self) -> Option<[u8; HEADER + 8]> {
         let [a, b, c, d] = self.last.to_be_bytes();

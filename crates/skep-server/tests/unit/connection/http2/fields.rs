@@ -21,9 +21,9 @@ pub(crate) fn huffman_text(text: &str) -> Vec<u8> {
             .find_map(|(length, letters)| Some((*length, letters.find(letter)?)))
             .expect("a known letter");
         let (_, first, _) = CODES.iter().find(|(known, ..)| *known == length).unwrap();
-        bits += &format!("{:0width$b}", first + u32::try_from(place).unwrap(), width = length as usize);
+        bits.extend([format!("{:0width$b}", first + u32::try_from(place).unwrap(), width = length as usize)]);
     }
-    while bits.len() % 8 != 0 {
+    while !bits.len().is_multiple_of(8) {
         bits.push('1');
     }
     bits.as_bytes().chunks(8).map(|byte| u8::from_str_radix(std::str::from_utf8(byte).unwrap(), 2).unwrap()).collect()
@@ -114,7 +114,7 @@ fn a_pseudo_field_and_a_fragment_are_seen_in_each_representation() {
                 let mut blocks = Blocks::default();
                 assert_eq!(seen(&mut blocks, &block), Ok(vec![kind]), "{first:x} {is_huffman} {block:x?}");
                 // From the table, if it went there.
-                let again = seen(&mut blocks, &[0x80 | 62]);
+                let again = seen(&mut blocks, &[0x80 | 0x3e]);
                 assert_eq!(again, if first == 0x40 { Ok(vec![kind]) } else { Err(Broken) });
             }
         }
@@ -127,7 +127,7 @@ fn a_pseudo_field_and_a_fragment_are_seen_in_each_representation() {
 #[test]
 fn what_is_no_block_is_refused() {
     for block in
-        [&[0x80][..], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f], &[0x80 | 62], &[0x40], &[0x40, 5, b'a'], &[0x44]]
+        [&[0x80][..], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f], &[0x80 | 0x3e], &[0x40], &[0x40, 5, b'a'], &[0x44]]
     {
         assert_eq!(seen(&mut Blocks::default(), block), Err(Broken), "{block:x?}");
     }

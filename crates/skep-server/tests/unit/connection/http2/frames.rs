@@ -93,7 +93,7 @@ fn a_malformed_block_gets_two_paths() {
         }
     }
     // What a request left in the table is what it was.
-    let from_table = [0x82, 0x86, 0x80 | 62];
+    let from_table = [0x82, 0x86, 0x80 | 0x3e];
     let both = |first: &[u8], second: &[u8]| {
         [PREFACE_TEXT, &frame(HEADERS, LAST, 1, first), &frame(HEADERS, LAST, 3, second)].concat()
     };
