@@ -61,7 +61,7 @@ impl Mapped {
 /// Gives back the pages of a slot of the pool, `length` bytes of addresses, whose instance has written nothing.
 pub(crate) fn empty(memory: wasmtime::Memory, store: &wasmtime::Store<()>, length: usize) {
     let start = memory.data_ptr(store);
-    // SAFETY: the slot belongs to the store, which nobody else has, and the pool reserves so many addresses for each
+    // SAFETY: the slot belongs to the store, which nobody else has, and the pool reserves this many addresses for each
     // memory. They are mapped privately, and without an image, since the module has none: pages that are used again
     // come back with zeros, which they hold.
     let _ = unsafe { rustix::mm::madvise(start.cast(), length, Advice::LinuxDontNeed) };

@@ -7,6 +7,7 @@ mod around;
 mod backups;
 mod database;
 mod databases;
+mod entries;
 mod mounted;
 mod routes;
 mod security;
@@ -19,8 +20,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::Method;
-
 use crate::cache::{Caches, Store};
 use crate::cors::CorsTable;
 use crate::endpoint::Endpoint;
@@ -32,14 +31,13 @@ use crate::form::{Messages, remove_old_uploads};
 use crate::guard::AccessTable;
 use crate::link::BaseUrl;
 use crate::mail::Mailer;
-use crate::masks::Masks;
 use crate::mount::{self, Mount};
 use crate::panic;
 use crate::rate::Rate;
 use crate::resources::{ErrorMap, Forms, Resources, Values};
 use crate::route::Route;
 pub use crate::route::RouteLine;
-use crate::router::{Entry, QueryRequirement, Router};
+use crate::router::{Entry, Router};
 use crate::security_headers::SecurityHeaders;
 use crate::service::{Handle, Registry, Services};
 use crate::session::Sessions;
@@ -409,27 +407,24 @@ impl App {
     fn put_together(mut self, setup: Setup) -> Result<(Site, Vec<Start>, Vec<String>), StartError> {
         let base_url = setup.base_url.clone().or(self.base_url.take());
         let security_headers = self.compile_security_headers();
-        let mut entries = with_folders(std::mem::take(&mut self.services), &self.folders);
+        let mut entries = entries::with_folders(std::mem::take(&mut self.services), &self.folders);
         self.surroundings.apply(&mut entries);
         #[cfg(feature = "openapi")]
         self.problems.extend(self.describe(&entries, base_url.as_ref().map(BaseUrl::as_str)));
-        let loaded = self.load_settings(setup.settings.clone());
-        let mut problems = self.problems;
-        match loaded {
+        let mut problems = std::mem::take(&mut self.problems);
+        match self.load_settings(setup.settings.clone()) {
             Ok(loaded) => self.values.extend(loaded),
             Err(wrong) => problems.extend(wrong),
         }
-        let mut access = self.access;
-        access.rules.extend(setup.access.iter().cloned());
-        problems.extend(access.problems());
+        self.access.rules.extend(setup.access.iter().cloned());
+        problems.extend(self.access.problems());
         problems.extend(Caches::unknown(&setup.caches, &self.stores));
         problems.extend(databases::unknown(&self.databases, &setup));
         problems.extend(mounted::both(&entries, &self.left_out));
         problems.extend(self.surroundings.problems(&entries, &self.values, self.database.is_some()));
-        problems
-            .extend(self.folders.iter().filter_map(|folder| folder.files.check().err()).map(|error| error.to_string()));
+        problems.extend(entries::of_folders(&self.folders));
         let (service_names, service_routes) = observed::number(&mut entries, &self.mounts);
-        let masks = masks(&self.secret_routes, &entries, &self.mounts);
+        let masks = entries::masks(&self.secret_routes, &entries, &self.mounts);
         let names_rows = database::names_rows(&entries, self.database.as_ref());
         let router = Router::new(entries);
         let router = router.map_err(|conflicts| problems.extend(conflicts.iter().map(ToString::to_string))).ok();
@@ -447,7 +442,7 @@ impl App {
             router,
             mounts: self.mounts,
             prefix_guards: self.surroundings.prefixes,
-            access,
+            access: self.access,
             hosts: self.hosts,
             cors: self.cors,
             #[cfg(feature = "tower")]
@@ -494,28 +489,6 @@ impl Registry for App {
             self.services.push(Entry::of_query(S::ROUTE, Endpoint::of_query::<S>));
         }
     }
-}
-
-fn masks(routes: &[&'static Route], entries: &[Entry<Endpoint>], mounts: &[mount::MountPoint]) -> Masks {
-    let patterns: Vec<&str> = entries.iter().map(|entry| &*entry.pattern).collect();
-    Masks::new(routes, &patterns, mounts.iter().map(|mount| mount.prefix.clone()).collect())
-}
-
-/// A folder answers for its prefix and for all below it, where no service does.
-fn with_folders(mut services: Vec<Entry<Endpoint>>, folders: &[Folder]) -> Vec<Entry<Endpoint>> {
-    for Folder { prefix, files } in folders {
-        let taken = services.iter().any(|entry| entry.method == Method::GET && entry.pattern == *prefix);
-        let patterns = [Some(format!("{prefix}{{*path}}")), (!taken).then(|| prefix.clone())];
-        services.extend(patterns.into_iter().flatten().map(|pattern| Entry {
-            name: files.to_string(),
-            method: Method::GET,
-            pattern,
-            requirement: QueryRequirement::default(),
-            id: None,
-            endpoint: Endpoint::of_files(Arc::clone(files)),
-        }));
-    }
-    services
 }
 
 impl fmt::Debug for App {

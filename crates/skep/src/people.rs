@@ -9,6 +9,7 @@ mod account;
 mod bearer;
 mod budget;
 mod common;
+mod cost;
 mod device;
 mod event;
 mod gate;
@@ -34,6 +35,8 @@ mod watch;
 pub use account::{Account, Allowed, Fresh, Maybe, Rule, Signed};
 pub use bearer::{AccessToken, Bearer, TokenAccount};
 pub use common::weakness;
+pub(crate) use cost::Costs;
+pub use cost::PasswordCost;
 pub use device::{UserSession, end_session, user_sessions};
 pub use event::{EventKind, SecurityEvent, SecurityLog, record, without_tokens};
 pub use link::{
@@ -41,8 +44,8 @@ pub use link::{
     send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,
 };
 pub use notice::{Notice, Notices};
-pub(crate) use password::{Costs, Salt, hash_now, salt};
-pub use password::{PasswordCost, hash_password, verify_password};
+pub(crate) use password::{Salt, hash_now, salt};
+pub use password::{hash_password, verify_password};
 pub use remember::remember;
 pub use second::{TotpAccount, awaiting_second_factor, confirm_totp, second_factor_sign_in};
 #[cfg(not(target_family = "wasm"))]

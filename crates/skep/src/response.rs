@@ -9,11 +9,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::account::{Account, Rendering};
 use crate::body::Body;
-use crate::compression::{Hint, Whole, Wish};
+use crate::compression::{Whole, Wish};
 use crate::error::Error;
 use crate::html::{self, Html};
 use crate::link::{self, Destination};
 use crate::security_headers::{self, SecurityHeaders};
+use crate::wire::Hint;
 
 pub use header_block::HeaderBlock;
 

@@ -3,8 +3,11 @@
 //! Numbers are little-endian, a text is a length in 4 bytes and its bytes. Nothing that is read is trusted: what is too short or no text
 //! is [`Short`].
 
+mod hint;
 pub mod request;
 pub mod state;
+
+pub use hint::Hint;
 
 /// Appends.
 #[derive(Debug, Default)]

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use skep::cache::{EntryPolicy, PublicPage, SharedCx};
-use skep::compression::{Coding, Hint, Private};
+use skep::compression::{Coding, Private};
 use skep::header::{CACHE_CONTROL, CONTENT_ENCODING, ETAG};
 use skep::mount::{Mount, Mounted, ResponseFuture};
 use skep::prelude::*;
 use skep::session::Key;
 use skep::test::{Client, TestResponse};
+use skep::wire::Hint;
 use skep::{HeaderValue, Method, Setup, StatusCode};
 
 const LINE: &str = "The bees know the way home, and so does this line. ";

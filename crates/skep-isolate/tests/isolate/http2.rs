@@ -23,7 +23,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// So many bytes.
+    /// This number of bytes.
     pub(crate) fn of(bytes: usize, is_declared: bool) -> Self {
         let whole = vec![b'x'; bytes];
         Self { pieces: whole.chunks(64 << 10).rev().map(Bytes::copy_from_slice).collect(), is_declared }

@@ -61,7 +61,7 @@ fn bodies() {
             assert_eq!(status, expected, "{bytes} bytes over HTTP/2, declared: {is_declared}");
         }
     }
-    // A client that waits for `100 Continue` is told at once, whether the guest would read or not.
+    // A client that waits for `100 Continue` is refused at once, whether the guest would read or not.
     for path in ["/consume", "/"] {
         let fields = format!("Expect: 100-continue\r\nContent-Length: {}\r\n", LIMIT + 1);
         let answer = server.raw(head("POST", path, &fields));

@@ -73,7 +73,7 @@ impl Handle for Done {
 }
 
 #[derive(Service)]
-#[service(GET "/work/{job}")]
+#[service(GET "/busy/{job}")]
 pub(crate) struct Work {
     job: String,
 }
@@ -224,17 +224,17 @@ fn upgrade(path: &str, protocol: &str) -> String {
 
 #[test]
 fn pipelined_requests() {
-    assert_fair("pipelined", sends(get("/work/pipelined").repeat(ALL).into()));
-    assert_fair("head", sends(get("/work/head").replace("GET", "HEAD").repeat(ALL).into()));
+    assert_fair("pipelined", sends(get("/busy/pipelined").repeat(ALL).into()));
+    assert_fair("head", sends(get("/busy/head").replace("GET", "HEAD").repeat(ALL).into()));
     let post = "POST /pieces/forms HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc";
     assert_fair("forms", sends(post.repeat(ALL).into()));
     // A fast one between two slow ones, whose bytes come at once or in packets of their own.
-    let mixed = [get("/done/mixed"), get("/work/mixed")].concat().repeat(ALL);
+    let mixed = [get("/done/mixed"), get("/busy/mixed")].concat().repeat(ALL);
     assert_fair("mixed", sends(mixed.into()));
     assert_fair("packets", |server| {
         let client = Raw::connect(server);
         let mut stream = client.stream.try_clone().unwrap();
-        std::thread::spawn(move || (0..ALL).try_for_each(|_| stream.write_all(get("/work/packets").as_bytes())));
+        std::thread::spawn(move || (0..ALL).try_for_each(|_| stream.write_all(get("/busy/packets").as_bytes())));
         vec![client]
     });
 }
@@ -243,7 +243,7 @@ fn pipelined_requests() {
 #[test]
 fn pipelined_requests_on_several_connections() {
     assert_fair("several", |server| {
-        (0..4).flat_map(|_| sends(get("/work/several").repeat(ALL / 4).into())(server)).collect()
+        (0..4).flat_map(|_| sends(get("/busy/several").repeat(ALL / 4).into())(server)).collect()
     });
 }
 
@@ -292,7 +292,7 @@ fn http2() -> Vec<u8> {
 #[test]
 fn streams_of_http_2_and_their_pieces() {
     // As many as may run at a time.
-    let streams = (0..100).flat_map(|number| request(2 * number + 1, 0x82, 5, "/work/streams"));
+    let streams = (0..100).flat_map(|number| request(2 * number + 1, 0x82, 5, "/busy/streams"));
     assert_fair("streams", sends(http2().into_iter().chain(streams).collect()));
     assert_fair("stream2", sends([http2(), request(1, 0x82, 5, "/stream/stream2")].concat()));
     // Within the window that a stream begins with.

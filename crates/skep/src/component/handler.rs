@@ -12,9 +12,9 @@ use super::host::Host;
 use super::http::length;
 use super::sys::Seed;
 use crate::body::{Body, BodyError, BodyFailure};
-use crate::compression::Hint;
 use crate::request::{Peer, Request};
 use crate::response::Response;
+use crate::wire::Hint;
 use crate::wire::request::{EMPTY, FOLLOWS, Head, WHOLE, read_fields, write_fields};
 use crate::wire::{Reader, Writer};
 

@@ -89,7 +89,7 @@ pub(crate) fn apply(response: &mut Response, request: &Parts, situation: Situati
     }
 }
 
-/// Takes out the fields behind the first ones of so many names.
+/// Takes out the fields behind the first `names` ones.
 fn split_off(headers: &mut HeaderMap, names: usize) -> HeaderMap {
     let keys: Vec<HeaderName> = headers.keys().skip(names).cloned().collect();
     let all = std::mem::take(headers);

@@ -57,6 +57,7 @@ impl FromStr for Mailbox {
     }
 }
 
+#[cfg(feature = "people")]
 impl Mailbox {
     /// True if this is an address without a name.
     pub(crate) fn is_bare(text: &str) -> bool {

@@ -4,13 +4,13 @@
 //! (RFC 8265, 4.2.2).
 
 use std::borrow::Cow;
-use std::sync::{Mutex, PoisonError};
 
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
 use argon2::{Algorithm, Argon2, Params, Version};
 use http::{HeaderValue, StatusCode, header};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
+use super::cost::PasswordCost;
 use super::gate;
 use crate::cx::Cx;
 use crate::error::Error;
@@ -23,41 +23,6 @@ pub(crate) const SALT_BYTES: usize = 16;
 
 /// No secret: it makes two hashes of one password differ.
 pub(crate) type Salt = [u8; SALT_BYTES];
-
-with_defaults! {
-    /// What hashing a password costs. The defaults are OWASP's for argon2id. A hash says what it was made with, so a change applies to new
-    /// hashes, and to old ones at the next sign-in ([`password_sign_in`](super::password_sign_in)).
-    ///
-    /// Another cost is a value of the application:
-    ///
-    /// ```
-    /// use skep::people::PasswordCost;
-    /// use skep::prelude::*;
-    ///
-    /// let mut cost = PasswordCost::default();
-    /// cost.memory = 47_104;
-    /// cost.passes = 1;
-    /// let app = App::new().state(cost);
-    /// # let _ = app;
-    /// ```
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct PasswordCost {
-        /// Memory in KiB, 8 at least (19 MiB).
-        pub memory: u32 = 19_456,
-        /// How often it is gone through (2).
-        pub passes: u32 = 2,
-        /// How many parts of it could be computed at the same time (1).
-        pub lanes: u32 = 1,
-    }
-}
-
-impl PasswordCost {
-    fn params(self) -> Result<Params> {
-        Params::new(self.memory, self.passes, self.lanes, None)
-            .map_err(|error| Error::internal(format!("the cost of passwords {self:?}: {error}")))
-    }
-}
 
 /// Hashes a password for the database: a text that says algorithm, cost and salt (`$argon2id$v=19$...`).
 ///
@@ -149,39 +114,6 @@ fn is_of(params: Params, password: &str, stored: Option<&str>) -> Result<bool> {
         Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
         // The hash itself belongs in no log.
         Err(error) => Err(Error::internal(format!("a stored password hash cannot be read: {error}"))),
-    }
-}
-
-/// What the hashes cost that were verified: after another [`PasswordCost`], those of known names still cost what they
-/// did.
-#[derive(Debug, Default)]
-pub(crate) struct Costs(Mutex<Vec<(PasswordCost, u32)>>);
-
-impl Costs {
-    /// Distinct costs that are remembered.
-    const MOST: usize = 16;
-
-    /// When all are halved, so that what is new comes to count.
-    const FULL: u32 = 1000;
-
-    fn note(&self, cost: PasswordCost) -> PasswordCost {
-        let mut costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match costs.iter().position(|(known, _)| *known == cost) {
-            Some(at) => costs[at].1 += 1,
-            None if costs.len() < Self::MOST => costs.push((cost, 1)),
-            None => {}
-        }
-        if costs.iter().any(|(_, count)| *count >= Self::FULL) {
-            costs.iter_mut().for_each(|(_, count)| *count /= 2);
-            costs.retain(|(_, count)| *count > 0);
-        }
-        cost
-    }
-
-    /// That of most.
-    fn usual(&self) -> Option<PasswordCost> {
-        let costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        costs.iter().max_by_key(|(_, count)| *count).map(|(cost, _)| *cost)
     }
 }
 

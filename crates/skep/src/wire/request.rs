@@ -4,8 +4,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{Reader, Short, Writer};
-use crate::compression::Hint;
+use super::{Hint, Reader, Short, Writer};
 
 /// What stands before the fields of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

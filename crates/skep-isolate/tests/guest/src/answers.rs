@@ -24,7 +24,7 @@ pub fn consume(request: &IncomingRequest, outparam: ResponseOutparam) {
     text(outparam, &format!("read {count}"));
 }
 
-/// `STATUS:LENGTH:BYTES`: claims a length, if it is a number, and writes so many bytes.
+/// `STATUS:LENGTH:BYTES`: claims a length, if it is a number, and writes `BYTES` bytes.
 pub fn claims(query: &str, outparam: ResponseOutparam) {
     let mut parts = query.split(':');
     let mut next = || parts.next().unwrap();

@@ -84,12 +84,7 @@ impl wasip2::exports::http::incoming_handler::Guest for Guest {
                 std::thread::sleep(std::time::Duration::from_millis(query.parse().unwrap()));
                 text(outparam, "slept");
             }
-            "/until" => {
-                while !std::path::Path::new(query).exists() {
-                    std::thread::sleep(std::time::Duration::from_millis(10));
-                }
-                text(outparam, "there");
-            }
+            "/until" => until(query, outparam),
             "/fetch" => text(outparam, &fetch(query)),
             "/work" => text(outparam, &work(query.parse().unwrap()).to_string()),
             "/stream" => stream(outparam, query.parse().unwrap(), false),
@@ -98,6 +93,14 @@ impl wasip2::exports::http::incoming_handler::Guest for Guest {
             other => bad(other, outparam),
         }
     }
+}
+
+/// Waits for a file.
+fn until(path: &str, outparam: ResponseOutparam) {
+    while !std::path::Path::new(path).exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    text(outparam, "there");
 }
 
 /// What no program should do.

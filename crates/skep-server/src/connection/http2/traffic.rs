@@ -39,7 +39,7 @@ struct FrameHead {
     stream: u32,
 }
 
-/// Frames that a client may send although they carry nothing: so many at once, and a tenth of them each second.
+/// Frames that a client may send although they carry nothing: `most` at once, and a tenth of them each second.
 #[derive(Debug)]
 struct ControlBudget {
     most: u32,
