@@ -17,7 +17,9 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::error::{Error, Result};
+#[cfg(all(feature = "shared", unix))]
+use crate::error::Error;
+use crate::error::Result;
 #[cfg(all(feature = "shared", unix))]
 use crate::shared::Mapping;
 
