@@ -3,10 +3,10 @@
 //! Afterwards the field `Host` is the request's authority, and the target has none. Neither the application nor a component has to choose between
 //! an absolute target, `:authority`, `Host` and `X-Forwarded-Host`.
 
-use http::header::{HOST, LOCATION};
+use http::header::{COOKIE, HOST, LOCATION};
 use http::request::Parts;
 use http::uri::{Authority, PathAndQuery};
-use http::{HeaderValue, StatusCode, Uri, Version};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, Version};
 use skep::link::BaseUrl;
 use skep::{Error, Peer, Response};
 
@@ -76,7 +76,16 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
 }
 
 /// The checks that [`crate::http1`] makes for HTTP/1.
-fn check_http2(context: &Context, parts: &Parts) -> Result<(), Error> {
+fn check_http2(context: &Context, parts: &mut Parts) -> Result<(), Error> {
+    // RFC 9113, 8.2.1. HTTP/1 has such spaces around values, and they are no part of them.
+    let is_padded = |value: &HeaderValue| {
+        let ends = [value.as_bytes().first(), value.as_bytes().last()];
+        ends.into_iter().flatten().any(|end| matches!(end, b' ' | b'\t'))
+    };
+    if parts.headers.values().any(is_padded) {
+        return Err(Error::bad_request("the value of a header field begins or ends with a space"));
+    }
+    join_cookies(&mut parts.headers);
     if parts.headers.len() > context.limits.header_fields {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Error::new(status).with_message("there are too many header fields"));
@@ -89,6 +98,18 @@ fn check_http2(context: &Context, parts: &Parts) -> Result<(), Error> {
         return Err(Error::bad_request("there are two Host fields"));
     }
     if differs { Err(Error::bad_request("Host differs from :authority")) } else { Ok(()) }
+}
+
+/// Clients may send each cookie in a field of its own; for all else they are one field (RFC 9113, 8.2.3).
+fn join_cookies(headers: &mut HeaderMap) {
+    let mut crumbs = headers.get_all(COOKIE).iter();
+    if crumbs.next().is_none() || crumbs.next().is_none() {
+        return;
+    }
+    let crumbs: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if let Ok(cookies) = HeaderValue::from_bytes(&crumbs.join(&b"; "[..])) {
+        headers.insert(COOKIE, cookies);
+    }
 }
 
 /// Removes scheme and authority from a target that has a path; that of CONNECT has none.
