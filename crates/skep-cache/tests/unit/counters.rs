@@ -74,6 +74,10 @@ fn what_does_not_fit_counts_for_its_network_and_does_not_close_others() {
     for number in 0..2000_u32 {
         let _ = counters.add(format!("filling {number}").as_bytes(), MINUTE, b"filling");
     }
+    // Its row is used up. At another pace it has another one, as a rule.
+    let slower = |seconds| Pace { burst: 3, each: Duration::from_secs(seconds) };
+    assert!(counters.add(b"another", MINUTE, b"filling").is_err());
+    assert!((61..100).any(|seconds| counters.add(b"another", slower(seconds), b"filling").is_ok()));
     let allowed = |network: &[u8]| {
         (0..1000).filter(|number| counters.add(format!("new {number}").as_bytes(), MINUTE, network).is_ok()).count()
     };
@@ -81,9 +85,6 @@ fn what_does_not_fit_counts_for_its_network_and_does_not_close_others() {
     // left.
     let counts: Vec<usize> = (0..40_u8).map(|network| allowed(&[network])).collect();
     assert!((40..=200).contains(&counts.iter().sum::<usize>()), "{counts:?}");
-    // At another pace it is another row.
-    let other = Pace { burst: 3, ..MINUTE };
-    assert!((0..40_u8).any(|network| counters.add(b"another", other, &[network]).is_ok()));
     clock.advance(Duration::from_mins(11));
     assert!(counters.add(b"later", MINUTE, b"filling").is_ok());
 }
