@@ -434,11 +434,20 @@ impl Gathered {
         self.rest != Rest::Open
     }
 
+    /// True if the guest has claimed another length than it has sent: that may be a part of what it meant.
+    fn is_of_another_length(&self) -> bool {
+        let Some(Ok(parts)) = &self.parts else { return false };
+        let claimed = parts.headers.get(http::header::CONTENT_LENGTH).map(|length| length.to_str().ok()?.parse().ok());
+        !self.has_no_body() && claimed.is_some_and(|claimed: Option<usize>| claimed != Some(self.bytes))
+    }
+
     /// The whole response. What is incomplete now remains so.
     fn finish(self) -> Result<(http::response::Parts, Body), Failure> {
+        let is_other = self.is_of_another_length();
         let parts = self.parts.ok_or(Failure::Silent)??;
         let body = match self.rest {
             Rest::Broken | Rest::Open => return Err(Failure::Broken),
+            Rest::Ended if is_other => return Err(Failure::Broken),
             Rest::Trailers(_) => Body::stream(Streamed::new(self.pieces, self.rest, None).0),
             Rest::Ended => whole(self.pieces, self.bytes),
         };
@@ -464,7 +473,11 @@ impl Gathered {
     /// Its head, its body, and the handle that reports how the guest ended.
     /// `broken` is called if it does not finish its body.
     fn begin(self, broken: impl FnOnce() + Send + 'static) -> Result<(http::response::Parts, Body, End), Failure> {
+        let is_other = self.is_of_another_length();
         let parts = self.parts.ok_or(Failure::Silent)??;
+        if self.rest == Rest::Ended && is_other {
+            return Err(Failure::Broken);
+        }
         if self.rest == Rest::Ended {
             return Ok((parts, whole(self.pieces, self.bytes), End::default()));
         }

@@ -5,6 +5,7 @@ mod hooks;
 mod outgoing;
 mod output;
 
+use std::fmt;
 use std::sync::Arc;
 
 use skep::hosted::{Quota, Share};
@@ -39,13 +40,20 @@ pub(crate) struct State {
 }
 
 /// The memory of an instance, all its linear memories together.
-#[derive(Debug)]
 struct Memory {
     taken: usize,
     most: usize,
     /// What it has of the memory of all instances.
     share: Share,
     was_refused: Option<Refused>,
+}
+
+/// Without the total of all instances, which changes at any time: resets are compared by this text.
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { taken, most, was_refused, .. } = self;
+        write!(f, "Memory {{ {taken} of {most}, {was_refused:?} }}")
+    }
 }
 
 /// Which limit an instance has met.
