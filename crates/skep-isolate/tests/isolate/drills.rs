@@ -138,7 +138,9 @@ fn many_at_once() {
 /// As many as a process has room for. A machine with little memory tries fewer.
 fn ten_thousand() {
     let unlimited = "limits.connections_per_address=0";
-    let server = strict(&["--time", "300s", "--instances", "10000", "--set", unlimited]);
+    // Addresses, of which each takes a thirtieth in use.
+    let total = ["--total-memory", "64GiB"];
+    let server = strict(&[&["--time", "300s", "--instances", "10000", "--set", unlimited][..], &total].concat());
     server.text("/");
     let (before, count) = (server.memory(), 10_000.min(available() / 1024));
     let until = |count: usize| {
