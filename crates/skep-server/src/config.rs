@@ -432,7 +432,8 @@ impl Config {
             problems
                 .push(format!("{source}: mail.smtp needs the setting mail.from: the sender of mail that names none"));
         }
-        let is_path = |path: &String| path.starts_with('/') && path.parse::<http::uri::PathAndQuery>().is_ok();
+        let is_target = |path: &String| path.parse::<http::uri::PathAndQuery>().is_ok();
+        let is_path = |path: &String| path.starts_with('/') && path.is_ascii() && is_target(path);
         if let Some(path) = config.probe.as_ref().filter(|path| !is_path(path)) {
             let source = values.get("probe").map_or(&Source::Default, |resolved| &resolved.source);
             problems.push(format!("{source}: probe = \"{path}\": expected a path, such as / or /health"));

@@ -250,6 +250,9 @@ const CODES: [(u32, u32, u32); 21] = [
     (30, 0x3fff_fffc, 4),
 ];
 
+/// The last code, which no text has (5.2).
+const END: (u32, u32) = (30, 0x3fff_ffff);
+
 /// Tells of each code in a text: its length and itself.
 fn huffman(bytes: &[u8], mut see: impl FnMut((u32, u32))) -> Result<(), Broken> {
     let (mut bits, mut count) = (0_u64, 0_u32);
@@ -266,6 +269,7 @@ fn huffman(bytes: &[u8], mut see: impl FnMut((u32, u32))) -> Result<(), Broken> 
             (code < first + many).then_some((length, code))
         });
         match found {
+            Some(END) => return Err(Broken),
             Some((length, code)) => {
                 see((length, code));
                 count -= length;
