@@ -126,7 +126,7 @@ fn targets() {
     for (line, expected) in cases {
         let answer = server.raw(format!("{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
         assert_eq!(status(&answer), expected, "{line}: {answer}");
-        assert_eq!(answer.ends_with("one"), expected == 200, "{line}: {answer}");
+        assert_eq!(answer.contains("\none"), expected == 200, "{line}: {answer}");
     }
 }
 
