@@ -269,15 +269,14 @@ fn huffman(bytes: &[u8], mut see: impl FnMut((u32, u32))) -> Result<(), Broken> 
             (code < first + many).then_some((length, code))
         });
         match found {
-            Some(END) => return Err(Broken),
-            Some((length, code)) => {
+            Some((length, code)) if (length, code) != END => {
                 see((length, code));
                 count -= length;
                 bits &= (1 << count) - 1;
             }
             // The rest is filled with ones.
             None if count < 8 && bits == (1 << count) - 1 => return Ok(()),
-            None => return Err(Broken),
+            _ => return Err(Broken),
         }
     }
 }
