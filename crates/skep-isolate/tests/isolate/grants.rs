@@ -76,14 +76,14 @@ fn network() {
 /// What a list reaches of a server on this machine, by each of its names.
 fn reaches(guest: &std::path::Path, address: &str) {
     let port = address.rsplit(':').next().unwrap();
-    let named = format!("127.0.0.1:{port}");
+    let numeric = format!("127.0.0.1:{port}");
     let names = ["127.0.0.1", "localhost", "LOCALHOST", "2130706433", "127.1", "[::ffff:127.0.0.1]"];
     for (list, allowed) in [
         (&["*"][..], &[][..]),
         (&["localhost"], &[]),
         (&["*", "127.0.0.1:1"], &[]),
-        (&["*", &named], &names[..]),
-        (&["localhost", &named], &["127.0.0.1", "localhost", "LOCALHOST", "[::ffff:127.0.0.1]"]),
+        (&["*", &numeric], &names[..]),
+        (&["localhost", &numeric], &["127.0.0.1", "localhost", "LOCALHOST", "[::ffff:127.0.0.1]"]),
         (&["*", "private"], &names),
         (&["LocalHost", "private"], &["localhost", "LOCALHOST"]),
     ] {
