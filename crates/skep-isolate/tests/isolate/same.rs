@@ -62,23 +62,33 @@ fn same(name: &str, paths: &[&str]) {
     let served = Server::start(&[&[component.to_str().unwrap(), "--baseline", "true"], &arguments[..]].concat());
     for (method, path, fields) in requests(paths) {
         let request = format!("{method} {path} HTTP/1.1\r\nHost: x.example\r\nConnection: close\r\n{fields}\r\n");
-        let (here, there) = (masked(&native.raw(&request)), masked(&served.raw(&request)));
+        // Assets of the blog have their fields in another order: the host takes their length out.
+        let is_ordered = name != "blog";
+        let seen = |server: &Server| masked(&server.raw(&request), is_ordered);
+        let (here, there) = (seen(&native), seen(&served));
         assert!(here == there, "{request}natively: {here}\nas a component: {there}");
         assert!(here.starts_with("HTTP/1.1 "), "{request}{here}");
     }
 }
 
 /// The same without what is drawn or counted. Of a body in a coding the head is compared: it holds nonces.
-fn masked(answer: &str) -> String {
+fn masked(answer: &str, is_ordered: bool) -> String {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
     let is_coded = head.contains("\r\ncontent-encoding: ");
     let mut all = String::new();
-    for line in head.split("\r\n") {
+    let mut lines: Vec<&str> = head.split("\r\n").collect();
+    if !is_ordered {
+        lines[1..].sort_unstable();
+    }
+    for line in lines {
         let (name, value) = line.split_once(": ").unwrap_or((line, ""));
+        // As long as the nonce has chosen; and only a native application has coded pages in its cache, with their
+        // lengths.
+        if matches!(name, "content-length" | "transfer-encoding") && is_coded {
+            continue;
+        }
         let value = match name {
             "date" | "last-modified" => "...".to_owned(),
-            // As long as the nonce has chosen.
-            "content-length" if is_coded => "...".to_owned(),
             _ => without_tokens(value),
         };
         let _ = writeln!(all, "{name}: {value}");
