@@ -40,7 +40,7 @@ impl Hooks {
         self.frozen = Some(Arc::clone(frozen));
     }
 
-    /// Host and port of a request that may leave. User information is none of it: what is compared must be what is connected to.
+    /// Host and port of a request that may leave. Without user information: what is compared must be what is connected to.
     fn destination(&self, uri: &http::Uri) -> Option<(String, u16)> {
         if let Some(frozen) = &self.frozen {
             frozen.note(Frozen::NETWORK);

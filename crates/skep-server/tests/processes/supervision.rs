@@ -405,7 +405,7 @@ fn root_follows_no_link_of_the_user() {
     assert_eq!(std::fs::read_to_string(victim.join("file")).unwrap(), "precious");
 }
 
-/// The user of the server can read it only: `--check` says so, and the server that serves its pages nevertheless is not ready.
+/// The user of the server can read it only: `--check` says so, and a server that serves its pages is not ready.
 fn a_database_that_cannot_be_written() {
     let user: &[&str] = if rustix::process::getuid().is_root() { &["--set", "user=nobody"] } else { &[] };
     let folder = folder();

@@ -169,7 +169,7 @@ fn integer(bytes: &[u8], prefix: u32) -> Taken<'_, usize> {
     }
     let mut number = first;
     for (place, byte) in bytes[1..].iter().enumerate() {
-        // Larger ones than any block are none.
+        // No block has larger ones.
         if place == 4 {
             return Err(Broken);
         }
