@@ -23,9 +23,8 @@ use crate::response::Result;
 const BYTES: usize = 48;
 
 /// A new access token: a random secret, of which the application stores a digest. Who reads the database learns no
-/// token, a row that is
-/// deleted revokes its token for good, whatever number the next row gets, and a new password ends all tokens of its
-/// account.
+/// token, a row that is deleted revokes its token for good, whatever number the next row gets, and a new password ends
+/// all tokens of its account.
 ///
 /// ```
 /// use skep::form::Text;
@@ -44,8 +43,8 @@ const BYTES: usize = 48;
 /// #         Ok(cx.db().one(query("select id, email, password from user where id = ?", id)).await?)
 /// #     }
 /// # }
-/// // create table token (digest text primary key, user_id integer not null, stamp text not null, name text not null)
-/// strict;
+/// // create table token (digest text primary key, user_id integer not null, stamp text not null,
+/// //     name text not null) strict;
 /// impl TokenAccount for User {
 ///     async fn find_token(cx: &Cx<'_>, digest: &str) -> Result<Option<(String, String)>> {
 ///         Ok(cx.db().one(query("select cast(user_id as text), stamp from token where digest = ?", digest)).await?)
