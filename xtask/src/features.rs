@@ -1,12 +1,16 @@
-//! The feature matrix: each crate of the product with each of its features alone, with none and with its default, and each example alone. A
-//! warning is an error, but in an example: the step `clippy` has those. It has all features of all crates, too.
+//! The feature matrix: each crate of the product with none of its features, with its default, and with sets of them. In some set each
+//! feature is there while another is not, for all pairs of them: what a feature needs of another and does not turn on is an error in that
+//! set. A warning is an error, too. The step `clippy` has all features of all crates.
 //!
-//! A feature that no source of its crate names only turns on those of other crates, and is checked there: alone it is left out.
+//! A feature that no source of its crate names only turns on those of other crates, and is checked there: it is left out here.
 //! The compiler of components is checked again for each set of features, which takes a minute: `skep` is checked without it, and the crate
 //! that brings it is left out.
 
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::{fs, io};
+
+use serde_json::Value;
 
 use crate::command;
 
@@ -20,30 +24,31 @@ const COMPILER: &str = "skep-isolate";
 /// Has it by default.
 const WITH_COMPILER: &str = "skep-cli";
 
+/// Examples alone, which no other step builds so: what they need of the framework's features they turn on themselves.
+const EXAMPLES: [&str; 2] = ["forms", "tutorial"];
+
+/// Features, and all that each turns on, itself among them.
+type Features = BTreeMap<String, BTreeSet<String>>;
+
 /// The commands of the matrix.
 pub(crate) fn commands() -> Result<Vec<String>, String> {
+    let said = command::output("cargo", &["metadata", "--no-deps", "--format-version", "1"])?;
+    let metadata: Value = serde_json::from_str(&said).map_err(|error| format!("cargo metadata: {error}"))?;
     let mut all = Vec::new();
-    for folder in packages("crates")? {
-        let (manifest, mut sources) = (folder.join("Cargo.toml"), String::new());
-        let text = fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap_or_default());
+        let folder = manifest.parent().unwrap_or(manifest);
+        if folder.parent() != Some(&command::root().join("crates")) {
+            continue;
+        }
+        let mut sources = String::new();
         read_all(&folder.join("src"), &mut sources).map_err(|error| format!("{}: {error}", folder.display()))?;
         let target = if folder.join("src/lib.rs").exists() { "--lib" } else { "--bins" };
-        all.extend(of(&text, target, &sources));
+        let name = package["name"].as_str().unwrap_or_default();
+        all.extend(of(name, target, &features(&package["features"]), &sources));
     }
-    let names = packages("examples")?;
-    let names = names.iter().filter_map(|folder| folder.file_name()?.to_str());
-    all.extend(names.map(|name| format!("cargo check --quiet -p {name}")));
+    all.extend(EXAMPLES.map(|name| format!("cargo check --quiet -p {name}")));
     Ok(all)
-}
-
-/// The folders of packages in this folder, in order.
-fn packages(parent: &str) -> Result<Vec<PathBuf>, String> {
-    let parent = command::root().join(parent);
-    let entries = fs::read_dir(&parent).map_err(|error| format!("{}: {error}", parent.display()))?;
-    let folders = entries.flatten().map(|entry| entry.path());
-    let mut folders: Vec<_> = folders.filter(|folder| folder.join("Cargo.toml").is_file()).collect();
-    folders.sort();
-    Ok(folders)
 }
 
 /// Adds the texts of all files below a folder.
@@ -59,44 +64,98 @@ fn read_all(folder: &Path, texts: &mut String) -> io::Result<()> {
     Ok(())
 }
 
-/// The commands for this target of the crate with this manifest and these sources; none if it has no features.
-fn of(manifest: &str, target: &str, sources: &str) -> Vec<String> {
-    let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")).unwrap_or_default();
-    let name = name.trim_end_matches('"');
+/// The commands for this target of a crate with these features and sources; none if it has no features.
+fn of(name: &str, target: &str, features: &Features, sources: &str) -> Vec<String> {
     let check = format!("{CHECK} -p {name} {target}");
-    let features = features(manifest);
     if features.is_empty() || name == COMPILER {
         return Vec::new();
     }
-    if name == WITH_COMPILER {
-        return vec![format!("{check} --no-default-features {DENY}")];
-    }
-    let named = features.iter().filter(|feature| sources.contains(&format!("feature = \"{feature}\"")));
-    let alone = named.map(|feature| format!("{check} --no-default-features --features {feature} {DENY}"));
     let none = format!("{check} --no-default-features {DENY}");
-    [none].into_iter().chain(alone).chain([format!("{check} {DENY}")]).collect()
+    if name == WITH_COMPILER {
+        return vec![none];
+    }
+    let named = |feature: &str| sources.contains(&format!("feature = \"{feature}\""));
+    let named = features.iter().filter(|(feature, _)| named(feature));
+    let named = named.map(|(feature, on)| (feature.clone(), on.clone())).collect();
+    let sets = separating(&named).into_iter().map(|set| Vec::from_iter(set).join(","));
+    let some = sets.map(|set| format!("{check} --no-default-features --features {set} {DENY}"));
+    let default = features.contains_key("default").then(|| format!("{check} {DENY}"));
+    [none].into_iter().chain(some).chain(default).collect()
 }
 
-fn features(manifest: &str) -> Vec<&str> {
-    let lines = manifest.lines().skip_while(|line| *line != "[features]").skip(1);
-    let keys = lines.take_while(|line| !line.starts_with('[')).filter(|line| line.starts_with(char::is_alphabetic));
-    keys.filter_map(|line| line.split([' ', '=']).next()).filter(|feature| *feature != "default").collect()
+/// The features of a package, as cargo tells them.
+fn features(told: &Value) -> Features {
+    let list = |feature: &str| told[feature].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut features = Features::new();
+    for name in told.as_object().into_iter().flat_map(|all| all.keys()) {
+        let (mut on, mut left) = (BTreeSet::new(), vec![name.as_str()]);
+        while let Some(feature) = left.pop() {
+            if told.get(feature).is_some() && on.insert(feature.to_owned()) {
+                left.extend(list(feature));
+            }
+        }
+        features.insert(name.clone(), on);
+    }
+    features
+}
+
+/// Few sets of features, of which for each two one has the first without the second, unless the first turns the second on.
+fn separating(features: &Features) -> Vec<BTreeSet<&str>> {
+    let names = || features.keys().map(String::as_str);
+    let pairs = names().flat_map(|with| names().map(move |without| (with, without)));
+    let mut left: Vec<_> = pairs.filter(|(with, without)| !features[*with].contains(*without)).collect();
+    // A single feature has nothing that it could lack.
+    let mut sets = if features.len() == 1 { vec![names().collect()] } else { Vec::new() };
+    while let Some(&(first, without)) = left.first() {
+        let told = |set: &BTreeSet<&str>| left.iter().filter(|(a, b)| set.contains(a) && !set.contains(b)).count();
+        let with = |set: &BTreeSet<&'_ str>, feature: &str| -> BTreeSet<&str> {
+            names().filter(|name| set.contains(name) || features[feature].contains(*name)).collect()
+        };
+        let mut set = with(&BTreeSet::new(), first);
+        for feature in names() {
+            let larger = with(&set, feature);
+            if !larger.contains(without) && told(&larger) > told(&set) {
+                set = larger;
+            }
+        }
+        left.retain(|(a, b)| !set.contains(a) || set.contains(b));
+        sets.push(set);
+    }
+    sets
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn each_feature_is_checked_alone() {
-        let manifest = "[package]\nname = \"a\"\n[features]\n# Why.\ndefault = [\"b\"]\nb = []\nc-d = [\n  \"b\",\n]\ne = [\"f/e\"]\n[lints]\n";
+    fn each_feature_is_checked_without_each_other() {
+        let named: Vec<String> = (0..12).map(|nth| format!("f{nth:02}")).collect();
+        let mut told: serde_json::Map<_, _> = named.iter().map(|name| (name.clone(), json!([]))).collect();
+        told.insert("f03".into(), json!(["f04", "dep:x"]));
+        let features = features(&told.into());
+        assert_eq!(features["f03"].len(), 2);
+        let sets = separating(&features);
+        assert!(sets.len() <= 8, "{sets:?}");
+        for (with, on) in &features {
+            for without in features.keys().filter(|name| !on.contains(*name)) {
+                let told = |set: &BTreeSet<&str>| set.contains(with.as_str()) && !set.contains(without.as_str());
+                assert!(sets.iter().any(told), "{with} without {without}: {sets:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_crate_is_checked_with_none_with_sets_and_with_its_default() {
+        let all = features(&json!({ "default": ["b"], "b": [], "c-d": ["b"], "e": ["f/e"] }));
         let sources = "#[cfg(feature = \"b\")]\n#![cfg(feature = \"c-d\")]\n";
         let none = " --no-default-features";
-        let sets = [none, &format!("{none} --features b"), &format!("{none} --features c-d"), ""];
+        let sets = [none, &format!("{none} --features b"), ""];
         let expected = sets.map(|set| format!("cargo rustc --quiet --profile check -p a --lib{set} -- -D warnings"));
-        assert_eq!(of(manifest, "--lib", sources), expected);
-        assert!(of("[package]\nname = \"a\"\n", "--lib", "").is_empty());
-        let heavy = "[package]\nname = \"skep-cli\"\n[features]\na = []\n";
-        assert_eq!(of(heavy, "--bins", "feature = \"a\"").len(), 1);
+        assert_eq!(of("a", "--lib", &all, sources), expected);
+        assert!(of("a", "--lib", &Features::new(), "").is_empty());
+        assert_eq!(of("skep-cli", "--bins", &all, sources).len(), 1);
     }
 }
