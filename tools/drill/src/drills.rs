@@ -133,11 +133,7 @@ pub const DRILLS: &[Drill] = &[
     },
     Drill { needs_ours: false, ..attack("one-address", "20000 connections of one address", &hostile::ONE_ADDRESS) },
     attack("cache-keys", "ever more pages that are cached", &hostile::CACHE_KEYS),
-    attack(
-        "pipelined",
-        "requests of 1 ms, 10000 at once on each of eight connections; messages and chunks of a byte without an end",
-        &hostile::PIPELINED,
-    ),
+    attack("pipelined", "requests of 1 ms, messages and chunks of a byte, without an end", &hostile::PIPELINED),
     attack("log", "requests that are logged as refused", &hostile::LOG),
 ];
 
