@@ -19,6 +19,7 @@ mod leftovers;
 mod links;
 mod machine;
 mod manifests;
+mod manual;
 mod modules;
 mod records;
 mod row_numbers;
@@ -97,6 +98,7 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
     complaints.extend(cycles::complaints(&tree));
     complaints.extend(layers::complaints(&tree));
     complaints.extend(size::lines(&tree));
+    complaints.extend(manual::size(&tree));
     complaints.extend(records::newest(&tree));
     complaints.sort();
     Ok(complaints)
