@@ -21,6 +21,7 @@ mod machine;
 mod manifests;
 mod manual;
 mod modules;
+mod paths;
 mod records;
 mod row_numbers;
 mod size;
@@ -94,6 +95,7 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
         tree.sources.iter().flat_map(|source| RULES.iter().flat_map(move |rule| rule(source))).collect();
     complaints.extend(tree.sources.iter().flat_map(|source| links::lead_somewhere(source, &tree)));
     complaints.extend(tree.sources.iter().flat_map(|source| snippets::are_compiled(source, &tree)));
+    complaints.extend(tree.sources.iter().flat_map(|source| paths::exist(source, &tree)));
     complaints.extend(files::needless_exceptions(&tree));
     complaints.extend(cycles::complaints(&tree));
     complaints.extend(layers::complaints(&tree));
