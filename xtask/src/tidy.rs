@@ -11,6 +11,7 @@ use source::Source;
 mod changelog;
 pub(crate) mod cycles;
 mod files;
+mod flags;
 mod functions;
 mod ignored;
 mod invariants;
@@ -101,6 +102,7 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
     complaints.extend(layers::complaints(&tree));
     complaints.extend(size::lines(&tree));
     complaints.extend(manual::size(&tree));
+    complaints.extend(flags::exist(&tree));
     complaints.extend(records::newest(&tree));
     complaints.sort();
     Ok(complaints)

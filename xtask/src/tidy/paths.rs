@@ -6,8 +6,8 @@ use super::source::{Source, Tree};
 /// Records, which are as they were.
 const HISTORY: &str = "docs/decisions/";
 
-/// A path of the repository that the manual or a page at the root names is there: from the root if it begins with a folder
-/// of the root, and otherwise, for a file of Rust, as the end of some path.
+/// A path of the repository that the manual or a page at the root names is there: from the root if it begins with a
+/// folder of the root, and otherwise, for a file of Rust, as the end of some path.
 pub(super) fn exist(page: &Source, tree: &Tree) -> Vec<Complaint> {
     let is_read = !page.path.contains('/') || page.path.starts_with("docs/");
     if !page.is_markdown() || !is_read || page.path.starts_with(HISTORY) {
@@ -45,7 +45,8 @@ fn is_there(path: &str, tree: &Tree) -> bool {
     if tree.has(root) {
         return tree.has(path);
     }
-    !path.ends_with(".rs") || tree.paths.iter().any(|known| known.ends_with(&format!("/{path}")))
+    let is_end = |known: &str| known.strip_suffix(path).is_some_and(|before| before.ends_with('/'));
+    !path.ends_with(".rs") || tree.paths.iter().any(|known| is_end(known))
 }
 
 #[cfg(test)]
