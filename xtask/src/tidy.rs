@@ -97,6 +97,7 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
     complaints.extend(tree.sources.iter().flat_map(|source| links::lead_somewhere(source, &tree)));
     complaints.extend(tree.sources.iter().flat_map(|source| snippets::are_compiled(source, &tree)));
     complaints.extend(tree.sources.iter().flat_map(|source| paths::exist(source, &tree)));
+    complaints.extend(tree.sources.iter().flat_map(|source| paths::pages_exist(source, &tree)));
     complaints.extend(files::needless_exceptions(&tree));
     complaints.extend(cycles::complaints(&tree));
     complaints.extend(layers::complaints(&tree));

@@ -1,4 +1,4 @@
-//! Paths of the repository that documentation names in code marks: `like/this.rs`.
+//! Paths of the repository that documentation names in code marks: `like/this.rs`; and pages that comments name.
 
 use super::Complaint;
 use super::source::{Source, Tree};
@@ -18,6 +18,21 @@ pub(super) fn exist(page: &Source, tree: &Tree) -> Vec<Complaint> {
         (!is_there(path, tree)).then(|| page.complaint(line, text))
     };
     paths(page).filter_map(complain).collect()
+}
+
+/// A page of documentation that a comment of Rust names is there.
+pub(super) fn pages_exist(source: &Source, tree: &Tree) -> Vec<Complaint> {
+    let is_read = source.is_rust() && !source.is_test();
+    let comments = source.lines().filter(|(_, line)| is_read && line.trim_start().starts_with("//"));
+    let named = comments.flat_map(|(number, line)| pages(line).map(move |page| (number, page)));
+    let gone = named.filter(|(_, page)| !tree.has(page));
+    let complain = |(line, page)| source.complaint(line, format!("there is no page {page}; mend or delete its name"));
+    gone.map(complain).collect()
+}
+
+fn pages(line: &str) -> impl Iterator<Item = &str> {
+    let words = line.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '/' | '.' | '_' | '-'));
+    words.map(|word| word.trim_end_matches('.')).filter(|word| word.starts_with("docs/") && word.ends_with(".md"))
 }
 
 /// What stands in code marks and reads as a path, with its line. Blocks of code are a user's own.
@@ -72,6 +87,17 @@ mod tests {
     fn a_file_of_rust_is_the_end_of_a_path() {
         assert_eq!(lines("README.md", "`site/logged.rs`, `…/logged.rs`"), [0; 0]);
         assert_eq!(lines("README.md", "`src/logged.rs`\n`…/log.rs`"), [1, 2]);
+    }
+
+    #[test]
+    fn a_page_that_a_comment_names_is_there() {
+        let of = |text: &str| {
+            let paths = BTreeSet::from(["docs/guides/run/top.md".to_owned()]);
+            let tree = Tree { sources: vec![Source::new("crates/skep/src/lib.rs", text)], paths };
+            pages_exist(&tree.sources[0], &tree).len()
+        };
+        assert_eq!(of("/// `docs/guides/run/top.md` shows it (docs/guides/run/top.md).\nlet a = \"docs/a.md\";"), 0);
+        assert_eq!(of("//! `docs/guides/top.md` shows it.\n// So does docs/top.md."), 2);
     }
 
     #[test]
