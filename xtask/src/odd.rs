@@ -1,5 +1,5 @@
 //! The table of odd requests: what Skep, nginx, Apache, Go and Node respond to them. `cargo xtask peers odd` writes it to
-//! `docs/reference/http-conformance.md`.
+//! `tools/odd/table.md`.
 //!
 //! Start reading at [`run`]. [`cases`] has the requests, [`servers`] starts those who respond.
 
@@ -18,7 +18,7 @@ use crate::command;
 use cases::Case;
 use servers::Server;
 
-const PAGE: &str = "docs/reference/http-conformance.md";
+const PAGE: &str = "tools/odd/table.md";
 
 /// The names of what is needed.
 pub(crate) const NEEDS: [&str; 3] = ["Go", "Node", "nginx and Apache"];

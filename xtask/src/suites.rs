@@ -2,7 +2,7 @@
 //!
 //! Each suite has a time limit, talks to loopback only, and says what it found. A finding is a complaint, unless
 //! [`ACCEPTED`] says why it is none. What the programs print is in `target/suites`. The results are recorded in
-//! `docs/reference/suites.md`. Start reading at [`complaints`].
+//! `tools/suites.md`. Start reading at [`complaints`].
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -113,6 +113,6 @@ pub use timer::Sleep;
 
 /// The examples of the pages in `docs` are compiled.
 #[cfg(all(doctest, feature = "memory", feature = "shared", feature = "memcached"))]
-#[doc = include_str!("../../../docs/guides/cache-driver.md")]
+#[doc = include_str!("../../../docs/guides/extend/cache-driver.md")]
 #[doc = include_str!("../../../docs/reference/cache.md")]
 struct Pages;

@@ -1,7 +1,7 @@
 //! A cache in a file that many processes map. It outlives the processes.
 //!
 //! A read takes no lock, makes no system call and allocates nothing. A write takes the lock of one shard for about a microsecond. No
-//! process can harm the others by dying: not at any instruction. docs/explanation/shared-map.md has the layout, the reasons and the measurements.
+//! process can harm the others by dying: not at any instruction. shared/README.md has the layout and the reasons.
 //!
 //! The words of the file are atomics, so all code except `sys` is safe Rust, and no number read from them is trusted. The map
 //! itself (`map`) knows neither files nor systems, so that miri can run it.

@@ -14,7 +14,7 @@ use crate::slot::{Change, Operation, Outcome, Stored, operations, show};
 /// What a backend must do to become a driver: get, set with an expiry, and remove bytes under a key.
 ///
 /// [`StoreDriver`] adds the rest of the [`Driver`] contract: conditions, leases, tombstones and counters.
-/// `docs/cache-drivers.md` shows a whole driver of 40 lines.
+/// `docs/guides/extend/cache-driver.md` shows a whole driver of 40 lines.
 pub trait Store: Send + Sync + 'static {
     /// The name for logs and statistics.
     fn name(&self) -> &'static str;

@@ -203,7 +203,7 @@ impl App {
     }
 
     /// Bytes that bodies of requests may have below a prefix where something is mounted already (413), instead of
-    /// `limits.body`. An example is in `docs/guides/tower.md`.
+    /// `limits.body`. An example is in `docs/guides/extend/tower.md`.
     #[must_use]
     pub fn mount_body_limit(mut self, prefix: &str, bytes: u64) -> Self {
         if !self.mounts.iter_mut().any(|place| place.limit_body(prefix, bytes)) {

@@ -11,7 +11,7 @@
 //! cargo rustc --lib --crate-type cdylib --release --target wasm32-wasip2
 //! ```
 //!
-//! Built for another target, the line does nothing. What is different in a component, `docs/guides/component.md` says; what it and its
+//! Built for another target, the line does nothing. What is different in a component, `docs/guides/run/component.md` says; what it and its
 //! host say to each other stands in `wit/skep.wit`.
 //!
 //! Start reading at `component/instance.rs`: what an instance does.

@@ -25,7 +25,7 @@
 //! ```
 //!
 //! A line whose level is off costs one relaxed load; its fields are not evaluated if they are [`lazy`](Line::lazy), and never
-//! formatted. The server that runs the application writes the lines (docs/guides/logging.md); a subscriber that the program installs
+//! formatted. The server that runs the application writes the lines (docs/guides/run/logging.md); a subscriber that the program installs
 //! itself replaces the server's.
 
 mod category;

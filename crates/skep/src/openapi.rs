@@ -36,7 +36,7 @@ impl App {
     /// ([`Answer`](crate::service::Answer)) or take it (`#[json]`). `api = true` adds another, `api = false` leaves one out.
     ///
     /// Title and version are those of [`App::name`]. Types that come and go as JSON derive `schemars::JsonSchema`; one that
-    /// does not is named at the start. What else the document says, and what the server does about it, is in `docs/guides/json-api.md`.
+    /// does not is named at the start. What else the document says, and what the server does about it, is in `docs/guides/pages/json-api.md`.
     ///
     /// ```
     /// use skep::prelude::*;

@@ -2,33 +2,32 @@
 
 #![cfg(doctest)]
 
-#[doc = include_str!("../../../docs/guides/cache-pages.md")]
-#[doc = include_str!("../../../docs/guides/compression.md")]
-#[doc = include_str!("../../../docs/guides/templates.md")]
-#[doc = include_str!("../../../docs/guides/websockets.md")]
-#[doc = include_str!("../../../docs/guides/routes.md")]
-#[doc = include_str!("../../../docs/guides/guards.md")]
-#[doc = include_str!("../../../docs/guides/rate-limit.md")]
-#[doc = include_str!("../../../docs/guides/mail.md")]
-#[doc = include_str!("../../../docs/guides/handlers.md")]
-#[doc = include_str!("../../../docs/guides/fetch.md")]
-#[doc = include_str!("../../../docs/guides/streams.md")]
-#[doc = include_str!("../../../docs/guides/cors.md")]
-#[doc = include_str!("../../../docs/guides/sessions.md")]
-#[doc = include_str!("../../../docs/guides/database.md")]
-#[doc = include_str!("../../../docs/guides/postgresql.md")]
-#[doc = include_str!("../../../docs/guides/logging.md")]
+#[doc = include_str!("../../../docs/guides/pages/cache-pages.md")]
+#[doc = include_str!("../../../docs/guides/pages/compression.md")]
+#[doc = include_str!("../../../docs/guides/pages/templates.md")]
+#[doc = include_str!("../../../docs/guides/live/websockets.md")]
+#[doc = include_str!("../../../docs/guides/pages/routes.md")]
+#[doc = include_str!("../../../docs/guides/people/guards.md")]
+#[doc = include_str!("../../../docs/guides/people/rate-limit.md")]
+#[doc = include_str!("../../../docs/guides/background/mail.md")]
+#[doc = include_str!("../../../docs/guides/pages/handlers.md")]
+#[doc = include_str!("../../../docs/guides/background/fetch.md")]
+#[doc = include_str!("../../../docs/guides/live/streams.md")]
+#[doc = include_str!("../../../docs/guides/data/sessions.md")]
+#[doc = include_str!("../../../docs/guides/data/database.md")]
+#[doc = include_str!("../../../docs/guides/data/postgresql.md")]
+#[doc = include_str!("../../../docs/guides/run/logging.md")]
 #[doc = include_str!("../../../docs/reference/configuration.md")]
 struct Pages;
 
 #[cfg(feature = "openapi")]
-#[doc = include_str!("../../../docs/guides/json-api.md")]
+#[doc = include_str!("../../../docs/guides/pages/json-api.md")]
 struct PageOfApi;
 
 #[cfg(feature = "people")]
-#[doc = include_str!("../../../docs/guides/accounts.md")]
+#[doc = include_str!("../../../docs/guides/people/accounts.md")]
 struct PageOfAccounts;
 
 #[cfg(feature = "tower")]
-#[doc = include_str!("../../../docs/guides/tower.md")]
+#[doc = include_str!("../../../docs/guides/extend/tower.md")]
 struct PageOfTower;

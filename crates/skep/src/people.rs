@@ -1,7 +1,7 @@
 //! Accounts: who is signed in, how they prove it, and what they may do. With the cargo feature `people`.
 //!
 //! The mechanism is here; tables and pages are the application's. Start with [`Account`], which makes a type of the application one that
-//! signs in, and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to guide is `docs/guides/accounts.md`.
+//! signs in, and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to guide is `docs/guides/people/accounts.md`.
 
 #![cfg(feature = "people")]
 

@@ -1,6 +1,6 @@
 //! Server-sent events: a response that goes on, and that a page reads with `EventSource` (HTML, 9.2).
 //!
-//! Start with [`Cx::events`](crate::Cx::events). The how-to guide is `docs/guides/streams.md`.
+//! Start with [`Cx::events`](crate::Cx::events). The how-to guide is `docs/guides/live/streams.md`.
 
 use std::fmt::Write;
 use std::future::Future;

@@ -7,7 +7,7 @@
 //! | put a layer of `tower-http` around the application | [`App::layer`](crate::App::layer) |
 //! | use the application in an axum router or a server of your own | [`service`] |
 //!
-//! The how-to guide is `docs/guides/tower.md`.
+//! The how-to guide is `docs/guides/extend/tower.md`.
 
 #![cfg(feature = "tower")]
 

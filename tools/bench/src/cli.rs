@@ -71,7 +71,7 @@ Examples:
   skep bench compare 'new=./new --listen 127.0.0.1:{port}' 'old=./old --listen 127.0.0.1:{port}' --gate 'new>=0.97*old'
 
 `skep bench COMMAND --help` lists the options of a command, `skep bench load --help` those of a URL.
-How to measure, and how to read the figures: docs/guides/benchmark.md.";
+How to measure, and how to read the figures: docs/guides/run/benchmark.md.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn every_flag_of_every_command_is_in_the_guide() {
-        let docs = include_str!("../../../docs/guides/benchmark.md");
+        let docs = include_str!("../../../docs/guides/run/benchmark.md");
         for command in CommandLine::command().get_subcommands() {
             let flags: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
             assert!(flags.len() >= 8, "{command}");

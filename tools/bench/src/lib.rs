@@ -1,6 +1,6 @@
 //! Load, comparison and records: what every choice costs, side by side.
 //!
-//! The command is `skep bench`; `docs/guides/benchmark.md` says how to measure with it. As a library:
+//! The command is `skep bench`; `docs/guides/run/benchmark.md` says how to measure with it. As a library:
 //!
 //! | to | see |
 //! |---|---|

@@ -31,7 +31,7 @@ pub(crate) struct Flags {
     /// Keep what this record has of other experiments: a long run can be made in pieces
     #[arg(long, requires = "out")]
     pub(crate) add: bool,
-    /// Measure nothing: make docs/explanation/benchmarks.md and README.md's figures from this record of the posts
+    /// Measure nothing: make tools/posts.md and README.md's figures from this record of the posts
     #[arg(long, value_name = "FILE", value_parser = record)]
     pub(crate) page: Option<PathBuf>,
     /// First install the Debian packages that are missing (as root), then measure
@@ -48,7 +48,7 @@ pub(crate) struct Flags {
 const EXAMPLES: &str = "\
 Examples:
   cargo xtask peers hello --only skep,hyper --rounds 3
-  cargo xtask peers posts --install     the five posts' experiments, and docs/explanation/benchmarks.md
+  cargo xtask peers posts --install     the five posts' experiments, and tools/posts.md
   cargo xtask peers load                the load generator of `skep bench` beside wrk and oha, on one core";
 
 /// What one --only names.

@@ -1,4 +1,4 @@
-//! docs/explanation/benchmarks.md, made from a record: each post's table as published, the same measured again, and Skep beside it.
+//! tools/posts.md, made from a record: each post's table as published, the same measured again, and Skep beside it.
 //!
 //! The record is all it reads, so that the page of an old one can be made again. Start reading at [`page`].
 
@@ -45,15 +45,15 @@ pub(crate) fn measure_cache(file: &Path, install: bool) -> Result<String> {
     Ok(record.file_name().unwrap_or_default().to_string_lossy().into_owned())
 }
 
-/// Writes docs/explanation/benchmarks.md and the figures of README.md from this record.
+/// Writes tools/posts.md and the figures of README.md from this record.
 pub(crate) fn write(file: &Path) -> Result<()> {
     let recorded = Recorded::read(file)?;
-    let docs = repository().join("docs/explanation/benchmarks.md");
+    let docs = repository().join("tools/posts.md");
     fs::write(&docs, page(&recorded))?;
     let readme = repository().join("README.md");
     let text = fs::read_to_string(&readme)?;
     fs::write(&readme, readme::with_figures(&text, &recorded)?)?;
-    eprintln!("wrote docs/explanation/benchmarks.md and README.md's figures from {}", file.display());
+    eprintln!("wrote tools/posts.md and README.md's figures from {}", file.display());
     Ok(())
 }
 
@@ -217,8 +217,8 @@ mod tests {
         let Some(newest) = recorded::newest() else { return };
         let recorded = Recorded::read(&newest).unwrap();
         let again = format!("again: cargo xtask peers --page {}", recorded.name);
-        let docs = fs::read_to_string(repository().join("docs/explanation/benchmarks.md")).unwrap();
-        assert!(docs == page(&recorded), "docs/explanation/benchmarks.md is not what its record says; {again}");
+        let docs = fs::read_to_string(repository().join("tools/posts.md")).unwrap();
+        assert!(docs == page(&recorded), "tools/posts.md is not what its record says; {again}");
         let text = fs::read_to_string(repository().join("README.md")).unwrap();
         assert!(text == readme::with_figures(&text, &recorded).unwrap(), "README.md's figures are not; {again}");
     }

@@ -5,7 +5,7 @@ pub(super) struct Accepted {
     pub(super) suite: &'static str,
     /// A part of its text.
     pub(super) finding: &'static str,
-    /// Why. `docs/reference/suites.md` repeats it.
+    /// Why. `tools/suites.md` repeats it.
     pub(super) reason: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! A driver made of a `Store`: the example of docs/guides/cache-driver.md keeps the contract.
+//! A driver made of a `Store`: the example of docs/guides/extend/cache-driver.md keeps the contract.
 
 #![allow(unreachable_pub, reason = "the example is shown as it would be in a crate of its own")]
 #![allow(clippy::type_complexity, reason = "one type is easier to read here than two names")]
@@ -49,9 +49,9 @@ mod contract {
 
 #[test]
 fn the_page_about_drivers_shows_this_driver() {
-    let (source, page) = (include_str!("store.rs"), include_str!("../../../../docs/guides/cache-driver.md"));
+    let (source, page) = (include_str!("store.rs"), include_str!("../../../../docs/guides/extend/cache-driver.md"));
     let example = source.split("// docs: begin\n").nth(1).and_then(|rest| rest.split("// docs: end").next()).unwrap();
-    assert!(page.contains(example), "copy the example from this file to docs/guides/cache-driver.md");
+    assert!(page.contains(example), "copy the example from this file to docs/guides/extend/cache-driver.md");
 }
 
 #[test]

@@ -134,7 +134,7 @@ settings! {
     data ["--data" "DIR"]: Kind::Path, "data",
         "Data directory: everything that outlives the process. It is created if it is missing.";
     database: Kind::Text, "",
-        "Address of a PostgreSQL database, `postgres://USER:PASSWORD@HOST/NAME`; over a unix socket `postgres:///NAME?host=/run/postgresql&user=USER`. Needs the cargo feature `postgres`; [the guide](../guides/postgresql.md) has its parameters. Empty means SQLite: `database.sqlite` in the data directory.";
+        "Address of a PostgreSQL database, `postgres://USER:PASSWORD@HOST/NAME`; over a unix socket `postgres:///NAME?host=/run/postgresql&user=USER`. Needs the cargo feature `postgres`; [the guide](../guides/data/postgresql.md) has its parameters. Empty means SQLite: `database.sqlite` in the data directory.";
     databases.NAME.address: Kind::Text, "",
         "Address of a PostgreSQL database, as of `database`, for the database NAME of the application (`App::database_of`). Empty means SQLite: `databases/NAME/database.sqlite` in the data directory.";
     database_connections: Kind::Number(2..=64), "4",
@@ -215,7 +215,7 @@ settings! {
     log.access: Kind::Bool, "true",
         "Log each request. Values of query parameters that are usually secret (`password`, `token`, ...) are replaced by `***`.";
     log.access_outputs: Kind::List("stdout layout=combined"), "stdout",
-        "Where the access log goes: `stdout`, `stderr` or `file:PATH`, with options: `layout` (`text`, `common`, `combined`, `json`) or `pattern` (Apache's letters), `status=400` and `slow=1s` (only those), `except=/static` (not those), `sample=100` (one in a hundred below status 400), and for files `rotate`, `every`, `keep`, `compress`. [logging.md](../guides/logging.md) describes them.";
+        "Where the access log goes: `stdout`, `stderr` or `file:PATH`, with options: `layout` (`text`, `common`, `combined`, `json`) or `pattern` (Apache's letters), `status=400` and `slow=1s` (only those), `except=/static` (not those), `sample=100` (one in a hundred below status 400), and for files `rotate`, `every`, `keep`, `compress`. [logging.md](../guides/run/logging.md) describes them.";
     log.buffer: Kind::Size(KIB..=GIB), "256KiB",
         "Size of the buffer of each log output, and of the access log of each thread. When it is full, lines are dropped and counted; warnings and errors have `log.reserve` besides.";
     log.level: Kind::Choice(&["error", "warn", "info", "debug", "trace"]), "info",
@@ -227,7 +227,7 @@ settings! {
     log.mask: Kind::List("password"), "access_token; api_key; apikey; authorization; client_secret; cookie; passwd; password; private_key; refresh_token; secret; set_cookie; token",
         "Names whose values are replaced by `***`: of fields, and of `name=value` and `\"name\": \"value\"` within messages and texts. Case, `-` and `_` make no difference.";
     log.outputs: Kind::List("stderr layout=json"), "stderr; ring:100 level=warn",
-        "Where events go: `stdout`, `stderr`, `file:PATH`, `syslog`, `journald`, `otlp` (to `otlp.endpoint`) or `ring:LINES` (the last lines, for `--control status`), with options: `layout` (`text`, `colour`, `json`, `ecs`, `logfmt`) or `pattern` (Log4perl's letters), `level`, `most`, `only`, `except`, `match`, `additive`, and for files `rotate=100MiB`, `every=1d`, `keep=7`, `compress=yes`. [logging.md](../guides/logging.md) describes them.";
+        "Where events go: `stdout`, `stderr`, `file:PATH`, `syslog`, `journald`, `otlp` (to `otlp.endpoint`) or `ring:LINES` (the last lines, for `--control status`), with options: `layout` (`text`, `colour`, `json`, `ecs`, `logfmt`) or `pattern` (Log4perl's letters), `level`, `most`, `only`, `except`, `match`, `additive`, and for files `rotate=100MiB`, `every=1d`, `keep=7`, `compress=yes`. [logging.md](../guides/run/logging.md) describes them.";
     log.recorder: Kind::Size(0..=MIB), "0",
         "Bytes of debug lines that are kept of each request though their level is off, and written if the request fails or is slow: `4KiB`. 0 keeps none.";
     log.repeats: Kind::Number(0..=1_000_000), "10",

@@ -17,7 +17,7 @@ use tungstenite::client::IntoClientRequest;
 
 use super::support::start;
 
-const GUIDE: &str = include_str!("../../../../docs/guides/nginx.md");
+const GUIDE: &str = include_str!("../../../../docs/guides/run/nginx.md");
 
 /// nginx in front of a server, as the guide says, but for paths and ports.
 struct Site {

@@ -54,7 +54,7 @@ use crate::response::Result;
 /// ```
 ///
 /// All threads share the counts, and with `mpm = "prefork"` all processes; several machines need a tier that they
-/// share, and the limit is one for all: `[cache.skep-limits]`, `docs/guides/rate-limit.md`.
+/// share, and the limit is one for all: `[cache.skep-limits]`, `docs/guides/people/rate-limit.md`.
 pub trait RateLimit: 'static {
     /// Tells limits apart. Guards of the same name share their counts.
     const NAME: &'static str;

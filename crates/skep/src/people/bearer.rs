@@ -73,7 +73,7 @@ const BYTES: usize = 48;
 /// }
 /// ```
 ///
-/// The guide is `docs/guides/access-tokens.md`.
+/// The guide is `docs/guides/people/access-tokens.md`.
 #[non_exhaustive]
 pub struct AccessToken {
     /// The token, to be shown once: 64 letters, digits, `-` and `_`.

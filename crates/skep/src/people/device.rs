@@ -56,7 +56,7 @@ pub struct UserSession {
 
 /// The sessions of a user on all devices, the one that was used last first.
 ///
-/// An example is in the guide, `docs/guides/accounts.md`.
+/// An example is in the guide, `docs/guides/people/accounts.md`.
 pub async fn user_sessions<A: Account>(cx: &Cx<'_>, account: &A) -> Result<Vec<UserSession>> {
     let mut all = cx.session().all_of(&owner::<A>(&account.id())).await?;
     all.retain(|session| is_of(session, account));

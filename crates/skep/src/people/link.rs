@@ -29,7 +29,7 @@ use crate::response::Result;
 
 /// An account with an e-mail address.
 ///
-/// An example is in the guide, `docs/guides/accounts.md`.
+/// An example is in the guide, `docs/guides/people/accounts.md`.
 pub trait MailAccount: Account {
     /// The account with this address, as it was typed.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]

@@ -3,7 +3,7 @@
 //!
 //! Each ceremony has two steps. A `begin_…` function gives the options that the browser asks its authenticator with, as JSON; a script hands
 //! them over and puts what comes back into a form. [`register`], [`passkey_sign_in`] and [`passkey_second_factor`] verify that. Tables and
-//! pages are the application's: [`PasskeyAccount`]. The how-to guide is `docs/guides/passkeys.md`.
+//! pages are the application's: [`PasskeyAccount`]. The how-to guide is `docs/guides/people/passkeys.md`.
 //!
 //! No attestation is asked for: which make an authenticator is of is nobody's business here, so a statement about it is not read.
 //!

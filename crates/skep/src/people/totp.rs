@@ -62,7 +62,7 @@ impl Totp {
     /// codes, and who copies it to another account neither. [`TotpAccount::sealed_totp`](super::TotpAccount::sealed_totp) gives it back.
     ///
     /// When keys are rotated, the old one is needed until all that it sealed is sealed again. An example is in the guide,
-    /// `docs/guides/sign-up.md`.
+    /// `docs/guides/people/sign-up.md`.
     ///
     /// # Errors
     /// If the application's keys cannot be read.

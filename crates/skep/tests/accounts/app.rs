@@ -1,4 +1,4 @@
-//! The pages around accounts, as an application has them. `docs/guides/sign-up.md` quotes this file.
+//! The pages around accounts, as an application has them. `docs/guides/people/sign-up.md` quotes this file.
 
 use skep::form::{Email, Password, Text};
 use skep::mail::Mail;

@@ -1,4 +1,4 @@
-//! An application whose users sign in with a provider. `docs/guides/oidc.md` quotes this file.
+//! An application whose users sign in with a provider. `docs/guides/people/oidc.md` quotes this file.
 
 use skep::Secret;
 use skep::people::oidc::{Claims, Provider};

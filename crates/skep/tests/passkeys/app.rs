@@ -1,4 +1,4 @@
-//! An application whose users have passkeys. `docs/guides/passkeys.md` quotes this file.
+//! An application whose users have passkeys. `docs/guides/people/passkeys.md` quotes this file.
 
 use skep::form::{Hidden, Text};
 use skep::people::passkeys::{

@@ -156,7 +156,9 @@ fn app() -> App {
 
 #[test]
 fn old_entries_are_deleted() {
-    let site = app().open(skep::Setup::default()).unwrap();
+    let mut setup = skep::Setup::default();
+    setup.temporary_database = true;
+    let site = app().open(setup).unwrap();
     site.db()
         .write(|db| db.execute(sql!("insert into entry (name, text, written) values ('Ann', 'Old.', '2001-01-01')")))
         .unwrap();

@@ -1,6 +1,6 @@
 //! The five posts' experiments: what each measured, with what there is of its peers today and with Skep beside them.
 //!
-//! Names of variants are those of the tables in docs/explanation/benchmarks.md, where the published figures stand beside them.
+//! Names of variants are those of the tables in tools/posts.md, where the published figures stand beside them.
 
 use super::{Absent, Experiment, Load, Same, Variant, variant};
 use crate::goal::{Bound, Goal};

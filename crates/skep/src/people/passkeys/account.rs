@@ -7,7 +7,7 @@ use crate::sql::Row;
 
 /// A passkey, as it is stored: nothing in it is secret. A column for each field.
 ///
-/// An example is in the guide, `docs/guides/passkeys.md`.
+/// An example is in the guide, `docs/guides/people/passkeys.md`.
 #[derive(Clone, Debug, PartialEq, Eq, Row)]
 #[expect(clippy::exhaustive_structs, reason = "an application makes it from its row")]
 pub struct Passkey {
@@ -23,7 +23,7 @@ pub struct Passkey {
 
 /// What a passkey is for.
 ///
-/// An example is in the guide, `docs/guides/passkeys.md`.
+/// An example is in the guide, `docs/guides/people/passkeys.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[expect(clippy::exhaustive_enums, reason = "there is no third factor")]
 pub enum Factor {
@@ -35,7 +35,7 @@ pub enum Factor {
 
 /// An account that may have passkeys, in a table of the application.
 ///
-/// An example is in the guide, `docs/guides/passkeys.md`. [`Account::id`] goes to authenticators, so it must tell nothing about the user, and
+/// An example is in the guide, `docs/guides/people/passkeys.md`. [`Account::id`] goes to authenticators, so it must tell nothing about the user, and
 /// have 48 bytes at most.
 pub trait PasskeyAccount: Account {
     /// Its passkeys.

@@ -27,7 +27,7 @@ const LONGEST_HANDLE: usize = 64;
 /// # Errors 429 if one address (a /64 of IPv6) began 50 times in a while. 404 without `base_url` outside of
 /// development, which says whose passkeys they are.
 ///
-/// An example is in the guide, `docs/guides/passkeys.md`.
+/// An example is in the guide, `docs/guides/people/passkeys.md`.
 pub async fn begin_registration<A: PasskeyAccount>(
     cx: &Cx<'_>,
     account: &A,
@@ -66,7 +66,7 @@ pub async fn begin_registration<A: PasskeyAccount>(
 /// # Errors
 /// See [`PasskeyError`].
 ///
-/// An example is in the guide, `docs/guides/passkeys.md`.
+/// An example is in the guide, `docs/guides/people/passkeys.md`.
 pub async fn register<A: PasskeyAccount>(
     cx: &Cx<'_>,
     account: &A,
@@ -91,7 +91,7 @@ pub async fn register<A: PasskeyAccount>(
 
 /// Removes a passkey of this account: false if it has no such passkey. The user's device may still offer it.
 ///
-/// An example is in the guide, `docs/guides/passkeys.md`.
+/// An example is in the guide, `docs/guides/people/passkeys.md`.
 pub async fn remove_passkey<A: PasskeyAccount>(cx: &Cx<'_>, account: &A, id: &str) -> Result<bool> {
     let removed = account.delete_passkey(cx, id).await?;
     if removed {
@@ -102,7 +102,7 @@ pub async fn remove_passkey<A: PasskeyAccount>(cx: &Cx<'_>, account: &A, id: &st
 
 /// Begins to sign in somebody whom the passkey will name: the options for the browser, as JSON. Errors are those of [`begin_registration`].
 ///
-/// An example is in the guide, `docs/guides/passkeys.md`.
+/// An example is in the guide, `docs/guides/people/passkeys.md`.
 pub async fn begin_sign_in(cx: &Cx<'_>) -> Result<Response> {
     options(cx, Purpose::SignIn, &[], "required").await
 }
@@ -114,7 +114,7 @@ pub async fn begin_sign_in(cx: &Cx<'_>) -> Result<Response> {
 /// # Errors
 /// See [`PasskeyError`]. Each is among the security events, too. 429 if one address completed 50 times in a while.
 ///
-/// An example is in the guide, `docs/guides/passkeys.md`.
+/// An example is in the guide, `docs/guides/people/passkeys.md`.
 pub async fn passkey_sign_in<A: PasskeyAccount>(cx: &mut Cx<'_>, response: &str) -> Result<A, PasskeyError> {
     spend_of_address(cx, "passkey-response").await?;
     match first_factor::<A>(cx, response).await {
@@ -134,7 +134,7 @@ pub async fn passkey_sign_in<A: PasskeyAccount>(cx: &mut Cx<'_>, response: &str)
 /// # Errors
 /// Those of [`Account::refuse`] if nobody has passed the first factor, and those of [`begin_registration`].
 ///
-/// An example is in the guide, `docs/guides/passkeys.md`.
+/// An example is in the guide, `docs/guides/people/passkeys.md`.
 pub async fn begin_second_factor<A: PasskeyAccount>(cx: &Cx<'_>) -> Result<Response> {
     let Some(account) = awaiting_second_factor::<A>(cx).await? else { return Err(A::refuse(cx)) };
     let known = account.passkeys(cx).await?;
@@ -146,7 +146,7 @@ pub async fn begin_second_factor<A: PasskeyAccount>(cx: &Cx<'_>) -> Result<Respo
 /// # Errors
 /// Those of [`Account::refuse`] if nobody has passed the first factor, and those of [`passkey_sign_in`].
 ///
-/// An example is in the guide, `docs/guides/passkeys.md`.
+/// An example is in the guide, `docs/guides/people/passkeys.md`.
 pub async fn passkey_second_factor<A: PasskeyAccount>(cx: &mut Cx<'_>, response: &str) -> Result<A, PasskeyError> {
     spend_of_address(cx, "passkey-response").await?;
     let Some(account) = awaiting_second_factor::<A>(cx).await? else { return Err(A::refuse(cx).into()) };

@@ -1,4 +1,4 @@
--- The database of docs/guides/database.md.
+-- The database of docs/guides/data/database.md.
 create table hive (
     id integer primary key,
     name text not null unique,

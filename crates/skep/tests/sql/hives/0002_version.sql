@@ -1,2 +1,2 @@
--- What docs/guides/database.md adds for optimistic locking.
+-- What docs/guides/data/database.md adds for optimistic locking.
 alter table hive add column version integer not null default 1;
