@@ -12,7 +12,7 @@ use crate::report::Report;
 /// It is looked at twice a second, and goes on while its successor starts: at 200 MiB a second that is this much.
 const MOST: u64 = 450;
 
-/// So many MiB are forgotten: several times what a process may have. On a busy machine that takes a while.
+/// MiB to forget, several times what a process may have. On a busy machine that takes a while.
 const ENOUGH: u64 = 300;
 
 pub(super) fn run(stage: &Stage<'_>, report: &mut Report) -> Result<()> {
