@@ -8,6 +8,8 @@ mod mail;
 mod reader;
 mod streams;
 
+#[cfg(feature = "people")]
+use std::cell::RefCell;
 use std::cell::{Cell, OnceCell};
 use std::path::Path;
 use std::time::Duration;
@@ -74,7 +76,7 @@ pub struct Cx<'r> {
     has_begun: Cell<bool>,
     /// What is done with a response that goes on: it ends with what a guard has admitted.
     #[cfg(feature = "people")]
-    watch: Cell<Option<streams::Watch>>,
+    watches: RefCell<Vec<streams::Watch>>,
 }
 
 impl<'r> Cx<'r> {
@@ -98,7 +100,7 @@ impl<'r> Cx<'r> {
             memory: None,
             has_begun: Cell::new(false),
             #[cfg(feature = "people")]
-            watch: Cell::new(None),
+            watches: RefCell::default(),
         }
     }
 

@@ -137,6 +137,7 @@ impl Hosted {
             number("SESSION_IDLE", session.idle.as_secs()),
             number("SESSION_LIFE", session.life.as_secs()),
             (session.store == SessionStore::Cookie).then(|| ("SKEP_SESSION_STORE".into(), "cookie".into())),
+            self.setup().notices.then(|| ("SKEP_MAIL_NOTICES".into(), "1".into())),
             (session.cookie == CookieLife::Lasting).then(|| ("SKEP_SESSION_COOKIE".into(), "lasting".into())),
             number("FETCH_TIME", u64::try_from(fetch.time.as_millis()).unwrap_or(u64::MAX)),
             number("FETCH_BODY", fetch.body),

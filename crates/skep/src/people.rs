@@ -51,7 +51,8 @@ pub use second::{TotpAccount, awaiting_second_factor, confirm_totp, second_facto
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use sign_in::sign_in_by_id;
 pub use sign_in::{
-    PasswordAccount, change_password, password_sign_in, return_to, sign_in, sign_out, sign_out_everywhere,
+    PasswordAccount, change_password, password_sign_in, prove_password, return_to, sign_in, sign_out,
+    sign_out_everywhere,
 };
 pub use stamp::Stamp;
 pub use token::OneTimeToken;

@@ -36,6 +36,7 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
     if env::var("SKEP_SESSION_STORE").is_ok_and(|value| value == "cookie") {
         setup.session.store = SessionStore::Cookie;
     }
+    setup.notices = env::var_os("SKEP_MAIL_NOTICES").is_some();
     if env::var("SKEP_SESSION_COOKIE").is_ok_and(|value| value == "lasting") {
         setup.session.cookie = CookieLife::Lasting;
     }

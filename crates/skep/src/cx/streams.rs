@@ -99,7 +99,10 @@ impl<'r> Cx<'r> {
 impl Cx<'_> {
     /// A guard has admitted somebody: what goes on after the response ends when that would be refused.
     pub(crate) fn hold(&self, watch: Watch) {
-        self.watch.set(Some(watch));
+        let mut watches = self.watches.borrow_mut();
+        if !watches.iter().any(|held| std::ptr::fn_addr_eq(*held, watch)) {
+            watches.push(watch);
+        }
     }
 
     /// Has a response that goes on end with what admitted its request.
@@ -114,9 +117,12 @@ impl Cx<'_> {
 
     /// The same for a response that is not there yet.
     pub(crate) async fn watcher(&self) -> Result<Option<WatchResponse>> {
-        match self.watch.get() {
-            Some(watch) => watch(self).await.map(Some),
-            None => Ok(None),
+        let mut all = Vec::new();
+        for watch in self.watches.take() {
+            all.push(watch(self).await?);
         }
+        let all = (!all.is_empty()).then_some(all);
+        Ok(all
+            .map(|all| Box::new(move |response: &mut Response| all.into_iter().for_each(|watch| watch(response))) as _))
     }
 }

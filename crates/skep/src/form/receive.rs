@@ -137,9 +137,15 @@ impl Receiver<'_> {
 
     /// 415 for an encoding that is not known, 400 for what is no text in it.
     fn decode(&mut self, texts: Vec<Encoded>, pairs: &mut Pairs<'static>) -> Result<()> {
-        let of_form = texts.iter().find(|text| text.name == CHARSET).map(|text| text.bytes.escape_ascii().to_string());
+        let of_form = texts.iter().find(|text| text.name == CHARSET && !text.bytes.is_empty());
+        let of_form = of_form.map(|text| text.bytes.escape_ascii().to_string());
         for Encoded { name, bytes, charset } in texts {
-            let label = charset.as_deref().or(of_form.as_deref()).filter(|_| name != CHARSET).unwrap_or("utf-8");
+            let label = charset
+                .as_deref()
+                .filter(|label| !label.is_empty())
+                .or(of_form.as_deref())
+                .filter(|_| name != CHARSET)
+                .unwrap_or("utf-8");
             let about = |text: &str| format!("{}: {text}", crate::param::quoted(&name));
             let charset = Charset::of(label).ok_or_else(|| {
                 let message = about(&format!("the encoding {} is not known here", crate::param::quoted(label)));

@@ -104,7 +104,8 @@ pub trait Account: Sized + 'static {
     /// `random uuid not null default gen_random_uuid()`.
     fn stamp(&self) -> Stamp;
 
-    /// What log lines and error pages call the user. No secret.
+    /// What log lines and error pages call the user. No secret. Where users choose it themselves,
+    /// [`notice_address`](Self::notice_address) has to be another one than the default.
     fn name(&self) -> &str;
 
     /// Where its owner gets mail about what has happened to it: a sign-in from a new device, another password
@@ -144,7 +145,7 @@ pub struct Signed<A>(A);
 
 impl<A: Account> Guard for Signed<A> {
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
-        match find::<A>(cx).await? {
+        match find_and_hold::<A>(cx).await? {
             Some((account, _)) => Ok(Self(account)),
             None => Err(A::refuse(cx)),
         }
@@ -185,7 +186,7 @@ pub struct Maybe<A>(Option<A>);
 
 impl<A: Account> Guard for Maybe<A> {
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
-        Ok(Self(find::<A>(cx).await?.map(|(account, _)| account)))
+        Ok(Self(find_and_hold::<A>(cx).await?.map(|(account, _)| account)))
     }
 }
 
@@ -196,7 +197,7 @@ pub struct Fresh<A>(A);
 
 impl<A: Account> Guard for Fresh<A> {
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
-        let Some((account, proved)) = find::<A>(cx).await? else { return Err(A::refuse(cx)) };
+        let Some((account, proved)) = find_and_hold::<A>(cx).await? else { return Err(A::refuse(cx)) };
         let age = now(cx).saturating_sub(proved);
         if u128::from(age) <= A::FRESH.as_millis() { Ok(Self(account)) } else { Err(account.refuse_stale(cx)) }
     }
@@ -322,8 +323,16 @@ async fn find<A: Account>(cx: &mut Cx<'_>) -> Result<Option<(A, u64)>> {
         return Ok(None);
     };
     cx.set_user(account.name());
-    cx.hold(by_session::<A>);
     Ok(Some((account, signed_in.proved)))
+}
+
+/// The same, and what goes on after the response ends with the session.
+async fn find_and_hold<A: Account>(cx: &mut Cx<'_>) -> Result<Option<(A, u64)>> {
+    let found = find(cx).await?;
+    if found.is_some() {
+        cx.hold(by_session::<A>);
+    }
+    Ok(found)
 }
 
 /// Milliseconds since 1970.

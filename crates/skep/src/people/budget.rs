@@ -112,9 +112,14 @@ impl Budget {
 }
 
 impl Attempt {
+    /// It was no try: nothing was compared.
+    pub(super) async fn give_back(&self, cx: &Cx<'_>) -> Result<()> {
+        limit::give_back(cx, self.budget.store, &self.counts).await
+    }
+
     /// It was no guess: counts it nowhere, and forgets those of this client before it.
     pub(super) async fn succeeded(self, cx: &Cx<'_>) -> Result<()> {
-        limit::give_back(cx, self.budget.store, &self.counts).await?;
+        self.give_back(cx).await?;
         limit::clear(cx, self.budget.store, &self.own).await
     }
 }

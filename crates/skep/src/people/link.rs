@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use skep_cache::Pace;
@@ -17,14 +18,14 @@ use super::budget::{self, Budget, spend_of_address};
 use super::event::{EventKind, notify, record};
 use super::known::{self, digest};
 use super::password::hash_password;
-use super::sign_in::{PasswordAccount, SIGNED_UP, sign_in, sign_out_everywhere, spend_attempt};
+use super::sign_in::{PasswordAccount, SIGNED_UP, note_name, sign_in, sign_out_everywhere, spend_attempt};
 use super::stamp::Stamp;
 use super::tick::wait_for_tick;
 use super::token::OneTimeToken;
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::guard::limit::MAILS;
-use crate::mail::Mail;
+use crate::mail::{Mail, Mailbox};
 use crate::response::Result;
 
 /// An account with an e-mail address.
@@ -83,7 +84,7 @@ static CHANGE_MAILS: Budget = mails("change");
 /// the mail from the address that it goes to and the token. The response must not depend on anything but success.
 ///
 /// # Errors
-/// 429 if too many mails were asked for, to this address or from this network. 500 without `base_url` outside of development: links would
+/// 422 for what is not an e-mail address alone. 429 if too many mails were asked for, to this address or from this network. 500 without `base_url` outside of development: links would
 /// lead wherever the client's `Host` says.
 pub async fn send_sign_in_link<A: MailAccount>(
     cx: &Cx<'_>,
@@ -100,6 +101,7 @@ pub async fn redeem_sign_in_link<A: MailAccount>(cx: &mut Cx<'_>, token: &str) -
     let account = prove(cx, proof, A::stamp).await?;
     if let Some(account) = &account {
         sign_in(cx, account).await?;
+        note_name(cx, account, account.email())?;
     }
     Ok(account)
 }
@@ -138,7 +140,8 @@ pub async fn redeem_reset_link<A: MailAccount + PasswordAccount>(
     account.set_password_hash(cx, &hash).await?;
     record(cx, EventKind::PasswordReset, Some(&account)).await;
     sign_out_everywhere(cx, &account).await?;
-    Ok(Some(account))
+    // With the new password, so that it can be signed in.
+    Ok(Some(A::find(cx, &account.id()).await?.unwrap_or(account)))
 }
 
 /// Sends a link with which somebody signs up, or, to an address that has an account, a mail that says so: `mail` gets the address, and the
@@ -262,6 +265,10 @@ async fn send_link<A: MailAccount>(
 async fn may_send<A: MailAccount>(cx: &Cx<'_>, budget: &'static Budget, email: &str, is_name: bool) -> Result<()> {
     if !knows_its_address(cx) {
         return Err(Error::internal("links in mails need the setting `base_url`: anybody can write another `Host`"));
+    }
+    if !Mailbox::is_bare(email.trim()) {
+        // "x1 <ada@example.org>" and "x2 <ada@example.org>" would be two recipients, with a budget each.
+        return Err(Error::new(StatusCode::UNPROCESSABLE_ENTITY).with_message("This is not an e-mail address."));
     }
     let mark = is_name.then(|| known::mark_of_name(A::KIND, email));
     let find = async || A::find_by_email(cx, email).await;

@@ -14,6 +14,7 @@ use super::remember::{forget, forget_another};
 use super::second::FIRST_FACTOR;
 use super::tick::wait_for_tick;
 use crate::cx::Cx;
+use crate::error::Error;
 use crate::guard::limit::{ATTEMPTS, Count, too_many};
 use crate::link::Destination;
 use crate::response::Result;
@@ -58,7 +59,7 @@ pub(crate) async fn sign_in_by_id<A: Account>(cx: &mut Cx<'_>, id: &str) -> Resu
 ///
 /// [`Session::begin_for`]: crate::session::Session::begin_for
 pub(super) async fn establish<A: Account>(cx: &mut Cx<'_>, account: &A, proved: u64, event: EventKind) -> Result<()> {
-    let is_known = known::device(cx, &known::mark_of_account(A::KIND, &account.id(), &account.stamp())?).is_some();
+    let is_known = known::device(cx, &mark(account)?).is_some();
     let is_own = is_own(cx, account).await?;
     establish_in(cx, account, proved, (event, is_own, is_known)).await
 }
@@ -84,7 +85,7 @@ async fn establish_in<A: Account>(
     session.remove(&SIGNED_UP).await?;
     cx.set_user(account.name());
     record(cx, event, Some(account)).await;
-    known::note(cx, marks(account)?);
+    known::note(cx, vec![mark(account)?]);
     if !is_known && !is_new_account && event == EventKind::SignedIn {
         notify(cx, EventKind::NewDevice, account).await;
     }
@@ -208,14 +209,59 @@ static GUESSES: Budget = Budget {
 ///
 /// An example is at [`PasswordAccount`].
 pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, password: &str) -> Result<Option<A>> {
+    let Some(account) = prove_password::<A>(cx, name, password).await? else { return Ok(None) };
+    sign_in(cx, &account).await?;
+    note_name(cx, &account, name)?;
+    Ok(Some(account))
+}
+
+/// This browser has proved to belong to the name. With a second factor, it has not signed in yet.
+pub(super) fn note_name<A: Account>(cx: &Cx<'_>, account: &A, name: &str) -> Result<()> {
+    let by_name = known::mark_of_name(A::KIND, name);
+    let marks = if account.has_second_factor() { vec![by_name] } else { vec![mark(account)?, by_name] };
+    known::note(cx, marks);
+    Ok(())
+}
+
+/// The account with this name and password, without signing it in: for programs that get an
+/// [access token](super::AccessToken) for a password. It is counted, recorded and refused as [`password_sign_in`] is.
+/// It asks for no second factor: refuse accounts that [have one](Account::has_second_factor).
+///
+/// # Errors
+/// Those of [`password_sign_in`].
+///
+/// ```
+/// # use skep::form::{Email, Password};
+/// # use skep::people::{AccessToken, PasswordAccount, prove_password};
+/// # use skep::prelude::*;
+/// # async fn example<User: PasswordAccount>(cx: &mut Cx<'_>, email: &str, password: &str) -> Result {
+/// let account = prove_password::<User>(cx, email, password).await?.filter(|user| !user.has_second_factor());
+/// let Some(account) = account else { return Err(skep::Error::unauthorized("That is no password for a token.")) };
+/// let token = AccessToken::generate_for(&account)?;
+/// # Ok(Response::text(token.shown))
+/// # }
+/// ```
+pub async fn prove_password<A: PasswordAccount>(cx: &Cx<'_>, name: &str, password: &str) -> Result<Option<A>> {
     let begun = Instant::now();
     let mark = known::mark_of_name(A::KIND, name);
     let subject = budget::subject(A::KIND, name);
     let find = async || A::find_by_name(cx, name).await;
     let attempt = spend_attempt(cx, &GUESSES, (&subject, Some(&mark)), name, find).await?;
-    let account = A::find_by_name(cx, name).await?;
-    let hash = account.as_ref().and_then(A::password_hash);
-    let verdict = verify(cx, password, hash).await?;
+    let compared = async {
+        let account = A::find_by_name(cx, name).await?;
+        let verdict = verify(cx, password, account.as_ref().and_then(A::password_hash)).await?;
+        Ok((account, verdict))
+    };
+    let (account, verdict) = match compared.await {
+        Ok(compared) => compared,
+        Err(error) => {
+            // Nothing was compared, through no fault of the client's.
+            if error.status().is_server_error() {
+                attempt.give_back(cx).await?;
+            }
+            return Err(error);
+        }
+    };
     if verdict == Verdict::Wrong {
         // Not what was typed: it may be a password in the wrong field.
         record_attempt(cx, EventKind::SignInRefused, account.as_ref(), name).await;
@@ -226,12 +272,12 @@ pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, p
     // Who knows the password did not guess.
     attempt.succeeded(cx).await?;
     if let Some(hash) = account.password_hash().filter(|hash| verdict == Verdict::AsTyped || is_outdated(cx, hash)) {
-        let hash = hash_again(cx, password, hash).await?;
-        account.set_password_hash(cx, &hash).await?;
+        let again = hash_again(cx, password, hash).await?;
+        // Meanwhile it may have been changed, and must not be again what it was.
+        if A::find(cx, &account.id()).await?.is_some_and(|now| now.password_hash() == Some(hash)) {
+            account.set_password_hash(cx, &again).await?;
+        }
     }
-    sign_in(cx, &account).await?;
-    let also = if account.has_second_factor() { vec![mark] } else { [marks(&account)?, vec![mark]].concat() };
-    known::note(cx, also);
     Ok(Some(account))
 }
 
@@ -271,12 +317,10 @@ pub(super) async fn spend_of_account<A: Account>(
     Err(too_many(refused.wait))
 }
 
-/// What a browser is known by that has signed in as this account.
-fn marks<A: Account>(account: &A) -> Result<Vec<String>> {
-    Ok(vec![
-        known::mark_of_account(A::KIND, &account.id(), &account.stamp())?,
-        known::mark_of_name(A::KIND, account.name()),
-    ])
+/// What a browser is known by that has signed in as this account. Its name is none: users may choose how they are
+/// called, and one who is called like another's address is no acquaintance of theirs.
+fn mark<A: Account>(account: &A) -> Result<String> {
+    known::mark_of_account(A::KIND, &account.id(), &account.stamp())
 }
 
 /// Changes a password: false if `old` is wrong. The user's other sessions end with what is open in their name,
@@ -302,6 +346,12 @@ pub async fn change_password<A: PasswordAccount>(cx: &mut Cx<'_>, account: &A, o
     account.set_password_hash(cx, &hash).await?;
     record(cx, EventKind::PasswordChanged, Some(account)).await;
     let Some(account) = A::find(cx, &account.id()).await? else { return Err(A::refuse(cx)) };
+    if account.password_hash() != Some(&*hash) {
+        return Err(Error::internal(
+            "`Account::find` does not see what `PasswordAccount::set_password_hash` has stored: both have to use `cx.db()`, \
+             or both the request's transaction",
+        ));
+    }
     // Its owner hears of the new password.
     establish_in(cx, &account, now(cx), (EventKind::SignedIn, is_own, true)).await?;
     cx.session().end_others_of(&owner).await?;

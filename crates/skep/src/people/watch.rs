@@ -107,11 +107,16 @@ impl Check {
     async fn passes(&self) -> bool {
         let resources = self.resources.for_request();
         let cx = Cx::new(&self.parts, self.peer, (Body::empty(), 0), &resources, self.id);
-        self.recheck.recheck(&cx).await.unwrap_or_else(|error| {
+        match self.recheck.recheck(&cx).await {
+            Ok(passes) => passes,
             // A store that is not there signs nobody out; it is asked again.
-            tracing::warn!(target: "skep::security", id = %self.id, "cannot ask whether this user is still signed in: {error}");
-            true
-        })
+            Err(error) if error.status().is_server_error() => {
+                tracing::warn!(target: "skep::security", id = %self.id, "cannot ask whether this user is still signed in: {error}");
+                true
+            }
+            // An account or a rule that refuses by an error would refuse the request now.
+            Err(_) => false,
+        }
     }
 }
 

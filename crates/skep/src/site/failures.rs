@@ -18,6 +18,7 @@ use crate::panic;
 use crate::request::{Peer, RequestId};
 use crate::resources::ThreadResources;
 use crate::response::Response;
+use crate::sql;
 use crate::validation;
 
 /// What is known of a request that failed.
@@ -104,6 +105,7 @@ impl Local {
 }
 
 static UNAVAILABLE: LogLimit = LogLimit::new("requests answered with 503");
+static REFUSED: LogLimit = LogLimit::new("values that a database refused");
 
 fn log(error: &Error, id: RequestId, about: &About<'_>, masks: &Masks) {
     let method = about.parts.map_or("-", |parts| parts.method.as_str());
@@ -114,7 +116,14 @@ fn log(error: &Error, id: RequestId, about: &About<'_>, masks: &Masks) {
         UNAVAILABLE.log(|| tracing::error!(target: "skep::request", %id, method, path, user, "{error}"));
     } else if error.is_ours() {
         tracing::error!(target: "skep::request", %id, method, path, user, "{error}");
+    } else if error.cause().is_some_and(is_invalid_value) {
+        // Nearly always the client's fault, but the value may be one of a stored row.
+        REFUSED.log(|| tracing::warn!(target: "skep::request", %id, method, path, user, "{error}"));
     } else {
         tracing::debug!(target: "skep::request", %id, method, path, user, "{error}");
     }
+}
+
+fn is_invalid_value(cause: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+    cause.downcast_ref::<sql::Error>().is_some_and(sql::Error::is_invalid_value)
 }

@@ -200,7 +200,8 @@ impl Error {
             #[cfg(any(feature = "postgres", target_family = "wasm"))]
             Kind::Postgres { code, parameter, .. } => {
                 let is_limit = states::LIMITS.contains(&&**code);
-                (has_values && is_limit) || (code.starts_with(states::DATA) && (has_values || parameter.is_some()))
+                let is_data = code.starts_with(states::DATA) && !states::OF_STATEMENT.contains(&&**code);
+                (has_values && is_limit) || (is_data && (has_values || parameter.is_some()))
             }
             _ => false,
         }

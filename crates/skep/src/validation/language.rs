@@ -6,25 +6,30 @@ use http::header::ACCEPT_LANGUAGE;
 use super::Messages;
 use crate::list::weighted;
 
+/// Of more ranges, and of longer ones, nothing is read: each is compared with each, and no user has so many languages.
+const RANGES: usize = 32;
+const LENGTH: usize = 64;
+
 /// The best of `languages` for an `Accept-Language` (RFC 9110, 12.5.4; the lookup of RFC 4647, 3.4): the first where nothing fits.
 pub(crate) fn choose<'m>(languages: &'m [Messages], headers: Option<&HeaderMap>) -> &'m Messages {
     let first = languages.first().unwrap_or(&Messages::ENGLISH);
     let Some(headers) = headers.filter(|_| languages.len() > 1) else { return first };
-    let ranges = || weighted(headers, &ACCEPT_LANGUAGE);
+    let ranges = weighted(headers, &ACCEPT_LANGUAGE).filter(|(range, _)| range.len() <= LENGTH);
+    let ranges: Vec<_> = ranges.take(RANGES).collect();
     let mut best: Option<(u16, &Messages)> = None;
-    for (range, weight) in ranges() {
+    for &(range, weight) in &ranges {
         // Of two that are liked the same, the first named wins.
         if weight <= best.map_or(0, |(weight, _)| weight) {
             continue;
         }
         let found = if range == "*" {
             // It stands for what no other range names.
-            languages.iter().find(|one| !ranges().any(|(other, _)| is_within(one.language, other)))
+            languages.iter().find(|one| !ranges.iter().any(|(other, _)| is_within(one.language, other)))
         } else {
             // A range with the weight 0 excludes what it names better than this one does.
             let excluded = |tag: &str| {
                 let more = |other: &str| other.len() > range.len() || !is_within(tag, range);
-                ranges().any(|(other, weight)| weight == 0 && is_within(tag, other) && more(other))
+                ranges.iter().any(|&(other, weight)| weight == 0 && is_within(tag, other) && more(other))
             };
             look_up(languages, range, excluded)
         };

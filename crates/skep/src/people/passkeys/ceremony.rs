@@ -24,7 +24,8 @@ const LONGEST_HANDLE: usize = 64;
 /// Begins to register a passkey of this account: the options for the browser, as JSON. Browsers show the `site`'s name. Passkeys that the
 /// account has are left out. Let only those come here who are [`Fresh`](crate::people::Fresh): a passkey opens the account for ever.
 ///
-/// # Errors 429 if one address (a /64 of IPv6) began 50 times in a while. 404 without `base_url` outside of
+/// # Errors
+/// 429 if one address (a /64 of IPv6) began 50 times in a while. 404 without `base_url` outside of
 /// development, which says whose passkeys they are.
 ///
 /// An example is in the guide, `docs/guides/people/passkeys.md`.

@@ -41,6 +41,9 @@ pub(in crate::sql) mod states {
     /// The class "data exception".
     #[cfg(any(feature = "postgres", target_family = "wasm"))]
     pub(in crate::sql) const DATA: &str = "22";
+    /// "division by zero" and "sequence generator limit exceeded": of this class, and seldom a fault of a value.
+    #[cfg(any(feature = "postgres", target_family = "wasm"))]
+    pub(in crate::sql) const OF_STATEMENT: [&str; 2] = ["22012", "2200H"];
     /// A limit of PostgreSQL is exceeded, such as that of an entry of an index; or that of how deep a value is nested.
     #[cfg(any(feature = "postgres", target_family = "wasm"))]
     pub(in crate::sql) const LIMITS: [&str; 2] = ["54000", "54001"];

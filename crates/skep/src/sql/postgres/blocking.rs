@@ -46,7 +46,8 @@ impl Remote {
     pub(in crate::sql) fn control(&self, text: &'static str) -> Result<()> {
         let undoes = text == "commit" && self.has_failed.get();
         let text = if undoes { "rollback" } else { text };
-        self.run(move |connection| async move { connection.batch(text).await })??;
+        let outcome = self.run(move |connection| async move { connection.batch(text).await })?;
+        outcome.map_err(|error| if text == "commit" { error.in_doubt() } else { error })?;
         self.in_transaction.set(text == "begin");
         self.has_failed.set(false);
         if undoes { Err(Kind::Abandoned.into()) } else { Ok(()) }
@@ -59,7 +60,10 @@ impl Remote {
     /// Runs a statement, and says whether it may have changed something.
     pub(in crate::sql) fn ask<R: Send + 'static>(&self, job: Job<'static>, verb: Verb<R>) -> Result<Outcome<R>> {
         let goes_back = job.is_own && job.text.starts_with("rollback to");
-        let outcome = self.run(move |connection| async move { connection.run(&job, verb).await })?;
+        let mut outcome = self.run(move |connection| async move { connection.run(&job, verb).await })?;
+        if outcome.has_changed && !self.in_transaction.get() {
+            outcome.value = outcome.value.map_err(Error::in_doubt);
+        }
         match &outcome.value {
             // An error of ours leaves PostgreSQL's transaction what it is.
             Err(error) if error.is_of_postgres() => self.has_failed.set(self.in_transaction.get()),

@@ -64,7 +64,8 @@ pub(super) fn before_christ(text: &str) -> Option<String> {
     let (year, rest) = unsigned.unwrap_or(text).split_once('-')?;
     let has_digits = year.len() >= 4 && year.bytes().all(|byte| byte.is_ascii_digit());
     let year: u32 = year.parse().ok().filter(|_| has_digits)?;
-    (unsigned.is_some() || year == 0).then(|| format!("{:04}-{rest} BC", year + 1))
+    let next = year.checked_add(1)?;
+    (unsigned.is_some() || year == 0).then(|| format!("{next:04}-{rest} BC"))
 }
 
 /// A number with every digit. It is read from groups of four digits, the weight of the first, a sign, and how many decimals are shown.

@@ -5,12 +5,9 @@ use std::time::Duration;
 use tokio_postgres::Error as Raw;
 use tokio_postgres::error::{DbError, ErrorPosition};
 
-use super::super::error::states::LOST;
+use super::super::error::states::{LOST, STALE};
 use super::super::error::{Error, Kind};
 use crate::error::chain;
-
-/// A statement that is not prepared any more.
-const STALE: &str = "26000";
 
 /// "lock not available"
 const LOCKED: &str = "55P03";
