@@ -2,6 +2,7 @@
 
 mod fields;
 mod frames;
+mod header_blocks;
 mod traffic;
 
 use std::cell::RefCell;
@@ -24,7 +25,6 @@ use hyper::upgrade::OnUpgrade;
 use skep::Error;
 use skep::upgrade::{Offer, Upgrade, Upgraded};
 
-use frames::Frames;
 use tokio::io::ReadBuf;
 use traffic::Traffic;
 
@@ -167,30 +167,19 @@ fn ended(connection: &Connection, result: hyper::Result<()>) -> End {
 /// The wire as hyper's I/O.
 struct Io {
     connection: Rc<Connection>,
-    frames: Frames,
+    traffic: Rc<RefCell<Traffic>>,
     /// What hyper had no room for.
     rest: Vec<u8>,
-    traffic: Rc<RefCell<Traffic>>,
 }
 
 impl Io {
     fn new(connection: &Rc<Connection>, traffic: Rc<RefCell<Traffic>>) -> Self {
-        let (frames, sniffed) = (Frames::default(), connection.wire().take_sniffed());
-        let mut io = Self { connection: Rc::clone(connection), frames, rest: Vec::new(), traffic };
+        let mut rest = Vec::new();
         // The beginning of the preface.
-        io.traffic.borrow_mut().receive(&sniffed, connection.context.now());
-        io.frames.push(&sniffed, |bytes| io.rest.extend_from_slice(bytes));
-        io
-    }
-
-    /// Counts the frames in these bytes.
-    fn count(&self, received: &[u8]) -> io::Result<()> {
-        if self.traffic.borrow_mut().receive(received, self.connection.context.now()) {
-            return Ok(());
-        }
-        // Without waiting until all that has arrived is answered.
-        self.connection.end_with(TimedOut::ControlFrames);
-        Err(io::ErrorKind::ConnectionAborted.into())
+        let sniffed = connection.wire().take_sniffed();
+        let now = connection.context.now();
+        traffic.borrow_mut().receive(&sniffed, now, |bytes| rest.extend_from_slice(bytes));
+        Self { connection: Rc::clone(connection), traffic, rest }
     }
 }
 
@@ -203,23 +192,26 @@ impl Read for Io {
         ready!(turn::poll_proceed(cx));
         // What is held may be all that has come, and no bytes would be the end.
         while self.rest.is_empty() {
-            let context = Rc::clone(&self.connection.context);
-            let mut memory = context.scratch();
+            let Self { connection, traffic, rest } = &mut *self;
+            let mut memory = connection.context.scratch();
             let room = cursor.remaining().min(memory.len());
             let mut buffer = ReadBuf::new(&mut memory[..room]);
-            ready!(self.connection.wire().poll_receive(cx, &mut buffer))?;
-            self.count(buffer.filled())?;
-            let Self { frames, rest, .. } = &mut *self;
+            ready!(connection.wire().poll_receive(cx, &mut buffer))?;
             if buffer.filled().is_empty() {
-                *rest = frames.take_held();
+                *rest = traffic.borrow_mut().take_held();
                 break;
             }
             let before = cursor.remaining();
-            frames.push(buffer.filled(), |bytes| {
+            let is_fine = traffic.borrow_mut().receive(buffer.filled(), connection.context.now(), |bytes| {
                 let now = if rest.is_empty() { bytes.len().min(cursor.remaining()) } else { 0 };
                 cursor.put_slice(&bytes[..now]);
                 rest.extend_from_slice(&bytes[now..]);
             });
+            if !is_fine {
+                // Without waiting until all that has arrived is answered.
+                connection.end_with(TimedOut::ControlFrames);
+                return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+            }
             if cursor.remaining() < before {
                 return Poll::Ready(Ok(()));
             }

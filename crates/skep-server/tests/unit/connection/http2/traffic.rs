@@ -2,7 +2,7 @@
 
 use super::*;
 
-const PREFACE_BYTES: [u8; PREFACE] = *b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEADERS_END: (u8, u8, usize) = (HEADERS, 5, 3);
 const PING: (u8, u8, usize) = (6, 0, 8);
 
@@ -17,24 +17,8 @@ fn frames(frames: &[(u8, u8, usize)]) -> Vec<u8> {
 
 fn of_client(budget: u32) -> Traffic {
     let mut traffic = Traffic::new(budget, 0);
-    assert!(traffic.receive(&PREFACE_BYTES, 0));
+    assert!(traffic.receive(PREFACE, 0, |_| {}));
     traffic
-}
-
-#[test]
-fn frames_are_found_however_they_arrive() {
-    let bytes = frames(&[(4, 0, 0), HEADERS_END, (DATA, 0, 300), PING, (DATA, 1, 0), (DATA, 0, 0)]);
-    for size in 1..bytes.len() {
-        let (mut found, mut kinds) = (Frames::default(), Vec::new());
-        for mut piece in bytes.chunks(size) {
-            while let Some(frame) = found.next(&mut piece) {
-                kinds.push((frame.kind, frame.is_control(), frame.length));
-            }
-        }
-        let expected = [(4, true, 0), (1, false, 3), (0, false, 300), (6, true, 8), (0, false, 0), (0, true, 0)];
-        assert_eq!(kinds, expected, "{size} at a time");
-        assert!(found.skip == 0 && found.known == 0);
-    }
 }
 
 /// Whatever a flood is made of.
@@ -57,14 +41,17 @@ fn a_flood_of_any_frame_that_carries_nothing_is_too_much() {
     ];
     for (name, frame) in floods {
         let mut traffic = of_client(100);
-        let count = (0..1000).take_while(|_| traffic.receive(&frames(&[frame]), 0)).count();
+        let count = (0..1000).take_while(|_| traffic.receive(&frames(&[frame]), 0, |_| {})).count();
         assert_eq!(count, 100, "{name}");
-        assert!(traffic.receive(&frames(&[frame]), 100), "{name}: a tenth each second");
+        assert!(traffic.receive(&frames(&[frame]), 100, |_| {}), "{name}: a tenth each second");
         let together = frames(&vec![frame; 101]);
-        assert!(!of_client(100).receive(&together, 0) && of_client(101).receive(&together, 0), "{name}");
+        assert!(
+            !of_client(100).receive(&together, 0, |_| {}) && of_client(101).receive(&together, 0, |_| {}),
+            "{name}"
+        );
     }
     let mut traffic = of_client(100);
-    assert!((0..1000).all(|_| traffic.receive(&frames(&[HEADERS_END]), 0)), "requests are limited otherwise");
+    assert!((0..1000).all(|_| traffic.receive(&frames(&[HEADERS_END]), 0, |_| {})), "requests are limited otherwise");
     let count = (0..1000).take_while(|_| traffic.send(&frames(&[(RST_STREAM, 0, 4)]), 0)).count();
     assert_eq!(count, 100, "requests that are refused because there are too many");
 }
@@ -74,23 +61,25 @@ fn who_is_served_may_send_what_belongs_to_it() {
     let mut traffic = of_client(10);
     for second in 0..1000 {
         // Priority, two acknowledgements of room, an answer to our ping; and a body of any length upwards.
-        assert!(traffic.receive(&frames(&[HEADERS_END, (2, 0, 5), (DATA, 0, 200), (8, 0, 4)]), 0), "{second}");
+        assert!(traffic.receive(&frames(&[HEADERS_END, (2, 0, 5), (DATA, 0, 200), (8, 0, 4)]), 0, |_| {}), "{second}");
         assert!(traffic.send(&frames(&[(HEADERS, 4, 20), (DATA, 1, 13)]), 0));
-        assert!(traffic.receive(&frames(&[(8, 0, 4), (8, 0, 4), (6, 1, 8)]), 0), "{second}");
+        assert!(traffic.receive(&frames(&[(8, 0, 4), (8, 0, 4), (6, 1, 8)]), 0, |_| {}), "{second}");
     }
     let mut download = of_client(10);
     for _ in 0..1000 {
-        assert!(download.send(&frames(&[(DATA, 0, 16_384)]), 0) && download.receive(&frames(&[(8, 0, 4); 2]), 0));
+        assert!(
+            download.send(&frames(&[(DATA, 0, 16_384)]), 0) && download.receive(&frames(&[(8, 0, 4); 2]), 0, |_| {})
+        );
     }
     // A ping each 10 ms without any request: more than gRPC sends.
     let mut idle = of_client(1000);
-    assert!((0..10_000).all(|number| idle.receive(&frames(&[PING]), number * 10)));
+    assert!((0..10_000).all(|number| idle.receive(&frames(&[PING]), number * 10, |_| {})));
 }
 
 #[test]
 fn the_last_word_is_between_two_frames_and_names_the_last_request() {
     let mut traffic = of_client(10);
-    assert!(traffic.receive(&[&[0, 0, 0, HEADERS, 5, 0x80, 0, 1, 3][..]].concat(), 0));
+    assert!(traffic.receive(&[&[0, 0, 0, HEADERS, 5, 0x80, 0, 1, 3][..]].concat(), 0, |_| {}));
     assert_eq!(traffic.go_away(), Some([0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 1, 3, 0, 0, 0, 11]));
     let frame = frames(&[(DATA, 0, 5)]);
     assert!(traffic.send(&frame[..12], 0) && traffic.go_away().is_none());
