@@ -13,6 +13,7 @@ mod models;
 mod observed;
 #[cfg(feature = "otlp")]
 mod otlp;
+mod proxies;
 mod server;
 mod supervision;
 mod swaps;
@@ -38,6 +39,7 @@ fn application() -> skep::App {
     let all = |app: skep::App| {
         app.serve::<caches::Services>()
             .serve::<logs::Services>()
+            .serve::<proxies::Services>()
             .serve::<users::Services>()
             .serve::<websockets::Services>()
     };
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         backups::TESTS,
         caches::TESTS,
         logs::TESTS,
+        proxies::TESTS,
         users::TESTS,
         observed::TESTS,
         websockets::TESTS,
