@@ -10,8 +10,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::stamp::Stamp;
 use crate::cookie::Cookie;
 use crate::cx::Cx;
+use crate::error::Result;
 use crate::keys;
 
 /// How long a browser is known after it has signed in.
@@ -28,7 +30,7 @@ struct Known {
     device: String,
     /// When it signed in, in milliseconds since 1970.
     seen: u64,
-    /// Digests of names and ids, those of the last sign-in first.
+    /// Digests of names and accounts, those of the last sign-in first.
     marks: Vec<String>,
 }
 
@@ -37,9 +39,9 @@ pub(super) fn mark_of_name(kind: &str, name: &str) -> String {
     digest(&format!("name:{kind}:{}", name.trim()))
 }
 
-/// What stands for an account.
-pub(super) fn mark_of_account(kind: &str, id: &str) -> String {
-    digest(&format!("id:{kind}:{id}"))
+/// What stands for an account while it has this stamp: a number that comes again is another account.
+pub(super) fn mark_of_account(kind: &str, id: &str, stamp: &Stamp) -> Result<String> {
+    stamp.and(&format!("{kind}:{id}")).to_text()
 }
 
 /// The device, if it has signed in as this one.

@@ -70,7 +70,10 @@ impl Notice {
     #[must_use]
     pub fn mail(&self) -> Mail {
         let (subject, happened) = match self.kind {
-            EventKind::NewDevice => ("New sign-in", "Somebody signed in from a browser that had not been used before."),
+            EventKind::NewDevice => (
+                "New sign-in",
+                "Somebody signed in from a browser that is new, or was last used with another password.",
+            ),
             EventKind::PasswordChanged => ("Your password was changed", "The password was changed."),
             EventKind::PasswordReset => ("Your password was reset", "The password was reset by a link in a mail."),
             EventKind::SecondFactorAdded => ("Two-factor authentication is on", "A second factor was set up."),

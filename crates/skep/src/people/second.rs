@@ -129,7 +129,8 @@ pub async fn confirm_totp<A: Account>(cx: &Cx<'_>, account: &A, totp: &Totp, cod
 
 /// A browser that has signed in to this account before has counters of its own.
 async fn spend<A: Account>(cx: &Cx<'_>, what: &str, account: &A) -> Result<Vec<Count>> {
-    let device = known::device(cx, &known::mark_of_account(A::KIND, &account.id())).unwrap_or_default();
+    let device =
+        known::device(cx, &known::mark_of_account(A::KIND, &account.id(), &account.stamp())?).unwrap_or_default();
     spend_of_account(cx, &format!("{what}:{}:{}#{device}", A::KIND, account.id()), &BY_ACCOUNT, account).await
 }
 

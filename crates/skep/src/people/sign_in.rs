@@ -58,20 +58,20 @@ pub(crate) async fn sign_in_by_id<A: Account>(cx: &mut Cx<'_>, id: &str) -> Resu
 ///
 /// [`Session::begin_for`]: crate::session::Session::begin_for
 pub(super) async fn establish<A: Account>(cx: &mut Cx<'_>, account: &A, proved: u64, event: EventKind) -> Result<()> {
+    let is_known = known::device(cx, &known::mark_of_account(A::KIND, &account.id(), &account.stamp())?).is_some();
     let is_own = is_own(cx, account).await?;
-    establish_in(cx, account, proved, (event, is_own)).await
+    establish_in(cx, account, proved, (event, is_own, is_known)).await
 }
 
-/// The same in a session of which it is known whether it is the user's.
+/// The same in a session and a browser of which it is known whether they are the user's.
 async fn establish_in<A: Account>(
     cx: &mut Cx<'_>,
     account: &A,
     proved: u64,
-    (event, is_own): (EventKind, bool),
+    (event, is_own, is_known): (EventKind, bool, bool),
 ) -> Result<()> {
     let signed_in = SignedIn::of(account, proved)?;
     let is_new_account = cx.session().get(&SIGNED_UP).await?.is_some_and(|email| email == digest(account.name()));
-    let is_known = known::device(cx, &known::mark_of_account(A::KIND, &account.id())).is_some();
     // "Sign out everywhere" must be able to do it.
     cx.session().require_list()?;
     forget_another(cx, account).await?;
@@ -84,7 +84,7 @@ async fn establish_in<A: Account>(
     session.remove(&SIGNED_UP).await?;
     cx.set_user(account.name());
     record(cx, event, Some(account)).await;
-    known::note(cx, marks(account));
+    known::note(cx, marks(account)?);
     if !is_known && !is_new_account && event == EventKind::SignedIn {
         notify(cx, EventKind::NewDevice, account).await;
     }
@@ -230,7 +230,7 @@ pub async fn password_sign_in<A: PasswordAccount>(cx: &mut Cx<'_>, name: &str, p
         account.set_password_hash(cx, &hash).await?;
     }
     sign_in(cx, &account).await?;
-    let also = if account.has_second_factor() { vec![mark] } else { [marks(&account), vec![mark]].concat() };
+    let also = if account.has_second_factor() { vec![mark] } else { [marks(&account)?, vec![mark]].concat() };
     known::note(cx, also);
     Ok(Some(account))
 }
@@ -272,8 +272,11 @@ pub(super) async fn spend_of_account<A: Account>(
 }
 
 /// What a browser is known by that has signed in as this account.
-fn marks<A: Account>(account: &A) -> Vec<String> {
-    vec![known::mark_of_account(A::KIND, &account.id()), known::mark_of_name(A::KIND, account.name())]
+fn marks<A: Account>(account: &A) -> Result<Vec<String>> {
+    Ok(vec![
+        known::mark_of_account(A::KIND, &account.id(), &account.stamp())?,
+        known::mark_of_name(A::KIND, account.name()),
+    ])
 }
 
 /// Changes a password: false if `old` is wrong. The user's other sessions end with what is open in their name,
@@ -299,7 +302,8 @@ pub async fn change_password<A: PasswordAccount>(cx: &mut Cx<'_>, account: &A, o
     account.set_password_hash(cx, &hash).await?;
     record(cx, EventKind::PasswordChanged, Some(account)).await;
     let Some(account) = A::find(cx, &account.id()).await? else { return Err(A::refuse(cx)) };
-    establish_in(cx, &account, now(cx), (EventKind::SignedIn, is_own)).await?;
+    // Its owner hears of the new password.
+    establish_in(cx, &account, now(cx), (EventKind::SignedIn, is_own, true)).await?;
     cx.session().end_others_of(&owner).await?;
     record(cx, EventKind::SignedOutEverywhere, Some(&account)).await;
     Ok(true)

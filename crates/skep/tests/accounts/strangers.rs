@@ -302,3 +302,23 @@ fn a_mail_that_cannot_be_sent_keeps_nobody_from_signing_in() {
     world.site.db().write(|db| db.execute(insert)).unwrap();
     assert_eq!(sign_in(&world.client(), PASSWORD).text(), "welcome");
 }
+
+#[test]
+fn a_number_that_comes_again_does_not_begin_with_a_known_browser() {
+    let setup = || World::with(|setup| setup.notices = true);
+    // The row with this number is another one; it has another password; it is as it was.
+    for (change, is_known) in [
+        ("update user set random = hex(randomblob(16))", false),
+        ("update user set password = replace(password, 'p=1$', 'p=1$a')", false),
+        ("update user set totp = null", true),
+    ] {
+        let (world, ada) = setup().and_ada();
+        let before = world.subjects().len();
+        world.site.db().write(|db| db.execute(query(change, ()))).unwrap();
+        ada.post("/sign-in/link", &[("email", ADA)]);
+        ada.post(&world.link(), &[]);
+        assert_eq!(ada.get("/profile").status(), 200, "{change}");
+        let notices = world.subjects()[before..].iter().filter(|subject| *subject == "New sign-in").count();
+        assert_eq!(notices, usize::from(!is_known), "{change}");
+    }
+}
