@@ -10,7 +10,7 @@ mod closing;
 mod context;
 mod exchange;
 mod http1;
-mod http2;
+pub(crate) mod http2;
 mod incoming;
 mod recipient;
 mod request_body;

@@ -9,6 +9,7 @@ use skep::Peer;
 
 use crate::authority;
 use crate::config::Limits;
+use crate::connection::http2::Traffic;
 use crate::http1::{BodyLength, Chunked, Decoded, Scanner, parse};
 use crate::proxies::{self, Fields, Forwarded, Trusted};
 
@@ -125,6 +126,16 @@ pub fn chunks(pieces: &[&[u8]]) -> Result<Option<(Vec<u8>, usize)>, u16> {
         }
     }
     Ok(None)
+}
+
+/// What hyper gets of the bytes of an HTTP/2 client, which arrive piece by piece.
+#[must_use]
+pub fn http2(pieces: &[&[u8]]) -> Vec<u8> {
+    let (mut traffic, mut bytes) = (Traffic::new(u32::MAX, 0), Vec::new());
+    for piece in pieces {
+        traffic.receive(piece, 0, |part| bytes.extend_from_slice(part));
+    }
+    [bytes, traffic.take_held()].concat()
 }
 
 /// The client, and the authority that it used, by the fields of a proxy with this address; it writes those of the list `fields`, and networks of

@@ -1,10 +1,14 @@
 //! The properties of messages and proxies that `cargo fuzz` looks for exceptions to (`tools/fuzz/src/http1.rs`, `proxies.rs`), for some
 //! thousand inputs in each run.
 
+#[path = "../../../tools/fuzz/src/draw.rs"]
+mod draw;
 #[path = "../../../tools/fuzz/src/framing.rs"]
 mod framing;
 #[path = "../../../tools/fuzz/src/http1.rs"]
 mod http1;
+#[path = "../../../tools/fuzz/src/http2.rs"]
+mod http2;
 #[path = "../../../tools/fuzz/src/proxies.rs"]
 mod proxies;
 
@@ -179,4 +183,41 @@ fn messages_are_for_hyper_what_they_are_for_us() {
 fn messages_are_for_go_what_they_are_for_us() {
     let mut random = fastrand::Rng::with_seed(37);
     (0..20_000).for_each(|_| framing::of_go(&connection(&mut random)));
+}
+
+fn noise(random: &mut fastrand::Rng) -> Vec<u8> {
+    (0..random.usize(0..400)).map(|_| random.u8(..)).collect()
+}
+
+#[test]
+fn a_header_block_is_the_same_however_it_is_written_and_arrives() {
+    let mut random = fastrand::Rng::with_seed(41);
+    (0..4_000).for_each(|_| http2::header_blocks(&noise(&mut random)));
+}
+
+/// Heads of frames, blocks, and what ends them.
+const FRAMES: [&[u8]; 14] = [
+    b"\0\0\x03\x01\x05\0\0\0\x01\x82\x86\x84",
+    b"\0\0\x06\x01\x04\0\0\0\x03\x82\x86\x44\x02/#",
+    b"\0\0\x01\x01\0\0\0\0\x05\x82",
+    b"\0\0\x02\x09\x04\0\0\0\x05\x86\x84",
+    b"\0\0\0\x09\0\0\0\0\x05",
+    b"\0\0\x02\0\x01\0\0\0\x03hi",
+    b"\0\0\x01\x01\x05\0\0\0\x03\x88",
+    b"\0\0\0\x04\0\0\0\0\0",
+    b"\0\0\x04\x03\0\0\0\0\x03\0\0\0\x08",
+    b"\0\0\x08\x06\0\0\0\0\0abcdefgh",
+    b"\0\0\x09\x01\x2c\0\0\0\x07\x02\0\0\0\0\x09\x82\0\0",
+    b"\0\x40\x01\x01\x04\0\0\0\x09",
+    b"\0\0\x05\x01\x05\0\0\0\x0b\x82\x86\xc0\xbf\xbe",
+    b"\0\0",
+];
+
+#[test]
+fn frames_are_found_wherever_they_are_cut() {
+    let mut random = fastrand::Rng::with_seed(43);
+    (0..20_000).for_each(|_| {
+        let size = [random.u8(..)];
+        http2::frames_of_any_bytes(&[&size[..], &input(&mut random, &FRAMES)].concat());
+    });
 }

@@ -1,5 +1,9 @@
 //! The properties that `cargo fuzz` looks for exceptions to (`tools/fuzz/src`), for some hundred inputs in each run.
 
+#[path = "../../../tools/fuzz/src/draw.rs"]
+mod draw;
+#[path = "../../../tools/fuzz/src/heads.rs"]
+mod heads;
 #[path = "../../../tools/fuzz/src/properties.rs"]
 mod properties;
 #[path = "../../../tools/fuzz/src/values.rs"]
@@ -174,6 +178,16 @@ proptest! {
     #[test]
     fn what_was_sealed_opens_with_its_purpose_and_nothing_else_does(data in bytes(SEALED)) {
         values::sealed(&data);
+    }
+
+    #[test]
+    fn a_part_of_a_form_is_what_it_is_however_its_head_is_written(data in vec(any::<u8>(), 0..200)) {
+        heads::part_heads(&data);
+    }
+
+    #[test]
+    fn everybody_gets_the_language_that_suits_best(data in vec(any::<u8>(), 0..60)) {
+        heads::languages(&data);
     }
 
     #[test]

@@ -251,9 +251,9 @@ fn decoded(data: &[u8]) {
 pub fn multipart(data: &[u8]) {
     let Some((size, body)) = data.split_first() else { return };
     with(|site| {
-        let whole = post(site, Body::from(body.to_vec()));
+        let whole = post(site, KIND, Body::from(body.to_vec()));
         let pieces = body.chunks(usize::from(*size) % 64 + 1).map(Bytes::copy_from_slice).collect();
-        let cut = post(site, Body::stream(Pieces(pieces)));
+        let cut = post(site, KIND, Body::stream(Pieces(pieces)));
         assert_eq!(whole, cut);
         assert!(matches!(whole.0, 200 | 400 | 413 | 422), "{whole:?}");
     });
@@ -283,12 +283,18 @@ pub fn sent_and_received(texts: &[String], files: &[(String, Vec<u8>)]) {
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
         expected.push(format!("{:?}", (name, "", Bytes::copy_from_slice(content))));
     }
-    assert_eq!(with(|site| post(site, Body::from(body))), (200, expected.join("\n")));
+    assert_eq!(with(|site| post(site, KIND, Body::from(body))), (200, expected.join("\n")));
 }
 
-/// Status and text of the answer.
-fn post(site: &Site, body: Body) -> (u16, String) {
-    let request = http_request("POST", "/files").header("content-type", "multipart/form-data; boundary=b");
+const KIND: &str = "multipart/form-data; boundary=b";
+
+/// Status and text of the answer to a form of this content type.
+pub(crate) fn post_files(kind: &str, body: Vec<u8>) -> (u16, String) {
+    with(|site| post(site, kind, body.into()))
+}
+
+fn post(site: &Site, kind: &str, body: Body) -> (u16, String) {
+    let request = http_request("POST", "/files").header("content-type", kind);
     let (parts, ()) = request.body(()).expect("it is a request").into_parts();
     let response = at_once(site.local.answer(Request::new(parts, body)));
     let status = response.status().as_u16();

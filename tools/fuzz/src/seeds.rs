@@ -89,6 +89,21 @@ const CHUNKS: &[&[u8]] = &[
     b"\x03\x001\na\n0\n\n",
 ];
 
+/// Decisions, one in each byte.
+const DECISIONS: &[&[u8]] = &[
+    b"",
+    b"\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19",
+    b"one decision after another, until none is left for this seed of a target",
+    b"\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8\xf7\xf6\xf5\xf4\xf3\xf2\xf1\xf0\xef\xee\xed\xec\xeb\xea",
+];
+
+/// How long the pieces are, and frames.
+const FRAMES: &[&[u8]] = &[
+    b"\x06\0\0\x03\x01\x05\0\0\0\x01\x82\x86\x84",
+    b"\x01\0\0\x06\x01\x04\0\0\0\x01\x82\x86\x44\x02/#\0\0\x01\x01\x05\0\0\0\x01\x88",
+    b"\x40\0\0\x01\x01\0\0\0\0\x05\x82\0\0\x02\x09\x04\0\0\0\x05\x86\x84\0\0",
+];
+
 /// The seeds of each target.
 #[must_use]
 pub fn all() -> Vec<(&'static str, Vec<Vec<u8>>)> {
@@ -108,6 +123,10 @@ pub fn all() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         ("framing", bytes(MESSAGES)),
         ("messages", bytes(MESSAGES)),
         ("chunks", bytes(CHUNKS)),
+        ("frames", bytes(FRAMES)),
+        ("header_blocks", bytes(DECISIONS)),
+        ("languages", bytes(DECISIONS)),
+        ("part_heads", bytes(DECISIONS)),
     ]
 }
 

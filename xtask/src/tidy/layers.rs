@@ -187,9 +187,9 @@ const CRATES: &[Layers] = &[
             ),
             (
                 "parts of processes",
-                &["channel", "deployment", "fuzz", "handoff", "jobs", "listener", "procfs", "signals", "tls"],
+                &["channel", "deployment", "handoff", "jobs", "listener", "procfs", "signals", "tls"],
             ),
-            ("connections", &["connection"]),
+            ("connections", &["connection", "fuzz"]),
             ("processes", &["resources", "supervisor", "worker"]),
             ("server", &["assembly", "control", "prefork", "server", "status_server"]),
         ],

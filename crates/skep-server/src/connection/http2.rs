@@ -26,7 +26,7 @@ use skep::Error;
 use skep::upgrade::{Offer, Upgrade, Upgraded};
 
 use tokio::io::ReadBuf;
-use traffic::Traffic;
+pub(crate) use traffic::Traffic;
 
 use super::exchange::{self, Answered, Exchange, Received};
 use super::response_body::ResponseBody;

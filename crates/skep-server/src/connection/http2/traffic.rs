@@ -21,7 +21,7 @@ struct ControlBudget {
 
 /// The frames of a connection, in both directions.
 #[derive(Debug)]
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     received: Frames,
     sent: Frames,
     blocks: HeaderBlocks,
@@ -75,14 +75,14 @@ impl ControlBudget {
 
 impl Traffic {
     /// Of a connection whose client may send `most` control frames; `now` in milliseconds.
-    pub(super) fn new(most: u32, now: u64) -> Self {
+    pub(crate) fn new(most: u32, now: u64) -> Self {
         let (received, sent) = (Frames::of_client(), Frames::default());
         Self { received, sent, blocks: HeaderBlocks::default(), budget: ControlBudget::new(most, now) }
     }
 
     /// Counts the frames that the client has sent, and passes on what can be passed on; the rest is held until more
     /// comes. False if there are too many.
-    pub(super) fn receive(&mut self, mut bytes: &[u8], now: u64, mut pass_on: impl FnMut(&[u8])) -> bool {
+    pub(crate) fn receive(&mut self, mut bytes: &[u8], now: u64, mut pass_on: impl FnMut(&[u8])) -> bool {
         while let Some(part) = self.received.next(&mut bytes) {
             match part {
                 Part::Head(frame) if !self.budget.receive(frame, now) => return false,
@@ -94,7 +94,7 @@ impl Traffic {
     }
 
     /// What is held, once nothing more comes.
-    pub(super) fn take_held(&mut self) -> Vec<u8> {
+    pub(crate) fn take_held(&mut self) -> Vec<u8> {
         [&self.blocks.take_held(), self.received.begun()].concat()
     }
 
