@@ -335,12 +335,7 @@ fn is_without_content(status: StatusCode) -> bool {
     matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
-fn response(mut parts: http::response::Parts, body: Body) -> skep::Response {
-    let is_without_content = is_without_content(parts.status);
-    if is_without_content && parts.status != StatusCode::NOT_MODIFIED {
-        parts.headers.remove(http::header::CONTENT_LENGTH);
-    }
-    let body = if is_without_content { Body::empty() } else { body };
+fn response(parts: http::response::Parts, body: Body) -> skep::Response {
     let mut response = skep::Response::new(body).with_status(parts.status);
     *response.headers_mut() = parts.headers;
     response

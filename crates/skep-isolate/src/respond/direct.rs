@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use http::header::CONTENT_LENGTH;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode};
 use http_body::Frame;
 use skep::body::BodyError;
 use skep::mount::Mounted;
@@ -71,9 +70,9 @@ fn packed(request: Mounted) -> (Vec<u8>, Option<Body>) {
 /// The most bytes of the fields of a response.
 const FIELDS: usize = 128 << 10;
 
-/// A response, and whether its body follows. The guest does not decide where the response ends, or a body could be read as another response
-/// (RFC 9112, 11.1).
-pub(super) fn unpacked(bytes: &Bytes, is_head: bool) -> Result<(Response, bool), String> {
+/// A response, and whether its body follows. What it says of its length, the server settles as it does that of a handler, so that each field
+/// keeps its place.
+pub(super) fn unpacked(bytes: &Bytes) -> Result<(Response, bool), String> {
     let short = |short: Short| short.to_string();
     let mut reader = Reader::new(bytes);
     let number = reader.u16().map_err(short)?;
@@ -101,23 +100,9 @@ pub(super) fn unpacked(bytes: &Bytes, is_head: bool) -> Result<(Response, bool),
             added.map_err(|_| "its response has more fields than a head can hold".to_owned())?;
         }
     }
-    let is_without_content = is_without_content(status);
-    let follows = reader.u8().map_err(short)? == FOLLOWS && !is_without_content;
-    // Without a body the length may be that of the body of a GET (RFC 9110, 8.6). A body in the buffer has its own length.
-    let may_have_length = follows || is_head || status == StatusCode::NOT_MODIFIED;
-    if !may_have_length || !has_one_length(response.headers()) {
-        response.headers_mut().remove(CONTENT_LENGTH);
-    }
-    if !is_without_content {
-        *response.body_mut() = bytes.slice_ref(reader.rest()).into();
-    }
+    let follows = reader.u8().map_err(short)? == FOLLOWS && !is_without_content(status);
+    *response.body_mut() = bytes.slice_ref(reader.rest()).into();
     Ok((response, follows))
-}
-
-fn has_one_length(headers: &HeaderMap) -> bool {
-    let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
-    let is_number = |value: &HeaderValue| !value.is_empty() && value.as_bytes().iter().all(u8::is_ascii_digit);
-    lengths.next().is_some_and(is_number) && lengths.next().is_none()
 }
 
 /// Runs a future of the guest on this thread. Most never wait, and need no timer.
@@ -135,14 +120,14 @@ pub(super) async fn respond(
     permit: RequestPermit,
     request: Mounted,
 ) -> Result<Response, Failure> {
-    let (id, is_head) = (request.id, request.parts.method == Method::HEAD);
+    let id = request.id;
     let (bytes, body) = packed(request);
     let mut permit = Some(permit);
-    match attempt(version, handler, &mut permit, (id, is_head), (&bytes, body)).await {
+    match attempt(version, handler, &mut permit, id, (&bytes, body)).await {
         Ok(response) => Ok(response),
         // A probe reports the failure itself. The error page needs no permit of its own.
         Err(failure) if permit.as_ref().is_none_or(|permit| !permit.counts) => Err(failure),
-        Err(failure) => error_page::of(failure, (version, handler), (id, is_head), &bytes).await,
+        Err(failure) => error_page::of(failure, (version, handler), id, &bytes).await,
     }
 }
 
@@ -150,7 +135,7 @@ async fn attempt(
     version: &Arc<Version>,
     handler: DirectHandler,
     permit: &mut Option<RequestPermit>,
-    (id, is_head): (RequestId, bool),
+    id: RequestId,
     (bytes, body): (&[u8], Option<Body>),
 ) -> Result<Response, Failure> {
     let mut instance = version.instance();
@@ -161,7 +146,7 @@ async fn attempt(
     // A vector, since the guest frees its list when the call returns.
     let called = within(until, instance.call::<_, (Vec<u8>,)>(&version.program, &handler.handle, (bytes,))).await?;
     let (bytes,) = called.map_err(|error| Failure::of(&error, &instance, &version.program))?;
-    let (mut response, follows) = unpacked(&bytes.into(), is_head).map_err(Failure::Trap)?;
+    let (mut response, follows) = unpacked(&bytes.into()).map_err(Failure::Trap)?;
     if follows && let Some(permit) = permit.take() {
         // A client that reads slowly keeps no transaction open.
         instance.store.data_mut().services.undo();

@@ -21,7 +21,7 @@ use crate::version::Version;
 pub(super) async fn of(
     failure: Failure,
     (version, handler): (&Arc<Version>, DirectHandler),
-    (id, is_head): (RequestId, bool),
+    id: RequestId,
     request: &[u8],
 ) -> Result<Response, Failure> {
     let Some(failed) = handler.failed.filter(|_| failure.is_its_own()) else { return Err(failure) };
@@ -38,7 +38,7 @@ pub(super) async fn of(
     };
     // If that fails, too, the host renders a page.
     let Ok(Ok((bytes,))) = within(until, render).await else { return Err(failure) };
-    let Ok((page, false)) = unpacked(&Bytes::from(bytes), is_head) else { return Err(failure) };
+    let Ok((page, false)) = unpacked(&Bytes::from(bytes)) else { return Err(failure) };
     let head = Head::read(&mut Reader::new(request));
     let (method, path) = head.map_or(("", ""), |head| (head.method, head.path()));
     let error = failure.into_error(version);
