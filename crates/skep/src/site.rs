@@ -371,7 +371,9 @@ impl Local {
         }
         #[cfg(target_family = "wasm")]
         response.note_hint(resources.is_private());
-        response.settle(parts.method == Method::HEAD);
+        // What is mounted may have settled it: without a body, no length was known.
+        let settle = if mount.is_some() { Response::settle_again } else { Response::settle };
+        settle(&mut response, parts.method == Method::HEAD);
         if is_own {
             self.site().resources.add_security_headers(&mut response, &nonce, *peer);
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Frame, SizeHint};
-use hyper::client::conn::http2;
+use hyper::client::conn::http2::{self, SendRequest};
 use hyper::{HeaderMap, Method, Request};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -49,18 +49,29 @@ pub(crate) type Answer = Result<(u16, HeaderMap, Bytes), String>;
 
 pub(crate) fn ask(server: &Server, method: Method, target: &str, body: Pieces) -> Answer {
     let request = Request::builder().method(method).uri(format!("http://localhost{target}")).body(body).unwrap();
-    let options = tokio::runtime::LocalOptions::default();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(options).unwrap();
-    let asked = async {
-        let stream = TcpStream::connect(&server.address).await.unwrap();
-        let (mut sender, connection) = http2::handshake(Local, TokioIo::new(stream)).await.unwrap();
-        tokio::task::spawn_local(connection);
+    block_on(async {
+        let mut sender = handshake(TcpStream::connect(&server.address).await.unwrap()).await;
         let response = sender.send_request(request).await.map_err(|error| format!("{error:?}"))?;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.map_err(|error| format!("{error:?}"))?.to_bytes();
         Ok((parts.status.as_u16(), parts.headers, body))
-    };
-    runtime.block_on(async { tokio::time::timeout(Duration::from_mins(1), asked).await.unwrap() })
+    })
+}
+
+/// Runs a client on a thread of its own.
+pub(crate) fn block_on<T>(client: impl Future<Output = T>) -> T {
+    let options = tokio::runtime::LocalOptions::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(options).unwrap();
+    runtime.block_on(async { tokio::time::timeout(Duration::from_mins(1), client).await.unwrap() })
+}
+
+pub(crate) async fn handshake<B>(stream: TcpStream) -> SendRequest<B>
+where
+    B: Body<Data = Bytes, Error = Infallible> + Unpin + 'static,
+{
+    let (sender, connection) = http2::handshake(Local, TokioIo::new(stream)).await.unwrap();
+    tokio::task::spawn_local(connection);
+    sender
 }
 
 #[derive(Clone)]

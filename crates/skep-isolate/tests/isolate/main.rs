@@ -12,6 +12,7 @@ mod keeping;
 mod languages;
 mod limits;
 mod many;
+mod rules;
 mod same;
 mod server;
 mod supervised;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         grants::TESTS,
         drills::TESTS,
         limits::TESTS,
+        rules::TESTS,
         same::TESTS,
         totals::TESTS,
         swaps::TESTS,

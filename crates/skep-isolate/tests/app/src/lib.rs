@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use skep::form::Messages;
 use skep::prelude::*;
 use skep::sql::{migrations, query};
 
@@ -10,6 +11,8 @@ mod bodies;
 mod fetched;
 mod instances;
 mod notes;
+#[path = "../../../../skep-server/tests/server/rules/services.rs"]
+mod rules;
 mod users;
 
 use bodies::{Echo, Forever, Panic, Pieces};
@@ -18,6 +21,11 @@ use instances::{Chance, Index, Kept, Word, Words};
 use notes::{Add, Errors, Notes};
 use users::{Break, Few, Parts, Visit, Visits, Void};
 
+/// A body of 6 bytes, which the server has in a file.
+fn file() -> skep::Body {
+    vec![0, 1, 2, 3, 4, 5].into()
+}
+
 /// The application.
 #[must_use]
 pub fn app() -> App {
@@ -25,6 +33,8 @@ pub fn app() -> App {
         .name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
         .serve::<(Index, Word, Chance, Kept, Notes, Add, Errors, Visit, Visits)>()
         .serve::<(Parts, Void, Break, Echo, Pieces, Panic, Forever, Fetched, Few)>()
+        .serve::<rules::Services>()
+        .languages([Messages::ENGLISH, Messages { language: "de", ..Messages::ENGLISH }])
         .error_page(bodies::sorry)
         .database(migrations!("migrations"))
         .every("tick", Duration::from_millis(20), |site| {
