@@ -61,7 +61,7 @@ fn head(draw: &mut Draw<'_>, name: &str, file: Option<&str>, kind: &str) -> Stri
     let turn = draw.below(parameters.len());
     parameters.rotate_left(turn);
     let between = draw.one_of(&[";", "; ", " ;\t", ";\r\n ", "; x=\"y;z\"; "]);
-    let parameters: String = parameters.iter().map(|parameter| format!("{between}{parameter}")).collect();
+    let parameters = parameters.iter().fold(String::new(), |all, parameter| all + between + parameter);
     let disposition = draw.one_of(&["Content-Disposition", "content-disposition", "CONTENT-DISPOSITION"]);
     let mut lines = vec![format!("{disposition}:{}form-data{parameters}", draw.one_of(&[" ", "", "\t"]))];
     if !kind.is_empty() {
@@ -252,9 +252,9 @@ pub fn languages(data: &[u8]) {
             ranges.iter().any(|(other, weight)| *weight == 0 && is_within(tag, other) && better(other))
         };
         let is_named = |tag: &str| ranges.iter().any(|(other, _)| is_within(tag, other));
-        let places = 0..tags.len();
+        let mut places = 0..tags.len();
         if range == "*" {
-            return places.into_iter().find(|place| !is_named(&tags[*place]));
+            return places.find(|place| !is_named(&tags[*place]));
         }
         let ranked = places
             .filter(|place| !excluded(&tags[*place]))

@@ -81,8 +81,8 @@ impl HeaderBlocks {
         self.held.extend_from_slice(payload);
         if self.held.len() == head.length() {
             self.head = None;
-            let held = std::mem::take(&mut self.held);
-            self.frame(head, &held, pass_on);
+            let payload = std::mem::take(&mut self.held);
+            self.frame(head, &payload, pass_on);
         }
     }
 
