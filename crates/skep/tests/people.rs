@@ -67,7 +67,8 @@ impl Rule for Administrate {
     type Account = User;
 
     async fn allows(user: &User, _cx: &Cx<'_>) -> Result<bool> {
-        Ok(user.admin)
+        // An address that is retired is refused by an error.
+        if user.email.starts_with("retired") { Err(Error::forbidden("retired")) } else { Ok(user.admin) }
     }
 }
 
@@ -138,11 +139,31 @@ struct AdminEvents {
     _admin: Allowed<Administrate>,
 }
 
+/// Others are asked after the rule.
+#[derive(Service)]
+#[service(GET "/admin/signed-events")]
+struct SignedEvents {
+    #[guard]
+    _admin: Allowed<Administrate>,
+    #[guard]
+    _user: Signed<User>,
+    #[state]
+    _maybe: Maybe<User>,
+}
+
+fn silence(cx: &Cx<'_>) -> Response {
+    cx.events(futures_util::stream::pending::<std::result::Result<skep::sse::Event, std::convert::Infallible>>()).into()
+}
+
 impl Handle for AdminEvents {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let silence =
-            futures_util::stream::pending::<std::result::Result<skep::sse::Event, std::convert::Infallible>>();
-        Ok(cx.events(silence).into())
+        Ok(silence(cx))
+    }
+}
+
+impl Handle for SignedEvents {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(silence(cx))
     }
 }
 
@@ -163,6 +184,7 @@ fn priced(cost: PasswordCost) -> App {
         Leave,
         LeaveAll,
         AdminEvents,
+        SignedEvents,
     )>()
 }
 
@@ -372,19 +394,27 @@ fn a_password_of_before_they_were_normalised_is_right_and_hashed_again() {
 }
 
 #[test]
-fn a_stream_ends_when_its_rule_refuses() {
-    let (site, clock) = opened(app());
-    execute(&site, "update user set admin = 1");
-    let client = Client::of_site(&site);
-    sign_in(&client, "a bee in the bonnet");
-    let mut events = client.request(skep::Method::GET, "/admin/events").open();
-    // A heartbeat: it goes on.
-    clock.advance(Duration::from_secs(16));
-    assert_eq!(events.next_event().unwrap(), ":");
-    execute(&site, "update user set admin = 0");
-    clock.advance(Duration::from_secs(11));
-    assert_eq!(events.next_event(), None);
-    assert_eq!(client.get("/profile").status(), 200);
+fn a_stream_ends_when_any_of_its_guards_refuses() {
+    for path in ["/admin/events", "/admin/signed-events"] {
+        for (change, profile) in [
+            ("update user set admin = 0", 200),
+            ("update user set email = 'retired@example.org'", 200),
+            ("update user set locked = 1", 401),
+        ] {
+            let (site, clock) = opened(app());
+            execute(&site, "update user set admin = 1");
+            let client = Client::of_site(&site);
+            sign_in(&client, "a bee in the bonnet");
+            let mut events = client.request(skep::Method::GET, path).open();
+            // A heartbeat: it goes on.
+            clock.advance(Duration::from_secs(16));
+            assert_eq!(events.next_event().unwrap(), ":");
+            execute(&site, change);
+            clock.advance(Duration::from_secs(11));
+            assert_eq!(events.next_event(), None, "{path} after {change}");
+            assert_eq!(client.get("/profile").status(), profile, "{path} after {change}");
+        }
+    }
 }
 
 #[test]

@@ -230,7 +230,8 @@ fn rank(tag: &str, range: &str) -> Option<usize> {
 pub fn languages(data: &[u8]) {
     let mut draw = Draw(data);
     let (mut ranges, mut lines) = (Vec::new(), vec![String::new()]);
-    while !draw.0.is_empty() {
+    // Of more ranges nothing is read.
+    while !draw.0.is_empty() && ranges.len() < 32 {
         let line = lines.last_mut().expect("there is one");
         match draw.below(12) {
             0 => line.push_str(draw.one_of(&MALFORMED)),

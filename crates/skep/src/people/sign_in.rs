@@ -85,7 +85,9 @@ async fn establish_in<A: Account>(
     session.remove(&SIGNED_UP).await?;
     cx.set_user(account.name());
     record(cx, event, Some(account)).await;
-    known::note(cx, vec![mark(account)?]);
+    // Who signs up by a link in a mail has proved to have the name.
+    let by_name = is_new_account.then(|| known::mark_of_name(A::KIND, account.name()));
+    known::note(cx, [mark(account)?].into_iter().chain(by_name).collect());
     if !is_known && !is_new_account && event == EventKind::SignedIn {
         notify(cx, EventKind::NewDevice, account).await;
     }

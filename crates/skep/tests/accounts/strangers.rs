@@ -1,5 +1,10 @@
 //! Who guesses is held back, and keeps nobody else out.
 
+use skep::form::Text;
+use skep::mail::Mail;
+use skep::people::Account;
+
+use super::app::User;
 use super::*;
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -321,4 +326,52 @@ fn a_number_that_comes_again_does_not_begin_with_a_known_browser() {
         let notices = world.subjects()[before..].iter().filter(|subject| *subject == "New sign-in").count();
         assert_eq!(notices, usize::from(!is_known), "{change}");
     }
+}
+
+#[derive(Service)]
+#[service(POST "/in-otherwise", open = "a test")]
+struct InOtherwise;
+
+impl Handle for InOtherwise {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let user = User::find(cx, "1").await?.or_404()?;
+        skep::people::sign_in(cx, &user).await?;
+        Ok(Response::text("welcome"))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/reset-typed", open = "a test")]
+struct ResetTyped {
+    #[form]
+    email: Text<0, 200>,
+}
+
+impl Handle for ResetTyped {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        skep::people::send_reset_link::<User>(cx, self.email.as_str(), |to, _| Mail::new(to, "Reset", "A link"))
+            .await?;
+        Ok(Response::text("sent"))
+    }
+}
+
+#[test]
+fn who_signs_in_without_a_name_is_known_by_none() {
+    // Users may choose what they are called, and this one is called like Ada's address.
+    let (world, _) = World::of(app::app().serve::<(InOtherwise, ResetTyped)>()).and_ada();
+    let eve = world.at("192.0.2.77");
+    assert_eq!(eve.post("/in-otherwise", &[]).text(), "welcome");
+    let guesses = (0..30).filter(|_| guess(&eve) == 422).count();
+    assert_eq!(guesses, 10, "those of a stranger");
+}
+
+#[test]
+fn a_mail_goes_to_an_address_alone() {
+    let (world, _) = World::of(app::app().serve::<(InOtherwise, ResetTyped)>()).and_ada();
+    let stranger = world.at("192.0.2.1");
+    let ask = |email: &str| stranger.post("/reset-typed", &[("email", email)]).status().as_u16();
+    for email in ["x1 <ada@example.org>", "\"x2\" <ada@example.org>", "ada@example.org, bob@example.org", "ada", ""] {
+        assert_eq!(ask(email), 422, "{email}");
+    }
+    assert_eq!((0..9).filter(|_| ask(" ada@example.org") == 200).count(), 5);
 }
