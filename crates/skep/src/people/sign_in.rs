@@ -252,7 +252,7 @@ pub async fn prove_password<A: PasswordAccount>(cx: &Cx<'_>, name: &str, passwor
     let compared = async {
         let account = A::find_by_name(cx, name).await?;
         let verdict = verify(cx, password, account.as_ref().and_then(A::password_hash)).await?;
-        Ok((account, verdict))
+        Ok::<_, Error>((account, verdict))
     };
     let (account, verdict) = match compared.await {
         Ok(compared) => compared,

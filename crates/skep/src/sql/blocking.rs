@@ -4,7 +4,7 @@ use super::changes::Changes;
 use super::checked::Dialect;
 use super::connection::Connection;
 use super::dependencies::{self, OnCommit, Writes};
-use super::error::Result;
+use super::error::{Error, Result};
 #[cfg(feature = "postgres")]
 use super::postgres;
 use super::query::Query;

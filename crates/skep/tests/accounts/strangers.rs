@@ -3,6 +3,7 @@
 use skep::form::Text;
 use skep::mail::Mail;
 use skep::people::Account;
+use skep::prelude::*;
 
 use super::app::User;
 use super::*;
