@@ -266,8 +266,7 @@ impl<'r> Cx<'r> {
     /// it expires after `lasts`. The result has letters, digits, `-` and `_`. A value that has no JSON form is an error.
     ///
     /// The number of a row alone is no good value: a number may be given to another row while the link lasts. Seal
-    /// something random of the
-    /// row with it; `docs/guides/data/sealed-links.md` shows how.
+    /// something random of the row with it; `docs/guides/data/sealed-links.md` shows how.
     ///
     /// It may be opened any number of times: what is to happen once needs a mark in the database, or a part of the value that the
     /// act changes, such as the hash of the password that a link in a mail resets.

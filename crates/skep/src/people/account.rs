@@ -88,20 +88,15 @@ pub trait Account: Sized + 'static {
     fn id(&self) -> String;
 
     /// Something random of the row, which no other row ever had, and which changes with the password: the hash of the
-    /// password, a random
-    /// column, or both.
+    /// password, a random column, or both.
     ///
     /// Sessions, remembered devices, links in mails, access tokens and what is open in their name (event streams,
-    /// WebSockets) hold a digest
-    /// of it, which is compared at each request: so a new password ends them all, and nobody gets those of an account
-    /// that was deleted,
-    /// whatever its id. To end them for good with a lock, draw another value for the random column where the account is
-    /// locked; or
-    /// call [`sign_out_everywhere`](super::sign_out_everywhere).
+    /// WebSockets) hold a digest of it, which is compared at each request: so a new password ends them all, and nobody
+    /// gets those of an account that was deleted, whatever its id. To end them for good with a lock, draw another value
+    /// for the random column where the account is locked; or call [`sign_out_everywhere`](super::sign_out_everywhere).
     ///
     /// An account without a password has a random column: on SQLite `random text not null default
-    /// (hex(randomblob(16)))`, on PostgreSQL
-    /// `random uuid not null default gen_random_uuid()`.
+    /// (hex(randomblob(16)))`, on PostgreSQL `random uuid not null default gen_random_uuid()`.
     fn stamp(&self) -> Stamp;
 
     /// What log lines and error pages call the user. No secret. Where users choose it themselves,
@@ -121,8 +116,7 @@ pub trait Account: Sized + 'static {
     }
 
     /// The account, unless it is gone or locked: it is asked for by every request with a guard, so what is locked is
-    /// out at once, and a
-    /// session that comes meanwhile has ended.
+    /// out at once, and a session that comes meanwhile has ended.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>>;
 

@@ -92,8 +92,7 @@ impl AccessToken {
     }
 
     /// The same where another proof came with the request, such as a password that
-    /// [`verify_password`](super::verify_password) found right:
-    /// for programs that sign in by themselves.
+    /// [`verify_password`](super::verify_password) found right: for programs that sign in by themselves.
     pub fn generate_for<A: Account>(account: &A) -> Result<Self> {
         let shown = URL_SAFE_NO_PAD.encode(keys::random::<BYTES>()?);
         Ok(Self { digest: digest(&shown), stamp: account.stamp().to_text()?, shown })
@@ -116,8 +115,7 @@ pub trait TokenAccount: Account {
 }
 
 /// A guard: the account of the [access token](AccessToken) in `Authorization: Bearer TOKEN` (RFC 6750). It admits
-/// nobody by a session, so that
-/// no other site can use it, and covers [`Signed`].
+/// nobody by a session, so that no other site can use it, and covers [`Signed`].
 #[derive(Debug)]
 pub struct Bearer<A>(A);
 

@@ -114,9 +114,8 @@ pub async fn sign_out(cx: &mut Cx<'_>) -> Result<()> {
 }
 
 /// Ends all sessions of a user, on all devices: for "sign out everywhere", when an account is locked, and after a new
-/// password, where
-/// [`sign_in`] follows for this device. What is open in their name ends within seconds: event streams, WebSockets,
-/// downloads.
+/// password, where [`sign_in`] follows for this device. What is open in their name ends within seconds: event streams,
+/// WebSockets, downloads.
 pub async fn sign_out_everywhere<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
     cx.session().end_all(&owner::<A>(&account.id())).await?;
     record(cx, EventKind::SignedOutEverywhere, Some(account)).await;
@@ -327,8 +326,7 @@ fn mark<A: Account>(account: &A) -> Result<String> {
 
 /// Changes a password: false if `old` is wrong. The user's other sessions end with what is open in their name,
 /// remembered devices are forgotten, and [access tokens](super::AccessToken) and links in mails open nothing any more;
-/// this session goes on
-/// under a new id. Check the new password's [`weakness`](super::weakness) before.
+/// this session goes on under a new id. Check the new password's [`weakness`](super::weakness) before.
 ///
 /// # Errors
 /// Those of [`password_sign_in`].

@@ -36,8 +36,7 @@ use crate::response::Result;
 /// ```
 ///
 /// Of the hash of a password only the salt counts, which is random: it changes with the password, and stays when the
-/// same password is
-/// hashed at another cost.
+/// same password is hashed at another cost.
 #[derive(Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Stamp {
@@ -95,8 +94,7 @@ impl Stamp {
     }
 
     /// True if this is what was kept of the stamp, such as [`AccessToken::stamp`](super::AccessToken::stamp): for a
-    /// list of tokens that still
-    /// work. It takes the same time wherever they differ.
+    /// list of tokens that still work. It takes the same time wherever they differ.
     #[must_use]
     pub fn matches(&self, kept: &str) -> bool {
         let differ = self.digest.bytes().zip(kept.bytes()).fold(0, |differ, (one, other)| differ | (one ^ other));

@@ -1,13 +1,10 @@
 //! What is open in the name of a user: event streams, downloads, WebSockets. Every ten seconds it is asked whether its
-//! session or token
-//! still lasts, and its account is there, so that it ends soon after these: by signing out, here or elsewhere, a new
-//! password, a lock.
+//! session or token still lasts, and its account is there, so that it ends soon after these: by signing out, here or
+//! elsewhere, a new password, a lock.
 //!
 //! To ask takes a context as guards have it, which stays on its thread, and bodies need not. So what asks is kept by
-//! the thread of the
-//! request ([`CHECKS`]), and a body knows its number. A body that another thread sends, as behind [`crate::tower`],
-//! cannot ask: events
-//! end, so that their page connects again, and other bodies go on.
+//! the thread of the request ([`CHECKS`]), and a body knows its number. A body that another thread sends, as behind
+//! [`crate::tower`], cannot ask: events end, so that their page connects again, and other bodies go on.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -20,8 +20,7 @@ use serde::de::DeserializeOwned;
 /// ```
 ///
 /// Values are stored as JSON and survive a new version of the program. A value that no longer fits its type counts as
-/// missing;
-/// `#[serde(default)]` on a new field keeps old values readable.
+/// missing; `#[serde(default)]` on a new field keeps old values readable.
 pub struct Key<T> {
     name: &'static str,
     is_kept: bool,
@@ -36,9 +35,8 @@ impl<T> Key<T> {
     }
 
     /// What a visitor puts under this key is still there after signing in, such as a cart; all else that a session
-    /// holds is not
-    /// ([`Session::begin_for`](super::Session::begin_for)). Values that were stored before the key was declared so
-    /// count as missing.
+    /// holds is not ([`Session::begin_for`](super::Session::begin_for)). Values that were stored before the key was
+    /// declared so count as missing.
     ///
     /// ```
     /// # use skep::session::Key;

@@ -25,11 +25,9 @@ impl Session<'_> {
     }
 
     /// Begins the session of a user who signs in, which [belongs to](Self::belongs_to) the user then: under a new id,
-    /// against session
-    /// fixation, and empty, so that nobody finds what was another's. Of a session of nobody, the values of keys stay
-    /// that say so
-    /// ([`Key::kept_at_sign_in`](super::Key::kept_at_sign_in)); one that is the same user's goes on with all of its
-    /// values.
+    /// against session fixation, and empty, so that nobody finds what was another's. Of a session of nobody, the values
+    /// of keys stay that say so ([`Key::kept_at_sign_in`](super::Key::kept_at_sign_in)); one that is the same user's
+    /// goes on with all of its values.
     ///
     /// ```
     /// use skep::prelude::*;

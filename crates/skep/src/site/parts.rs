@@ -42,8 +42,7 @@ pub(super) fn check_path(parts: &Parts) -> Result<()> {
 }
 
 /// The response to a request that is for no path here, also not for what is mounted: `OPTIONS *` for the server as a
-/// whole, and a proxy's
-/// `CONNECT host:80` (RFC 9112, 3.2.3 and 3.2.4).
+/// whole, and a proxy's `CONNECT host:80` (RFC 9112, 3.2.3 and 3.2.4).
 pub(super) fn without_path(parts: &Parts) -> Option<Result> {
     let has_path = parts.uri.path().starts_with('/');
     Some(match parts.method {

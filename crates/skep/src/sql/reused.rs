@@ -11,8 +11,7 @@ use super::error::Result;
 use super::query::query;
 
 /// Tables with such a key that others refer to, or that have passwords: accounts, and whom rows belong to. Of SQLite's
-/// own functions: a key
-/// that is the number of the row, and is not drawn by `autoincrement`.
+/// own functions: a key that is the number of the row, and is not drawn by `autoincrement`.
 const TABLES: &str = r#"
 select list.name, schema.sql
 from pragma_table_list list
