@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use skep_units::lock;
 use tokio::runtime::{Handle, Id};
 
 use crate::breaker::Breaker;
 use crate::clock::Clock;
-use crate::mutex::lock;
 
 /// A connection that many tasks share.
 pub(crate) trait Pooled: Send + Sync {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use crate::mutex::lock;
+use skep_units::lock;
 
 /// Computations in flight, by key.
 #[derive(Debug)]

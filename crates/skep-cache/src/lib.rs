@@ -59,7 +59,6 @@ mod key;
 pub mod memcached;
 #[cfg(feature = "memory")]
 mod memory;
-mod mutex;
 mod null;
 mod policy;
 #[cfg(feature = "redis")]

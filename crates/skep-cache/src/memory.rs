@@ -12,10 +12,10 @@ use crate::driver::{
     Claim, Driver, Entry, Flags, Ready, Record, Removal, Stamp, Token, Usage, When, count, may_replace, tombstone,
 };
 use crate::error::{Error, Result};
-use crate::mutex::lock;
 
 mod store;
 
+use skep_units::lock;
 use store::Store;
 
 /// Stores entries in the memory of this process, and evicts the least used.

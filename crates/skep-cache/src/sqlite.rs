@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior};
+use skep_units::lock;
 
 use crate::clock::Time;
 use crate::driver::{Driver, Entry, EpochWrites, Ready, Record, Removal, Stamp, Usage, When};
 use crate::error::{Error, Result};
 use crate::file_id::FileId;
-use crate::mutex::lock;
 use crate::slot::{self, Change, Operation, Outcome, Stored, operations};
 
 const SWEEP_EVERY: u64 = 256;

@@ -9,8 +9,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use skep_units::lock;
+
 use crate::clock::{Clock, Time};
-use crate::mutex::lock;
 
 /// The sleepers, by time and a unique number.
 #[derive(Debug, Default)]

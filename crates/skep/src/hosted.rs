@@ -4,9 +4,10 @@
 #![cfg(not(target_family = "wasm"))]
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use skep_cache::Change;
+use skep_units::lock;
 
 use crate::app::{App, keys_of};
 use crate::cache::Backend;
@@ -171,7 +172,7 @@ fn open_postgres(
 /// A name that a native program has in its executable, and settings say of a component. Each is kept once, however often it is opened.
 fn lasting(text: &str) -> &'static str {
     static KEPT: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = lock(&KEPT);
     let kept = kept.get_or_insert_default();
     if let Some(known) = kept.get(text) {
         return known;

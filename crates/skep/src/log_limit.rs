@@ -1,7 +1,9 @@
 //! Bounds what clients can make the log say.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+use skep_units::lock;
 
 const PERIOD: Duration = Duration::from_mins(1);
 /// Maximum number of lines of one kind in each [`PERIOD`], in one process.
@@ -33,7 +35,7 @@ impl LogLimit {
     }
 
     fn admit(&self, now: Instant) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if state.begun.is_none_or(|begun| now.saturating_duration_since(begun) >= PERIOD) {
             if state.left_out > 0 {
                 tracing::warn!(target: "skep::log", "{} more lines: {}", state.left_out, self.kind);

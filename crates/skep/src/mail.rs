@@ -10,7 +10,9 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use skep_units::lock;
 
 pub use mailbox::{Mailbox, NotMailbox};
 
@@ -192,7 +194,7 @@ impl Outbox {
                 Ok(())
             }
             (_, Self::Collected(mails)) => {
-                mails.lock().unwrap_or_else(PoisonError::into_inner).push((mail, true));
+                lock(mails).push((mail, true));
                 Ok(())
             }
         };
@@ -206,7 +208,7 @@ impl Outbox {
         match (mail.check(), self) {
             (Ok(()), Self::Mailer(mailer)) => mailer.discard(mail),
             (Ok(()), Self::Collected(mails)) => {
-                mails.lock().unwrap_or_else(PoisonError::into_inner).push((mail, false));
+                lock(mails).push((mail, false));
             }
             _ => {}
         }
@@ -223,7 +225,7 @@ impl Outbox {
     pub(crate) fn collected(&self) -> Option<Vec<Mail>> {
         match self {
             Self::Collected(mails) => {
-                let mails = mails.lock().unwrap_or_else(PoisonError::into_inner);
+                let mails = lock(mails);
                 Some(mails.iter().filter(|(_, is_sent)| *is_sent).map(|(mail, _)| mail.clone()).collect())
             }
             _ => None,

@@ -28,13 +28,14 @@ use std::collections::BTreeMap;
 use std::future::{Future, IntoFuture};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use skep_cache::driver::block_on;
+use skep_units::lock;
 
 use crate::app::App;
 use crate::body::Body;
@@ -167,7 +168,7 @@ impl Client {
     /// The value of a cookie that the client keeps.
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<String> {
-        self.cookies().get(name).cloned()
+        lock(&self.cookies).get(name).cloned()
     }
 
     /// The mails that the application has sent so far. It must have a [temporary database](Setup::temporary_database), as with
@@ -176,11 +177,6 @@ impl Client {
     pub fn mails(&self) -> Vec<Mail> {
         let mails = self.driver.site().mails();
         mails.expect("mail is collected only with `temporary_database` and without `mailer` in `Setup`")
-    }
-
-    // Nothing that is done under this lock can panic half-way.
-    fn cookies(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
-        self.cookies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn parts(&self, method: &Method, url: &str, headers: &HeaderMap) -> Parts {
@@ -213,13 +209,13 @@ impl Client {
     }
 
     fn cookie_field(&self) -> Option<HeaderValue> {
-        let cookies = self.cookies();
+        let cookies = lock(&self.cookies);
         let pairs: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         (!pairs.is_empty()).then(|| HeaderValue::try_from(pairs.join("; ")).expect("cookies are visible ASCII"))
     }
 
     fn keep_cookies(&self, headers: &HeaderMap) {
-        let mut cookies = self.cookies();
+        let mut cookies = lock(&self.cookies);
         for field in headers.get_all(SET_COOKIE) {
             let field = field.to_str().expect("cookies are visible ASCII");
             let (pair, attributes) = field.split_once(';').unwrap_or((field, ""));

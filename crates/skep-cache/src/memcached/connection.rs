@@ -13,6 +13,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use skep_units::lock;
 use tokio::io::ReadBuf;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
@@ -22,7 +23,6 @@ use super::address::{Reader, Writer};
 use super::protocol::{Code, Parser, Reply};
 use crate::connections::Pooled;
 use crate::error::Error;
-use crate::mutex::lock;
 
 /// Bytes read at once. Longer values come in several reads.
 const READ: usize = 16 << 10;

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{AsyncConnectionConfig, Client, Cmd, ProtocolVersion, PushInfo, PushKind, RedisError, Value};
+use skep_units::lock;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::Inner;
 use super::options::Servers;
 use crate::driver::{Change, Listener};
-use crate::mutex::lock;
 
 /// The interval of pings and of attempts to connect.
 const INTERVAL: Duration = Duration::from_secs(1);

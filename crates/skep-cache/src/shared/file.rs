@@ -18,13 +18,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FallocateFlags, FlockOperation};
 use rustix::io::Errno;
+use skep_units::lock;
 
 use super::hash::Seeds;
 use super::layout::{self, CONSTANTS, Geometry};
 use super::lease;
 use super::sys::{self, Mapping};
 use super::words::Backing;
-use crate::mutex::lock;
 
 /// Attempts to open a file that others replace.
 const ATTEMPTS: u32 = 20;

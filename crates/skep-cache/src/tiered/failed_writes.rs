@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use crate::mutex::lock;
+use skep_units::lock;
 
 /// Keys whose writes failed. The write may have happened or not, so the far tier's entry is removed when it is back.
 #[derive(Debug, Default)]

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use skep_units::lock;
+
 use crate::clock::Time;
 use crate::driver::Record;
-use crate::mutex::lock;
 
 /// Buffered entries by key; a flush is due at [`MAX_ENTRIES`] or after [`MAX_AGE`].
 #[derive(Debug, Default)]

@@ -8,10 +8,11 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
+use skep_units::lock;
 
 /// Whether the server drains, and who wants to know.
 #[derive(Debug, Default)]
@@ -29,17 +30,12 @@ struct Waiting {
 impl DrainSignal {
     pub(crate) fn begin(&self) {
         self.has_begun.store(true, Ordering::Release);
-        let waiting = std::mem::take(&mut self.lock().wakers);
+        let waiting = std::mem::take(&mut lock(&self.waiting).wakers);
         waiting.into_values().for_each(Waker::wake);
     }
 
     pub(crate) fn listen(self: &Arc<Self>) -> Draining {
         Draining { signal: Arc::clone(self), place: None }
-    }
-
-    // Nothing that is done under this lock can panic half-way.
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -64,7 +60,7 @@ impl Draining {
 
     fn leave(&mut self) {
         if let Some(place) = self.place.take() {
-            self.signal.lock().wakers.remove(&place);
+            lock(&self.signal.waiting).wakers.remove(&place);
         }
     }
 }
@@ -77,7 +73,7 @@ impl Future for Draining {
             return Poll::Ready(());
         }
         let signal = Arc::clone(&self.signal);
-        let mut waiting = signal.lock();
+        let mut waiting = lock(&signal.waiting);
         let place = *self.place.get_or_insert_with(|| {
             waiting.last += 1;
             waiting.last

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 #[cfg(not(target_family = "wasm"))]
 use skep_cache::Driver;
 use skep_cache::Stats;
+use skep_units::lock;
 
 use super::entry::{PageCodec, PageEntry};
 use super::store::{Backend, Cache, Store};
@@ -155,7 +156,7 @@ impl Caches {
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn is_open(&self, name: &str) -> bool {
         let name = self.plan(name).0;
-        self.drivers.lock().unwrap_or_else(PoisonError::into_inner).contains_key(name)
+        lock(&self.drivers).contains_key(name)
     }
 
     /// The driver of caches that are not configured, and whether writing to it waits for a disk.
@@ -190,7 +191,7 @@ impl Caches {
 
     fn open(&self, name: &str) -> Result<Open> {
         let (name, plan) = self.plan(name);
-        let mut drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut drivers = lock(&self.drivers);
         if let Some(open) = drivers.get(name) {
             return Ok(open.clone());
         }
@@ -220,7 +221,7 @@ impl Caches {
         if !self.is_hosted() && self.plan(PAGES).1.needs.keeps_nothing {
             return Ok(None);
         }
-        let known = self.pages.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = lock(&self.pages).clone();
         if known.is_some() {
             return Ok(known);
         }
@@ -231,17 +232,17 @@ impl Caches {
             .stale(STALE)
             .clock(self.clock.clone());
         let made = Arc::new(builder.build(self.open(PAGES)?.driver)?);
-        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = lock(&self.pages);
         Ok(Some(Arc::clone(pages.get_or_insert(made))))
     }
 
     /// Closes connections that a forked child must not share. They are reopened on use.
     pub(crate) fn close_for_fork(&self) {
         let is_kept = |name: &str| self.plan(name).1.needs.survives_fork;
-        self.drivers.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| is_kept(name));
+        lock(&self.drivers).retain(|name, _| is_kept(name));
         self.stores.write().unwrap_or_else(PoisonError::into_inner).retain(|name, _| is_kept(name));
         if !is_kept(PAGES) {
-            *self.pages.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            *lock(&self.pages) = None;
         }
     }
 
@@ -287,14 +288,14 @@ impl Caches {
     /// What caches have done and drivers hold, for the status.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn status(&self) -> Vec<Part> {
-        let pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let pages = lock(&self.pages).clone();
         let pages = pages.map(|pages| (PAGES, pages.stats()));
         let stores = self.stores.read().unwrap_or_else(PoisonError::into_inner);
         let counted = stores.iter().map(|(name, (.., stats))| (*name, stats()));
         let mut parts: Vec<Part> =
             pages.into_iter().chain(counted).map(|(name, stats)| of_stats(name, stats)).collect();
         drop(stores);
-        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+        let drivers = lock(&self.drivers);
         parts.extend(drivers.iter().map(|(name, open)| of_usage(&format!("tiers {name}"), &open.driver)));
         parts.sort_by(|one, other| one.name().cmp(other.name()));
         parts
@@ -302,7 +303,7 @@ impl Caches {
 
     /// Writes back what tiers have buffered (`writes=back`).
     pub(crate) async fn flush(&self) -> Result<()> {
-        let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect::<Vec<_>>();
+        let drivers = lock(&self.drivers).values().cloned().collect::<Vec<_>>();
         for open in drivers {
             open.driver.flush(self.clock.now()).await?;
         }
@@ -323,7 +324,7 @@ impl Caches {
     /// Invalidates all entries with this tag in the open caches of these names. The default cache is empty unless it is open.
     async fn invalidate_where(&self, tag: &str, is_meant: impl Fn(&str) -> bool) -> Result<()> {
         let meant: Vec<Open> = {
-            let drivers = self.drivers.lock().unwrap_or_else(PoisonError::into_inner);
+            let drivers = lock(&self.drivers);
             drivers.iter().filter(|(name, _)| is_meant(name)).map(|(_, open)| open.clone()).collect()
         };
         let mut result = Ok(());

@@ -9,11 +9,12 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures_channel::oneshot;
+use skep_units::lock;
 
 use super::submission::Submission;
 use crate::error::Result;
@@ -95,12 +96,8 @@ impl Ledger {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<Key, State>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(crate) fn claim(&self, key: Key, now: u64) -> Claim<'_> {
-        let mut kept = self.kept();
+        let mut kept = lock(&self.kept);
         while kept.first_key_value().is_some_and(|((until, _), state)| *until < now && matches!(state, State::Done(_)))
         {
             kept.pop_first();
@@ -123,7 +120,7 @@ impl Ledger {
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        let mut kept = self.ledger.kept();
+        let mut kept = lock(&self.ledger.kept);
         // Waiting submissions retry when their senders are dropped.
         match self.outcome.take() {
             Some(outcome) => kept.insert(self.key, State::Done(outcome)),

@@ -4,10 +4,11 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderName};
+use skep_units::lock;
 use tracing::field::Empty;
 use tracing::{Level, Span};
 
@@ -256,7 +257,7 @@ impl RequestLog {
 
 impl Recording {
     fn lines(&self) -> std::sync::MutexGuard<'_, Lines> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.lines)
     }
 }
 

@@ -1,8 +1,9 @@
 //! What hashing a password costs, and what it has cost.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use argon2::Params;
+use skep_units::lock;
 
 use crate::error::Error;
 use crate::response::Result;
@@ -55,7 +56,7 @@ impl Costs {
     const FULL: u32 = 1000;
 
     pub(super) fn note(&self, cost: PasswordCost) -> PasswordCost {
-        let mut costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut costs = lock(&self.0);
         match costs.iter().position(|(known, _)| *known == cost) {
             Some(at) => costs[at].1 += 1,
             None if costs.len() < Self::MOST => costs.push((cost, 1)),
@@ -70,7 +71,7 @@ impl Costs {
 
     /// That of most.
     pub(super) fn usual(&self) -> Option<PasswordCost> {
-        let costs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let costs = lock(&self.0);
         costs.iter().max_by_key(|(_, count)| *count).map(|(cost, _)| *cost)
     }
 }

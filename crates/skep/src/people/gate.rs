@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::num::NonZero;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::thread::available_parallelism;
 
 use futures_channel::oneshot::{self, Sender};
+use skep_units::lock;
 
 /// How many wait for their turn; more are refused.
 pub(super) const QUEUE: usize = 64;
@@ -29,7 +30,7 @@ pub(super) struct Permit(());
 /// Waits for a turn; `None` if too many wait already.
 pub(super) async fn enter() -> Option<Permit> {
     let turn = {
-        let mut state = GATE.lock();
+        let mut state = lock(&GATE.state);
         if state.running < cores() {
             state.running += 1;
             return Some(Permit(()));
@@ -45,15 +46,11 @@ pub(super) async fn enter() -> Option<Permit> {
     turn.await.ok()
 }
 
-impl Gate {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Gate {}
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut state = GATE.lock();
+        let mut state = lock(&GATE.state);
         while let Some(next) = state.waiting.pop_front() {
             match next.send(Self(())) {
                 Ok(()) => return,

@@ -10,13 +10,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use skep_cache::driver::block_on;
 use skep_cache::tiers::{Far, Near, Tiers};
 use skep_cache::{Clock, EntryPolicy, Memory, Time};
+use skep_units::lock;
 
 use super::id::{Id, Name};
 use super::users::OWNER;
@@ -131,7 +132,7 @@ const FILE: &str = "sessions.sqlite";
 impl Sessions {
     /// What the store holds, once it is open.
     pub(crate) fn status(&self) -> Option<Part> {
-        let cache = self.place.cache.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.0.clone();
+        let cache = lock(&self.place.cache).as_ref()?.0.clone();
         Some(cache::of_usage("sessions", cache.driver()))
     }
 }
@@ -182,7 +183,7 @@ impl Sessions {
 
     /// Closes what a copy of this process must not share.
     pub(crate) fn close_for_fork(&self) {
-        *self.place.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.place.cache) = None;
     }
 
     /// True if sessions are their cookies, and this store is not used for them.
@@ -361,16 +362,16 @@ pub(super) async fn set(
 
 impl Place {
     fn opened(&self) -> Option<Opened> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.cache).clone()
     }
 
     fn keep(&self, cache: Cache<[u8], Stored>, blocks: Blocks) {
-        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = Some((cache, blocks));
+        *lock(&self.cache) = Some((cache, blocks));
     }
 
     /// May wait for a disk.
     fn open(&self) -> skep_cache::Result<Cache<[u8], Stored>> {
-        let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = lock(&self.opening);
         if let Some((cache, _)) = self.opened() {
             return Ok(cache);
         }

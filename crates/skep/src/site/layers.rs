@@ -4,9 +4,10 @@ use std::future::{Future, poll_fn};
 use std::mem;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use http::{Method, StatusCode};
+use skep_units::lock;
 
 use super::Local;
 use super::failures::About;
@@ -34,7 +35,7 @@ struct Kept {
 
 impl Aside {
     fn replace(&self, kept: Kept) -> Kept {
-        mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), kept)
+        mem::replace(&mut *lock(&self.0), kept)
     }
 }
 

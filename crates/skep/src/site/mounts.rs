@@ -2,12 +2,13 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::request::Parts;
 use http_body::{Body as _, Frame, SizeHint};
+use skep_units::lock;
 
 use super::{Local, Site, observed};
 use crate::body::{Body, BodyError, BodyFailure, TooLarge};
@@ -120,7 +121,7 @@ struct Failed(Arc<Mutex<Option<Error>>>);
 
 impl Failed {
     fn take(&self) -> Option<Error> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.0).take()
     }
 }
 
@@ -137,7 +138,7 @@ impl Watched {
     fn fail(&self, why: BodyError) -> BodyFailure {
         let error = body_error(why, self.limit);
         let failure = BodyFailure::new(error.status(), error.message().unwrap_or_default().to_owned());
-        *self.failed.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        *lock(&self.failed.0) = Some(error);
         failure
     }
 }

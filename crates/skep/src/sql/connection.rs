@@ -4,12 +4,13 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, Statement};
+use skep_units::lock;
 
 use super::changes::Changes;
 use super::error::{Kind, Result, sqlite};
@@ -251,10 +252,6 @@ impl Connection {
         };
         result.map_err(|error| error.of(text))
     }
-}
-
-fn lock(deadline: &Mutex<Option<Instant>>) -> MutexGuard<'_, Option<Instant>> {
-    deadline.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn bind(statement: &mut Statement<'_>, values: &[Value<'_>]) -> Result<()> {

@@ -3,7 +3,9 @@
 //! A page notes what it reads in [`ReadTables`]; a committed write calls the [`OnCommit`] of the database. Both know a statement by what
 //! `sql!` found out when the program was compiled.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use skep_units::lock;
 
 use super::checked::Checked;
 #[cfg(any(feature = "postgres", target_family = "wasm"))]
@@ -34,7 +36,7 @@ pub(crate) struct ReadTables(Arc<Mutex<Vec<&'static str>>>);
 impl ReadTables {
     pub(super) fn note<T>(&self, query: &Query<'_, T>) {
         let Some(checked) = query.checked() else { return };
-        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = lock(&self.0);
         add(&mut tables, names(checked.reads()));
     }
 
@@ -45,13 +47,13 @@ impl ReadTables {
         if is_known {
             self.note(query);
         } else {
-            add(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner), [ANY_TABLE, SOME_TABLE]);
+            add(&mut lock(&self.0), [ANY_TABLE, SOME_TABLE]);
         }
     }
 
     /// Each once.
     pub(crate) fn names(&self) -> Vec<&'static str> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 }
 

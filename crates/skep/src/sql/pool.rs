@@ -6,9 +6,10 @@
 //! Start reading at [`Pool::lease`].
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_channel::oneshot;
+use skep_units::lock;
 
 use super::connection::Connection;
 use super::error::{Error, Kind, Result};
@@ -55,12 +56,12 @@ impl Pool {
 
     /// Closes connections that nobody uses. Their places stay.
     pub(super) fn close_idle(&self) {
-        self.queue().idle.fill_with(|| None);
+        lock(&self.queue).idle.fill_with(|| None);
     }
 
     /// For the status: how many connections are open, how many of them are lent, and how many wait for one.
     pub(super) fn status(&self, name: &str) -> Part {
-        let queue = self.queue();
+        let queue = lock(&self.queue);
         let busy = self.places - queue.idle.len();
         let connections = busy + queue.idle.iter().flatten().count();
         let waiting = queue.waiting.iter().filter(|waiting| !waiting.is_canceled()).count();
@@ -73,7 +74,7 @@ impl Pool {
     }
 
     fn turn(self: &Arc<Self>) -> Result<Turn> {
-        let mut queue = self.queue();
+        let mut queue = lock(&self.queue);
         if let Some(connection) = queue.idle.pop() {
             return Ok(Turn::Now(Lease { connection, pool: Some(Arc::clone(self)) }));
         }
@@ -90,7 +91,7 @@ impl Pool {
 
     fn give_back(self: Arc<Self>, mut connection: Slot) {
         loop {
-            let mut queue = self.queue();
+            let mut queue = lock(&self.queue);
             let Some(next) = queue.waiting.pop_front() else {
                 queue.idle.push(connection);
                 return;
@@ -105,11 +106,6 @@ impl Pool {
                 }
             }
         }
-    }
-
-    // Nothing that is done under this lock can panic half-way.
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

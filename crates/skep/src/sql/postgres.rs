@@ -26,9 +26,10 @@ mod verb;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
+use skep_units::lock;
 use tokio_postgres::Config;
 
 pub(super) use self::blocking::Remote;
@@ -179,7 +180,7 @@ impl Shared {
 
     pub(super) fn pool(self: &Arc<Self>) -> Arc<Pool> {
         let pool = Pool::new(Arc::clone(self));
-        let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pools = lock(&self.pools);
         pools.retain(|pool| pool.strong_count() > 0);
         pools.push(Arc::downgrade(&pool));
         pool

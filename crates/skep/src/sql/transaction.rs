@@ -1,7 +1,9 @@
 //! Several statements that happen together or not at all, in a handler.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use skep_units::lock;
 
 use super::changes::Changes;
 use super::connection::{Connection, StopOnDrop, Verb};
@@ -157,7 +159,7 @@ impl Transaction {
     /// Commits; the handle stays, for the request that it belongs to.
     pub(crate) async fn keep_changes(&self) -> Result<()> {
         let timer = Timer::start();
-        let tables = std::mem::take(&mut *self.written());
+        let tables = std::mem::take(&mut *lock(&self.written));
         let committed = match &self.engine {
             Engine::Sqlite(writer) => writer.commit(tables).await,
             #[cfg(feature = "postgres")]
@@ -174,7 +176,7 @@ impl Transaction {
             return;
         }
         self.is_open.store(false, Ordering::Relaxed);
-        self.written().clear();
+        lock(&self.written).clear();
         self.abandon();
     }
 
@@ -196,10 +198,6 @@ impl Transaction {
         self.depth.store(depth, Ordering::Relaxed);
     }
 
-    fn written(&self) -> MutexGuard<'_, Vec<&'static str>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     async fn ask<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Make<R>) -> Result<R> {
         match (&self.reads, &self.engine) {
             (Some(reads), Engine::Sqlite(_)) => reads.note(&query),
@@ -219,7 +217,7 @@ impl Transaction {
         timer.note_statement(statement);
         let (result, has_changed) = result?;
         if has_changed {
-            dependencies::add(&mut self.written(), changed.tables());
+            dependencies::add(&mut lock(&self.written), changed.tables());
         }
         result
     }
@@ -267,11 +265,11 @@ impl Writer {
 
     // Nothing that is done under this lock can panic half-way.
     fn take(&self) -> Option<Lease> {
-        self.lease.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.lease).take()
     }
 
     fn keep(&self, lease: Option<Lease>) {
-        *self.lease.lock().unwrap_or_else(PoisonError::into_inner) = lease;
+        *lock(&self.lease) = lease;
     }
 
     /// Runs `work`, unless the transaction is over.

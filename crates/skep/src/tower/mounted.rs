@@ -1,11 +1,12 @@
 //! A service of tower below a prefix.
 
 use std::any::type_name;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use bytes::Bytes;
 use http::Uri;
 use http::uri::PathAndQuery;
+use skep_units::lock;
 use tower_service::Service;
 
 use super::{call, into_http};
@@ -62,7 +63,7 @@ where
         if let Some(uri) = without_prefix(&parts.uri, &self.prefix) {
             parts.uri = uri;
         }
-        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let service = lock(&self.service).clone();
         let request = Request { parts, body, peer, id: Some(id), is_accounted: false };
         Box::pin(call(service, into_http(request)))
     }

@@ -6,7 +6,7 @@ use http::header::ACCEPT_LANGUAGE;
 use super::Messages;
 use crate::list::weighted;
 
-/// Of more ranges, and of longer ones, nothing is read: each is compared with each, and no user has so many languages.
+/// Ranges that are read, and the letters of each: each is compared with each, and no user has more languages.
 const RANGES: usize = 32;
 const LENGTH: usize = 64;
 

@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_core::Stream;
 use skep_sql_lock::text::{Effect, Text};
+use skep_units::lock;
 use tokio_postgres::{CancelToken, Client, SimpleQueryMessage, Statement};
 
 use super::super::connection::LONGEST_KEPT;
@@ -174,7 +175,7 @@ impl Connection {
 
     /// Nothing is prepared any more: tables were altered.
     pub(super) fn forget(&self) {
-        self.statements().clear();
+        lock(&self.statements).clear();
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -311,7 +312,7 @@ impl Connection {
     /// It as it was prepared before.
     fn prepared(&self, text: &str) -> Option<Prepared> {
         let is_altered = self.is_altered.load(Ordering::Relaxed);
-        self.statements().get(text).filter(|_| !is_altered).cloned()
+        lock(&self.statements).get(text).filter(|_| !is_altered).cloned()
     }
 
     async fn prepare(&self, given: &str, is_own: bool) -> Result<Prepared> {
@@ -326,7 +327,7 @@ impl Connection {
         }
         // To PostgreSQL, `fetch` from another cursor of the same name is the same statement, and its columns are not.
         if given.len() <= LONGEST_KEPT && !given.starts_with(FETCH) && !is_altered && !text.alters {
-            let mut statements = self.statements();
+            let mut statements = lock(&self.statements);
             // A program that puts its texts together may have more than fit: then all are forgotten and prepared again.
             if statements.len() >= self.kept {
                 statements.clear();
@@ -334,11 +335,6 @@ impl Connection {
             statements.insert(given.into(), prepared.clone());
         }
         Ok(prepared)
-    }
-
-    // Nothing that is done under this lock can panic half-way.
-    fn statements(&self) -> MutexGuard<'_, ByText<Arc<str>, Prepared>> {
-        self.statements.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

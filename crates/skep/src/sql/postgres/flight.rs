@@ -7,10 +7,11 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use skep_units::lock;
 use tokio::runtime::Handle;
 
 use super::connection::Connection;
@@ -50,17 +51,17 @@ pub(super) enum Care {
 impl Connection {
     /// How many statements are sent and not answered.
     pub(super) fn in_flight(&self) -> usize {
-        self.flights().open.len()
+        lock(&self.flights).open.len()
     }
 
     /// Nothing new may be sent.
     pub(super) fn is_retired(&self) -> bool {
-        self.is_closed() || self.flights().is_retired
+        self.is_closed() || lock(&self.flights).is_retired
     }
 
     /// Nothing new is sent from now on.
     pub(super) fn retire(&self) {
-        self.flights().is_retired = true;
+        lock(&self.flights).is_retired = true;
     }
 
     /// Runs `work`, which gives this connection a statement, to its end, also if the future is dropped. From now on until `work` drops what
@@ -77,7 +78,7 @@ impl Connection {
     }
 
     fn depart(self: &Arc<Self>) -> Sent {
-        let mut flights = self.flights();
+        let mut flights = lock(&self.flights);
         flights.next += 1;
         let number = flights.next;
         flights.open.push_back(Flight { number, is_abandoned: false, may_be_hit: false });
@@ -85,7 +86,7 @@ impl Connection {
     }
 
     fn land(self: &Arc<Self>, number: u64) {
-        let mut flights = self.flights();
+        let mut flights = lock(&self.flights);
         // Answers come in the order of the statements, so it is one of the first.
         if let Some(nth) = flights.open.iter().position(|flight| flight.number == number) {
             flights.open.remove(nth);
@@ -98,7 +99,7 @@ impl Connection {
         if !self.cancels {
             return;
         }
-        if let Some(flight) = self.flights().open.iter_mut().find(|flight| flight.number == number) {
+        if let Some(flight) = lock(&self.flights).open.iter_mut().find(|flight| flight.number == number) {
             flight.is_abandoned = true;
         }
         self.cancel_first();
@@ -106,7 +107,7 @@ impl Connection {
 
     /// Cancels the statement that PostgreSQL runs now, if nobody waits for it.
     fn cancel_first(self: &Arc<Self>) {
-        let mut flights = self.flights();
+        let mut flights = lock(&self.flights);
         let Some(first) = flights.abandoned_first().filter(|_| !flights.is_cancelling) else { return };
         // Without a runtime there are no connections any more.
         let Ok(runtime) = Handle::try_current() else { return };
@@ -115,19 +116,14 @@ impl Connection {
         let connection = Arc::clone(self);
         runtime.spawn(async move {
             tokio::time::sleep(GRACE).await;
-            let still_runs = connection.flights().retire_for(first);
+            let still_runs = lock(&connection.flights).retire_for(first);
             if still_runs {
                 connection.cancel().await;
             }
-            connection.flights().is_cancelling = false;
+            lock(&connection.flights).is_cancelling = false;
             // Another one may be the first now. The same one again, if the request did not arrive.
             connection.cancel_first();
         });
-    }
-
-    // Nothing that is done under this lock can panic half-way.
-    fn flights(&self) -> MutexGuard<'_, Flights> {
-        self.flights.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -157,7 +153,7 @@ pub(super) struct Sent {
 impl Sent {
     /// A request to cancel may have hit it that was meant for another one.
     pub(super) fn may_be_hit(&self) -> bool {
-        let flights = self.connection.flights();
+        let flights = lock(&self.connection.flights);
         let flight = flights.open.iter().find(|flight| flight.number == self.number);
         flight.is_some_and(|flight| flight.may_be_hit && !flight.is_abandoned)
     }

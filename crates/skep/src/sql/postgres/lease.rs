@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_channel::oneshot;
+use skep_units::lock;
 
 use super::super::error::{Kind, Result};
 use super::Shared;
@@ -49,7 +50,7 @@ impl Places {
 
     /// One of them. There may be no connection in it yet.
     pub(super) fn take(self: &Arc<Self>) -> Result<Place> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.held >= self.most {
             return state.wait(self.most_waiting).map(Place::Later);
         }
@@ -58,7 +59,7 @@ impl Places {
 
     /// One with a connection in it, now or once it is given back; none if there is none.
     pub(super) fn take_open(self: &Arc<Self>) -> Result<Option<Place>> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.idle.retain(|connection| !connection.is_retired());
         match (state.idle.is_empty(), state.held) {
             (false, _) => Ok(Some(Place::Now(self.hold(&mut state)))),
@@ -75,7 +76,7 @@ impl Places {
 
     /// One more than they are, for a stream.
     pub(super) fn beside(self: &Arc<Self>, stream: StreamPlace) -> Lease {
-        let connection = self.state().idle.pop();
+        let connection = lock(&self.state).idle.pop();
         Lease::of(self, connection, Some(stream))
     }
 
@@ -88,10 +89,10 @@ impl Places {
         is_hopeless: bool,
     ) {
         if stream.is_some() {
-            return self.state().keep(connection, self.most);
+            return lock(&self.state).keep(connection, self.most);
         }
         loop {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             let next = if is_hopeless && state.held > 1 { None } else { state.waiting.pop_front() };
             let Some(next) = next else {
                 state.held -= 1;
@@ -112,24 +113,19 @@ impl Places {
 
     /// Keeps a connection that came too late for the one who wanted it.
     pub(super) fn adopt(&self, connection: Arc<Connection>) {
-        self.state().keep(Some(connection), self.most);
+        lock(&self.state).keep(Some(connection), self.most);
     }
 
     /// Nothing is prepared any more on those that are idle.
     pub(super) fn forget(&self) {
-        self.state().idle.iter().for_each(|connection| connection.forget());
+        lock(&self.state).idle.iter().for_each(|connection| connection.forget());
     }
 
     pub(super) fn usage(&self) -> Usage {
-        let state = self.state();
+        let state = lock(&self.state);
         let idle = state.idle.iter().filter(|connection| !connection.is_closed()).count();
         let waiting = state.waiting.iter().filter(|waiting| !waiting.is_canceled()).count();
         Usage { connections: idle + state.held, busy: state.held, waiting }
-    }
-
-    // Nothing that is done under this lock can panic half-way.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -10,11 +10,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker, ready};
 
 use futures_channel::oneshot;
 use futures_core::Stream;
+use skep_units::lock;
 use tokio::sync::mpsc;
 use tokio_postgres::{AsyncMessage, Client};
 
@@ -343,9 +344,4 @@ impl Open {
 /// As an identifier.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-// Nothing that is done under these locks can panic half-way.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

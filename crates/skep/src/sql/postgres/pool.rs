@@ -9,11 +9,12 @@
 //! Start reading at [`Pool::ask`].
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
 use skep_sql_lock::text::Effect;
+use skep_units::lock;
 
 use super::super::connection::LONGEST_KEPT;
 use super::super::dependencies::Writes;
@@ -175,7 +176,7 @@ impl Pool {
     }
 
     pub(super) fn nature(&self, job: &Job<'_>) -> Nature {
-        let natures = &mut self.state().natures;
+        let natures = &mut lock(&self.state).natures;
         if let Some(known) = natures.get(&*job.text) {
             return known.of(job);
         }
@@ -192,7 +193,7 @@ impl Pool {
 
     /// What was prepared does not fit the tables any more. The other statements for these tables would find out one by one.
     pub(super) fn forget(&self) {
-        self.state().open.iter().for_each(|connection| connection.forget());
+        lock(&self.state).open.iter().for_each(|connection| connection.forget());
         self.writes.forget();
         self.transactions.forget();
     }
@@ -221,7 +222,7 @@ impl Pool {
     }
 
     fn turn(self: &Arc<Self>) -> Result<Turn> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let is_opening = self.opening.load(Ordering::Relaxed) > 0;
         let Some((best, in_flight)) = state.best() else {
             if !is_opening {
@@ -258,7 +259,7 @@ impl Pool {
             let pool = Arc::clone(&opening.0);
             let opened = pool.open().await;
             drop(opening);
-            let mut state = pool.state();
+            let mut state = lock(&pool.state);
             let result = match opened {
                 Ok(connection) => {
                     state.open.push(connection);
@@ -274,7 +275,7 @@ impl Pool {
 
     async fn open(&self) -> Result<Arc<Connection>> {
         let opened = Connection::open(&self.shared, self.shared.options.statement_timeout).await;
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.pause = match &opened {
             Ok(_) => None,
             Err(error) => Some(Pause::after(state.pause.take(), error.reason())),
@@ -318,7 +319,7 @@ impl Pool {
         if !lease.is_empty() {
             return Ok(());
         }
-        let paused = self.state().paused();
+        let paused = lock(&self.state).paused();
         lease.fill(match paused {
             Some(reason) => Err(unreachable(reason)),
             None => self.open_for(lease).await,
@@ -341,7 +342,7 @@ impl Pool {
 
     /// For the status.
     pub(super) fn usage(&self) -> Usage {
-        let state = self.state();
+        let state = lock(&self.state);
         let open = || state.open.iter().filter(|connection| !connection.is_closed());
         let shared = Usage {
             connections: open().count(),
@@ -349,11 +350,6 @@ impl Pool {
             waiting: state.hopeful.iter().filter(|waiting| !waiting.is_canceled()).count(),
         };
         shared.plus(self.writes.usage()).plus(self.transactions.usage())
-    }
-
-    // Nothing that is done under this lock can panic half-way.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

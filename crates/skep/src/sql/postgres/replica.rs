@@ -7,8 +7,10 @@
 //! Start reading at [`Pool::ask_replica`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use skep_units::lock;
 
 use super::super::dependencies::Writes;
 use super::super::error::Result;
@@ -78,7 +80,7 @@ impl Replica {
 
     /// Whether it has replayed the log up to this place, and is not far behind.
     async fn has(&self, place: u64, pool: &Arc<Pool>) -> bool {
-        let mut standing = *self.standing();
+        let mut standing = *lock(&self.standing);
         let again = if standing.replayed < place { LOOK_AGAIN } else { LOOK };
         if standing.looked.is_none_or(|looked| looked.elapsed() >= again) && self.begin_to_look() {
             let asked = pool.ask(
@@ -94,14 +96,14 @@ impl Replica {
             };
             standing =
                 Standing { replayed, is_near: behind <= self.lag, looked: Some(Instant::now()), is_looking: false };
-            *self.standing() = standing;
+            *lock(&self.standing) = standing;
         }
         standing.is_near && standing.replayed >= place
     }
 
     /// One asks; the others do with what is known until the answer is there. Who asked and left is not waited for.
     fn begin_to_look(&self) -> bool {
-        let mut standing = self.standing();
+        let mut standing = lock(&self.standing);
         let is_late = standing.looked.is_none_or(|looked| looked.elapsed() >= 2 * LOOK);
         if standing.is_looking && !is_late {
             return false;
@@ -112,12 +114,7 @@ impl Replica {
 
     /// Whether it was near when it was asked last, for the status.
     pub(super) fn is_near(&self) -> bool {
-        self.standing().is_near
-    }
-
-    // Nothing that is done under this lock can panic half-way.
-    fn standing(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.standing).is_near
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the status says of connections: of all pools of the process together.
 
+use std::sync::Weak;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, Weak};
+
+use skep_units::lock;
 
 use super::Shared;
 use crate::status::Part;
@@ -46,7 +48,7 @@ impl Shared {
     }
 
     fn part(&self, name: &str) -> Part {
-        let pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let pools = lock(&self.pools).clone();
         let all = pools.iter().filter_map(Weak::upgrade).map(|pool| pool.usage()).fold(Usage::default(), Usage::plus);
         let streams = self.streams.load(Ordering::Relaxed);
         let Usage { connections, busy, waiting } = all;

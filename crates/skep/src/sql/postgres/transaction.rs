@@ -1,7 +1,9 @@
 //! A transaction, which has a connection for itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use skep_units::lock;
 
 use super::super::error::{Error, Kind, Result};
 use super::connection::{Job, Outcome};
@@ -124,10 +126,10 @@ impl Transaction {
 
     // Nothing that is done under this lock can panic half-way.
     fn take(&self) -> Option<Lease> {
-        self.lease.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.lease).take()
     }
 
     fn keep(&self, lease: Lease) {
-        *self.lease.lock().unwrap_or_else(PoisonError::into_inner) = Some(lease);
+        *lock(&self.lease) = Some(lease);
     }
 }
