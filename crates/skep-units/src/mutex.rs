@@ -1,3 +1,5 @@
+//! Locks that a panic of another thread leaves as they are.
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Locks a mutex whose data is whole at any time: a panic of another thread that held it does no harm.

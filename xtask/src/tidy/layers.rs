@@ -25,7 +25,7 @@ const CRATES: &[Layers] = &[
         name: "skep-units",
         order: &[
             ("parsing", &["error", "nearest", "number"]),
-            ("values", &["address", "duration", "list", "rate", "size", "text"]),
+            ("values", &["address", "duration", "list", "mutex", "rate", "size", "text"]),
         ],
         upward: &[],
     },
@@ -58,7 +58,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-cache",
         order: &[
-            ("values", &["clock", "codec", "error", "file_id", "flight", "hash", "mutex", "setters", "stats", "timer"]),
+            ("values", &["clock", "codec", "error", "file_id", "flight", "hash", "setters", "stats", "timer"]),
             ("contract", &["block", "breaker", "connections", "driver", "entry"]),
             ("parts of drivers", &["blocking_pool", "key", "shared", "slot", "suite", "tags"]),
             (
