@@ -293,9 +293,15 @@ fn a_client_that_floods_the_server_with_frames_is_sent_away() {
         ("priorities", frame(2, 0, 1, &[0, 0, 0, 0, 10])),
         ("room on the connection", frame(8, 0, 0, &[0, 0, 0, 1])),
         ("frames of no known kind", frame(0xbe, 0, 0, b"")),
+        ("fragments of nothing", frame(9, 0, 1, b"")),
     ] {
         let mut client = Raw::connect(&server);
-        client.say(begin).say(frame.repeat(500));
+        client.say(begin);
+        if what == "fragments of nothing" {
+            // A name of 500 bytes in the code, of which some have come.
+            client.say([0, 0, 6, 1, 1, 0, 0, 0, 1, 0x40, 0xff, 0xf5, 0x02, 0xf3, 0xe7]);
+        }
+        client.say(frame.repeat(500));
         // GOAWAY with ENHANCE_YOUR_CALM.
         let goaway = std::iter::repeat_with(|| read_frame(&mut client)).find(|(kind, _)| *kind == 7).unwrap();
         assert_eq!(goaway.1[4..8], [0, 0, 0, 11], "{what}");
