@@ -8,6 +8,8 @@
 
 use std::collections::VecDeque;
 
+use Stop::{Broken, Missing};
+
 /// What a connection's blocks are read with.
 #[derive(Debug)]
 pub(super) struct Blocks {
@@ -39,9 +41,14 @@ pub(super) enum Kind {
     Fragment,
 }
 
-/// The block is no such thing, which hyper will say.
+/// Why there is no value.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Broken;
+pub(super) enum Stop {
+    /// The block is no such thing, which hyper will say.
+    Broken,
+    /// At least this many bytes have not come.
+    Missing(usize),
+}
 
 /// The default of `SETTINGS_HEADER_TABLE_SIZE`, which this server does not change.
 const TABLE: usize = 4096;
@@ -57,19 +64,6 @@ const NAMES: [u8; 61] = [
 const PSEUDO: usize = 14;
 const PATH: [usize; 2] = [4, 5];
 
-/// Why there is no value.
-enum Stop {
-    /// At least this many bytes are missing.
-    Missing(usize),
-    Broken,
-}
-
-impl From<Broken> for Stop {
-    fn from(_: Broken) -> Self {
-        Self::Broken
-    }
-}
-
 /// A value, and what is left behind it.
 type Taken<'b, T> = Result<(T, &'b [u8]), Stop>;
 
@@ -81,45 +75,33 @@ impl Default for Blocks {
 
 impl Blocks {
     /// Reads a fragment of a block, and tells of each field that is complete. With the last one, all of them are.
-    pub(super) fn read(&mut self, fragment: &[u8], is_last: bool, see: impl FnMut(Kind)) -> Result<(), Broken> {
+    pub(super) fn read(&mut self, fragment: &[u8], is_last: bool, mut see: impl FnMut(Kind)) -> Result<(), Stop> {
         let mut begun = std::mem::take(&mut self.begun);
-        if begun.is_empty() {
-            let used = self.fields(fragment, see)?;
-            begun.extend_from_slice(&fragment[used..]);
-        } else {
-            begun.extend_from_slice(fragment);
-            self.missing = self.missing.saturating_sub(fragment.len());
-            // Else a client would have the same bytes read for each of a thousand fragments.
-            let used = if self.missing == 0 { self.fields(&begun, see)? } else { 0 };
-            begun.drain(..used);
-        }
-        if begun.is_empty() {
-            return Ok(());
-        }
-        if is_last || begun.len() > MOST_BEGUN {
-            return Err(Broken);
-        }
-        self.begun = begun;
-        Ok(())
-    }
-
-    /// Tells of the fields that are complete, and gives the length of all of them.
-    fn fields(&mut self, block: &[u8], mut see: impl FnMut(Kind)) -> Result<usize, Broken> {
-        let mut rest = block;
-        while !rest.is_empty() {
-            match self.field(rest) {
-                Ok((kind, behind)) => {
+        let is_new = begun.is_empty();
+        begun.extend_from_slice(if is_new { &[] } else { fragment });
+        let (block, mut used) = (if is_new { fragment } else { &begun }, 0);
+        self.missing = self.missing.saturating_sub(fragment.len());
+        // Else a client would have the same bytes read for each of a thousand fragments.
+        while used < block.len() && self.missing == 0 {
+            match self.field(&block[used..]) {
+                Ok((kind, rest)) => {
                     kind.into_iter().for_each(&mut see);
-                    rest = behind;
+                    used = block.len() - rest.len();
                 }
-                Err(Stop::Broken) => return Err(Broken),
-                Err(Stop::Missing(missing)) => {
-                    self.missing = missing;
-                    break;
-                }
+                Err(Missing(bytes)) => self.missing = bytes,
+                Err(Broken) => return Err(Broken),
             }
         }
-        Ok(block.len() - rest.len())
+        if used == block.len() {
+            return Ok(());
+        }
+        if is_new {
+            begun.extend_from_slice(&fragment[used..]);
+        } else {
+            begun.drain(..used);
+        }
+        self.begun = begun;
+        if is_last || self.begun.len() > MOST_BEGUN { Err(Broken) } else { Ok(()) }
     }
 
     /// The field at the beginning (RFC 7541, 6), or none where the table gets another size. Nothing of it is decoded before all of it is there.
@@ -163,7 +145,7 @@ impl Blocks {
         Ok((Some(kind), rest))
     }
 
-    fn entry(&self, index: usize) -> Result<Entry, Broken> {
+    fn entry(&self, index: usize) -> Result<Entry, Stop> {
         match index.checked_sub(1).ok_or(Broken)? {
             place if place < NAMES.len() => {
                 let kind = if index <= PSEUDO { Kind::Pseudo } else { Kind::Usual };
@@ -203,14 +185,14 @@ fn integer(bytes: &[u8], prefix: u32) -> Taken<'_, usize> {
     for (place, byte) in bytes[1..].iter().enumerate() {
         // No block has larger ones.
         if place == 4 {
-            return Err(Stop::Broken);
+            return Err(Broken);
         }
         number += usize::from(byte & 0x7f) << (7 * place);
         if byte & 0x80 == 0 {
             return Ok((number, &bytes[place + 2..]));
         }
     }
-    Err(Stop::Missing(1))
+    Err(Missing(1))
 }
 
 /// A text as it is sent (RFC 7541, 5.2).
@@ -222,9 +204,9 @@ struct Text<'b> {
 
 impl<'b> Text<'b> {
     fn take(bytes: &'b [u8]) -> Taken<'b, Self> {
-        let first = bytes.first().ok_or(Stop::Missing(1))?;
+        let first = bytes.first().ok_or(Missing(1))?;
         let (length, rest) = integer(bytes, 7)?;
-        let (bytes, rest) = rest.split_at_checked(length).ok_or_else(|| Stop::Missing(length - rest.len()))?;
+        let (bytes, rest) = rest.split_at_checked(length).ok_or_else(|| Missing(length - rest.len()))?;
         Ok((Self { bytes, is_huffman: first & 0x80 != 0 }, rest))
     }
 
@@ -238,7 +220,7 @@ impl<'b> Text<'b> {
     }
 
     /// In bytes, once it is decoded.
-    fn length(self) -> Result<usize, Broken> {
+    fn length(self) -> Result<usize, Stop> {
         if !self.is_huffman {
             return Ok(self.bytes.len());
         }
@@ -247,7 +229,7 @@ impl<'b> Text<'b> {
         Ok(length)
     }
 
-    fn has_number_sign(self) -> Result<bool, Broken> {
+    fn has_number_sign(self) -> Result<bool, Stop> {
         if !self.is_huffman {
             return Ok(self.bytes.contains(&b'#'));
         }
@@ -286,7 +268,7 @@ const CODES: [(u32, u32, u32); 21] = [
 const END: (u32, u32) = (30, 0x3fff_ffff);
 
 /// Tells of each code in a text: its length and itself.
-fn huffman(bytes: &[u8], mut see: impl FnMut((u32, u32))) -> Result<(), Broken> {
+fn huffman(bytes: &[u8], mut see: impl FnMut((u32, u32))) -> Result<(), Stop> {
     #[cfg(test)]
     tests::DECODED.set(tests::DECODED.get() + bytes.len());
     let (mut bits, mut count) = (0_u64, 0_u32);

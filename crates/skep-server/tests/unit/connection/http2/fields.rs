@@ -58,7 +58,7 @@ pub(crate) fn text(text: &str, is_huffman: bool, out: &mut Vec<u8>) {
 }
 
 /// All that is seen of one block.
-fn seen(blocks: &mut Blocks, block: &[u8]) -> Result<Vec<Kind>, Broken> {
+fn seen(blocks: &mut Blocks, block: &[u8]) -> Result<Vec<Kind>, Stop> {
     let mut kinds = Vec::new();
     blocks.read(block, true, |kind| kinds.push(kind))?;
     Ok(kinds)
