@@ -320,6 +320,19 @@ fn a_client_that_floods_the_server_with_frames_is_sent_away() {
     assert_eq!(goaway.1[4..8], [0, 0, 0, 11]);
 }
 
+#[test]
+fn pieces_of_a_body_without_a_byte_count_as_the_setting_says() {
+    for (limit, expected) in [("1000", (0, b"3".to_vec())), ("200", (7, vec![0, 0, 0, 1, 0, 0, 0, 11]))] {
+        let server = server(&[("limits.http2_control_frames", limit)]);
+        let mut client = Raw::connect(&server);
+        client.say(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+        let head = [&[0, 0, 14, 1, 4, 0, 0, 0, 1, 0x83, 0x86, 0x41, 1, b'x', 0x04, 7][..], b"/length"].concat();
+        client.say(head).say([0, 0, 0, 0, 0, 0, 0, 0, 1].repeat(500)).say(b"\0\0\x03\0\x01\0\0\0\x01abc");
+        let last = std::iter::repeat_with(|| read_frame(&mut client)).find(|(kind, _)| matches!(kind, 0 | 7));
+        assert_eq!(last.unwrap(), expected, "{limit}");
+    }
+}
+
 /// What a browser and a gRPC client send beside requests.
 #[test]
 fn a_client_that_is_served_may_ping_and_make_room() {
