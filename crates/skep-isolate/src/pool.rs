@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::instance::Instance;
 use crate::program::Program;
 use crate::reuse::Reuse;
+use crate::state::IdleMemory;
 use crate::sys::SHORTCUT_MISSED_A_PAGE;
 
 #[derive(Default)]
@@ -58,6 +59,15 @@ const RECYCLED_IDLE: Duration = Duration::from_secs(10);
 
 /// After this many failed resets in a row, one instance in as many is prepared for a reset.
 const FUTILE: u64 = 64;
+
+impl IdleMemory for Pool {
+    fn drop_idle(&self) {
+        // They are dropped without the locks: that takes a while for each.
+        drop(self.take_cached());
+        let recycled = std::mem::take(&mut *self.recycled());
+        drop(recycled);
+    }
+}
 
 impl Pool {
     pub(crate) fn new(reuse: Option<Reuse>) -> Self {
@@ -160,9 +170,7 @@ impl Pool {
     /// The instance of a trial has served one request, as far as others know.
     pub(crate) fn end_trial(&self, counts: &PoolCounts) {
         self.is_trial.store(false, Ordering::Relaxed);
-        let tried = std::mem::take(&mut *self.cached());
-        self.count(&[]);
-        for Idle { mut instance, .. } in tried {
+        for Idle { mut instance, .. } in self.take_cached() {
             instance.served = 1;
             self.keep(instance, counts);
         }
@@ -206,6 +214,12 @@ impl Pool {
         let last = cached.pop();
         self.count(&cached);
         last
+    }
+
+    fn take_cached(&self) -> Vec<Idle> {
+        let mut cached = self.cached();
+        self.count(&[]);
+        std::mem::take(&mut *cached)
     }
 
     fn count(&self, cached: &[Idle]) {
