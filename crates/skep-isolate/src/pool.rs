@@ -29,6 +29,8 @@ pub(crate) struct Pool {
     silent_again: AtomicBool,
     /// So did a new one.
     silent_at_once: AtomicBool,
+    /// One that had served before responded: its program can serve again.
+    answered_again: AtomicBool,
     /// The requests of instances do not count.
     is_trial: AtomicBool,
 }
@@ -127,11 +129,12 @@ impl Pool {
 
     /// Takes an instance back that keeps its state, or drops it.
     pub(crate) fn keep(&self, instance: Instance, counts: &PoolCounts) {
+        let is_tried = self.is_trial.load(Ordering::Relaxed);
+        self.answered_again.fetch_or(instance.served > 1 && !is_tried, Ordering::Relaxed);
         // A guest that was refused memory may continue without it: no other request is to find it so.
         if instance.was_refused_memory().is_some() || self.serves_once() {
             return;
         }
-        let is_tried = self.is_trial.load(Ordering::Relaxed);
         if instance.reuse().is_some_and(|reuse| is_tried || instance.served < reuse.requests) {
             counts.cached.fetch_add(1, Ordering::Relaxed);
             let idle = Idle { instance, since: Instant::now() };
@@ -141,9 +144,9 @@ impl Pool {
         }
     }
 
-    /// Notes that a guest returned without a response. If it had served before, and no new one ever did the same, its
-    /// program can handle one request for each instance only, such as one of componentize-js with
-    /// `addEventListener("fetch", ..)`. Then none is kept.
+    /// Notes that a guest returned without a response. If it had served before, no new one ever did the same, and none that had
+    /// served before ever responded, its program can handle one request for each instance only, such as one of
+    /// componentize-js with `addEventListener("fetch", ..)`. Then none is kept.
     pub(crate) fn note_silent(&self, served: u32, app: &str) {
         let is_new = served <= 1;
         let seen = if is_new { &self.silent_at_once } else { &self.silent_again };
@@ -159,7 +162,8 @@ impl Pool {
 
     /// True if instances that have served before do not serve again, whatever the settings say.
     pub(crate) fn serves_once(&self) -> bool {
-        self.silent_again.load(Ordering::Relaxed) && !self.silent_at_once.load(Ordering::Relaxed)
+        let [again, at_once, answered] = [&self.silent_again, &self.silent_at_once, &self.answered_again];
+        again.load(Ordering::Relaxed) && !at_once.load(Ordering::Relaxed) && !answered.load(Ordering::Relaxed)
     }
 
     /// Has one instance serve several requests of a trial, which do not count.

@@ -128,15 +128,21 @@ fn once_by_the_probe() {
     assert!(!server.log().contains(ONCE));
 }
 
-/// One request fails; a program of which also new instances fall silent at that path is kept again.
+/// One request fails; a program is kept if it has answered again before, or if new instances fall silent at that path, too.
 fn once_by_a_request() {
+    // By the instance of the probe, which no other request has used again.
     let server = serve(&["--module-cache", "cached"]);
-    assert_eq!(server.text("/once"), "once");
-    assert_eq!(server.get("/once").status, 500);
+    assert_eq!(server.get("/silent").status, 500);
     for _ in 0..20 {
         assert_eq!(server.text("/once"), "once");
     }
     assert_eq!(server.log().matches(ONCE).count(), 1, "{}", server.log());
+    // One request of which nothing comes, after an instance has served others.
+    let server = serve(&["--module-cache", "cached"]);
+    assert_eq!([(); 3].map(|()| server.text("/counts"))[2], "static 3 local 1");
+    assert_eq!(server.get("/silent").status, 500);
+    assert_eq!([(); 3].map(|()| server.text("/counts"))[2], "static 3 local 1", "{}", server.log());
+    assert_eq!(server.log().matches(ONCE).count(), 0, "{}", server.log());
     let server = serve(&["--module-cache", "cached"]);
     server.text("/counts");
     for _ in 0..3 {
