@@ -204,7 +204,7 @@ settings! {
          directory), a store of the application, or `default` for all others (with `prefork`, `shared:16MiB path=none` unless set). \
          Counters (`skep-limits`, `skep-mails`, `skep-sign-in`) are in a table of their own (`limits.counters`) unless named here. \
          Each tier is `memory:SIZE`, `shared:SIZE` (among processes), `file:SIZE path=DIR`, `sqlite:FILE`, `memcached:HOST`, \
-         `redis:HOST` or `null`; [cache-drivers.md](cache-drivers.md) has their options. In a file: \
+         `redis:HOST` or `null`; [the reference of caches](cache.md#drivers) has their options. In a file: \
          `[cache.pages] tiers = [\"...\", \"...\"]`.";
     grace: Kind::Duration(0..=24 * HOUR), "10s",
         "Grace period for requests in flight after TERM or INT.";
