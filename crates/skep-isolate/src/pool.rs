@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::instance::Instance;
 use crate::program::Program;
 use crate::reuse::Reuse;
+use crate::state::IdleMemory;
 use crate::sys::SHORTCUT_MISSED_A_PAGE;
 
 #[derive(Default)]
@@ -28,6 +29,8 @@ pub(crate) struct Pool {
     silent_again: AtomicBool,
     /// So did a new one.
     silent_at_once: AtomicBool,
+    /// One that had served before responded: its program can serve again.
+    answered_again: AtomicBool,
     /// The requests of instances do not count.
     is_trial: AtomicBool,
 }
@@ -58,6 +61,15 @@ const RECYCLED_IDLE: Duration = Duration::from_secs(10);
 
 /// After this many failed resets in a row, one instance in as many is prepared for a reset.
 const FUTILE: u64 = 64;
+
+impl IdleMemory for Pool {
+    fn drop_idle(&self) {
+        // They are dropped without the locks: that takes a while for each.
+        drop(self.take_cached());
+        let recycled = std::mem::take(&mut *self.recycled());
+        drop(recycled);
+    }
+}
 
 impl Pool {
     pub(crate) fn new(reuse: Option<Reuse>) -> Self {
@@ -117,11 +129,12 @@ impl Pool {
 
     /// Takes an instance back that keeps its state, or drops it.
     pub(crate) fn keep(&self, instance: Instance, counts: &PoolCounts) {
+        let is_tried = self.is_trial.load(Ordering::Relaxed);
+        self.answered_again.fetch_or(instance.served > 1 && !is_tried, Ordering::Relaxed);
         // A guest that was refused memory may continue without it: no other request is to find it so.
         if instance.was_refused_memory().is_some() || self.serves_once() {
             return;
         }
-        let is_tried = self.is_trial.load(Ordering::Relaxed);
         if instance.reuse().is_some_and(|reuse| is_tried || instance.served < reuse.requests) {
             counts.cached.fetch_add(1, Ordering::Relaxed);
             let idle = Idle { instance, since: Instant::now() };
@@ -131,9 +144,9 @@ impl Pool {
         }
     }
 
-    /// Notes that a guest returned without a response. If it had served before, and no new one ever did the same, its
-    /// program can handle one request for each instance only, such as one of componentize-js with
-    /// `addEventListener("fetch", ..)`. Then none is kept.
+    /// Notes that a guest returned without a response. If it had served before, no new one ever did the same, and none that had
+    /// served before ever responded, its program can handle one request for each instance only, such as one of
+    /// componentize-js with `addEventListener("fetch", ..)`. Then none is kept.
     pub(crate) fn note_silent(&self, served: u32, app: &str) {
         let is_new = served <= 1;
         let seen = if is_new { &self.silent_at_once } else { &self.silent_again };
@@ -149,7 +162,8 @@ impl Pool {
 
     /// True if instances that have served before do not serve again, whatever the settings say.
     pub(crate) fn serves_once(&self) -> bool {
-        self.silent_again.load(Ordering::Relaxed) && !self.silent_at_once.load(Ordering::Relaxed)
+        let [again, at_once, answered] = [&self.silent_again, &self.silent_at_once, &self.answered_again];
+        again.load(Ordering::Relaxed) && !at_once.load(Ordering::Relaxed) && !answered.load(Ordering::Relaxed)
     }
 
     /// Has one instance serve several requests of a trial, which do not count.
@@ -160,9 +174,7 @@ impl Pool {
     /// The instance of a trial has served one request, as far as others know.
     pub(crate) fn end_trial(&self, counts: &PoolCounts) {
         self.is_trial.store(false, Ordering::Relaxed);
-        let tried = std::mem::take(&mut *self.cached());
-        self.count(&[]);
-        for Idle { mut instance, .. } in tried {
+        for Idle { mut instance, .. } in self.take_cached() {
             instance.served = 1;
             self.keep(instance, counts);
         }
@@ -206,6 +218,12 @@ impl Pool {
         let last = cached.pop();
         self.count(&cached);
         last
+    }
+
+    fn take_cached(&self) -> Vec<Idle> {
+        let mut cached = self.cached();
+        self.count(&[]);
+        std::mem::take(&mut *cached)
     }
 
     fn count(&self, cached: &[Idle]) {

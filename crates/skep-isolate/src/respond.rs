@@ -206,7 +206,7 @@ impl Running {
             }
         }
         let (parts, body) = gathered.finish()?;
-        Ok(response(parts, body))
+        Ok(Response::from_parts(parts, body).into())
     }
 
     /// The response of a guest that continues.
@@ -214,7 +214,7 @@ impl Running {
         let version = Arc::clone(&self.version);
         let (parts, body, end) = gathered.begin(move || Failure::Broken.log(&version, id))?;
         tokio::task::spawn_local(self.go_on(id, end));
-        Ok(response(parts, body))
+        Ok(Response::from_parts(parts, body).into())
     }
 
     async fn go_on(mut self, id: RequestId, end: End) {
@@ -333,12 +333,6 @@ fn incoming(request: Mounted, version: &Version) -> Result<http::Request<Incomin
 /// True for a response that has no content, whatever its guest has written (RFC 9110, 15.3.5, 15.3.6 and 15.4.5).
 fn is_without_content(status: StatusCode) -> bool {
     matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT | StatusCode::NOT_MODIFIED)
-}
-
-fn response(parts: http::response::Parts, body: Body) -> skep::Response {
-    let mut response = skep::Response::new(body).with_status(parts.status);
-    *response.headers_mut() = parts.headers;
-    response
 }
 
 /// The part of a response that has arrived.
@@ -462,7 +456,7 @@ impl Gathered {
         tokio::task::spawn_local(async move {
             let _ = tokio::time::timeout_at(permit.until, gone).await;
         });
-        Ok(response(parts, Body::stream(body)))
+        Ok(Response::from_parts(parts, Body::stream(body)).into())
     }
 
     /// Its head, its body, and the handle that reports how the guest ended.

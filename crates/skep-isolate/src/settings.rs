@@ -113,7 +113,7 @@ impl Settings {
 /// The memory of all instances.
 fn total_memory(values: &Values) -> TotalMemory {
     match values.get("component.total_memory").map(|resolved| &resolved.value) {
-        Some(Value::Size(limit)) => TotalMemory { limit: *limit, ..TotalMemory::default() },
+        Some(Value::Size(limit)) => TotalMemory::new(*limit),
         _ => TotalMemory::default(),
     }
 }

@@ -6,7 +6,7 @@ mod outgoing;
 mod output;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use skep::hosted::{Quota, Share};
 use wasmtime::component::ResourceTable;
@@ -70,11 +70,37 @@ pub(crate) enum Refused {
 pub(crate) struct TotalMemory {
     pub(crate) used: Quota,
     pub(crate) limit: u64,
+    idle: Arc<Mutex<Vec<Weak<dyn IdleMemory>>>>,
+}
+
+/// Instances that wait, with memory that a request of any application may need.
+pub(crate) trait IdleMemory: Send + Sync {
+    /// Drops all of them.
+    fn drop_idle(&self);
 }
 
 impl Default for TotalMemory {
     fn default() -> Self {
-        Self { used: Quota::default(), limit: u64::MAX }
+        Self::new(u64::MAX)
+    }
+}
+
+impl TotalMemory {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { used: Quota::default(), limit, idle: Arc::default() }
+    }
+
+    /// Has what waits here dropped before a request is refused memory.
+    pub(crate) fn watch<I: IdleMemory + 'static>(&self, pool: &Arc<I>) {
+        let pool: Weak<I> = Arc::downgrade(pool);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|pool| pool.strong_count() > 0);
+        idle.push(pool);
+    }
+
+    fn drop_idle(&self) {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        idle.iter().filter_map(Weak::upgrade).for_each(|pool| pool.drop_idle());
     }
 }
 
@@ -83,12 +109,21 @@ impl Memory {
         Self { taken: 0, most: grants.memory, share: grants.total_memory.used.share(), was_refused: None }
     }
 
+    /// Takes a share of the total. Instances that wait go before one that runs goes without.
+    fn take(&mut self, bytes: u64, total: &TotalMemory) -> bool {
+        let is_taken = self.share.take(bytes, total.limit);
+        if !is_taken {
+            total.drop_idle();
+        }
+        is_taken || self.share.take(bytes, total.limit)
+    }
+
     /// Takes memory for growth, as far as both limits allow it.
-    fn grow(&mut self, bytes: usize, total: u64) -> bool {
+    fn grow(&mut self, bytes: usize, total: &TotalMemory) -> bool {
         let wanted = self.taken.saturating_add(bytes);
         if wanted > self.most {
             self.was_refused = Some(Refused::Own);
-        } else if !self.share.take(bytes as u64, total) {
+        } else if !self.take(bytes as u64, total) {
             self.was_refused = Some(Refused::Total);
         } else {
             self.taken = wanted;
@@ -211,7 +246,7 @@ impl WasiHttpView for State {
 impl ResourceLimiter for State {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
         let fits = maximum.is_none_or(|maximum| desired <= maximum);
-        let total = self.grants().total_memory.limit;
+        let total = &self.hooks.grants().total_memory;
         Ok(fits && self.memory.grow(desired.saturating_sub(current), total))
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct Version {
     pub(crate) hash: Hash,
     pub(crate) program: Program,
     pub(crate) exports: Exports,
-    pub(crate) pool: Pool,
+    pub(crate) pool: Arc<Pool>,
     pub(crate) counts: Arc<Counts>,
     pub(crate) made: Made,
     /// Its machine code, if that is mapped from a file. Its pages are released while no requests come.
@@ -107,12 +107,14 @@ impl Version {
             grants: identity.grants,
             limits: identity.limits,
         };
+        let pool = Arc::new(Pool::new(identity.reuse));
+        program.grants.total_memory.watch(&pool);
         let quiet = Quiet { begun: 0, since: Instant::now(), is_released: true };
         Ok(Self {
             hash: identity.hash,
             program,
             exports,
-            pool: Pool::new(identity.reuse),
+            pool,
             counts: identity.counts,
             made,
             mapped: code.mapped,

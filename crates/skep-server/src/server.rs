@@ -321,10 +321,13 @@ impl Server {
         let mut problems = if self.allow_unmounted_services { Vec::new() } else { app.unmounted_services() };
         let summary = check_summary(&app);
         problems.extend(check_limits(config).err());
+        let is_data_made_by_root = check::is_data_made_by_root(config);
         problems.extend(supervisor::check_as_user(config).err().unwrap_or_default());
         problems.extend(tls::acceptor(&config.tls, true).err());
-        problems.extend(create_data_dir(config).err().map(|error| error.to_string()));
-        problems.extend(check::unwritable(config, &settings.values));
+        // What is missing is made by the start.
+        let data = if config.data.exists() { create_data_dir(config) } else { Ok(()) };
+        problems.extend(data.err().map(|error| error.to_string()));
+        problems.extend(check::unwritable(config, &settings.values, is_data_made_by_root));
         let base_url = config.base_url.clone().or_else(|| app.own_base_url().cloned());
         let missing = if flags.deploy { deployment::missing(config, base_url.as_ref()) } else { Vec::new() };
         let reports = match app.check(&app_setup(config, settings.application, None)?) {

@@ -42,6 +42,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 pub(crate) use control::send_command;
 use control::{Clients, Control, ControlCommand};
 use privileges::Identity;
+pub(crate) use privileges::only_root_changes;
 use status_process::StatusProcess;
 use swap::Swap;
 use systemd::Systemd;
@@ -384,7 +385,7 @@ impl OwnFiles {
             StartError::new(format!("{} cannot be given to user {}: {error}", path.display(), identity.user))
         };
         identity.prepare_data_dir(&config.data).map_err(|error| failed(&config.data, error))?;
-        let is_roots = |path: &Path| privileges::only_root_changes(path.parent().unwrap_or(path));
+        let is_roots = |path: &Path| only_root_changes(path.parent().unwrap_or(path));
         self.create(config, is_roots)?;
         let control = self.control.as_ref().map(|_| (control::path(config), false));
         let sockets = addresses(config).filter_map(Address::unix);
@@ -422,8 +423,8 @@ pub(crate) fn check_as_user(config: &Config) -> Result<(), Vec<String>> {
     let mut problems = Listeners::check(&addresses, is_own);
     if let Some(identity) = identity {
         problems.extend(check_socket_folders(config).err().map(|error| error.to_string()));
-        let prepared = identity.prepare_data_dir(&config.data).map_err(|error| error.to_string());
-        problems.extend(prepared.and_then(|()| identity.assume()).err());
+        let prepared = if config.data.exists() { identity.prepare_data_dir(&config.data) } else { Ok(()) };
+        problems.extend(prepared.map_err(|error| error.to_string()).and_then(|()| identity.assume()).err());
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
@@ -431,7 +432,7 @@ pub(crate) fn check_as_user(config: &Config) -> Result<(), Vec<String>> {
 /// Root makes sockets only where nobody else can move or replace them.
 fn check_socket_folders(config: &Config) -> Result<(), StartError> {
     let folders = addresses(config).filter_map(Address::unix_path).filter_map(Path::parent);
-    let unsafe_folder = folders.into_iter().find(|folder| !privileges::only_root_changes(folder));
+    let unsafe_folder = folders.into_iter().find(|folder| !only_root_changes(folder));
     unsafe_folder.filter(|_| rustix::process::geteuid().is_root()).map_or(Ok(()), |folder| {
         Err(StartError::new(format!(
             "listen: other users can change {}, so root makes no socket there for `user`: choose a folder of root such as /run, or start the server as that user",

@@ -7,7 +7,9 @@ use std::borrow::Cow;
 ///
 /// ```
 /// assert!("\n\u{7f}\u{85}\u{202e}\u{2066}\u{200b}\u{2028}".chars().all(skep_units::is_unprintable));
-/// assert!(!"aé漢 \u{301}😀".chars().any(skep_units::is_unprintable));
+/// assert!("\u{115f}\u{1160}\u{3164}\u{ffa0}\u{2800}".chars().all(skep_units::is_unprintable));
+/// assert!("\u{34f}\u{17b4}\u{17b5}\u{1d173}\u{1d17a}\u{e0100}\u{e01ef}".chars().all(skep_units::is_unprintable));
+/// assert!(!"aé漢 \u{301}😀\u{fe0f}".chars().any(skep_units::is_unprintable));
 /// ```
 #[must_use]
 pub fn is_unprintable(character: char) -> bool {
@@ -18,8 +20,12 @@ pub fn is_unprintable(character: char) -> bool {
                 | '\u{200b}'..='\u{200f}' // of no width, and marks of direction
                 | '\u{2028}'..='\u{202e}' // separators, embeddings and overrides
                 | '\u{2060}'..='\u{206f}' // joiners, invisible operators, isolates
+                | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{2800}' // letters and a pattern that are blank
+                | '\u{34f}' | '\u{17b4}' | '\u{17b5}' // a joiner and vowels of Khmer that are not shown
+                | '\u{1d173}'..='\u{1d17a}' // of musical notation
                 | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
                 | '\u{e0000}'..='\u{e007f}' // tags
+                | '\u{e0100}'..='\u{e01ef}' // variants
         )
 }
 

@@ -207,7 +207,8 @@ pub fn header_blocks(data: &[u8]) {
             if !is_whole && !is_trailers {
                 let between = frame(0, 0, stream, &[0x84; 40][..draw.below(40)]);
                 sent.extend_from_slice(&between);
-                expected.extend_from_slice(&between);
+                // Without a byte it means nothing.
+                expected.extend(Some(between).filter(|between| between.len() > 9).unwrap_or_default());
             }
         }
         stream += 2;
@@ -217,7 +218,7 @@ pub fn header_blocks(data: &[u8]) {
     assert!(fuzz::http2(&pieces) == expected, "in pieces of {size}");
 }
 
-/// Any bytes at all become the same wherever they are cut, and nothing of them is lost.
+/// Any bytes at all become the same wherever they are cut, and nothing of them is lost but DATA frames without a byte.
 ///
 /// # Panics
 /// If that does not hold.
@@ -226,5 +227,6 @@ pub fn frames_of_any_bytes(data: &[u8]) {
     let bytes = [PREFACE, bytes].concat();
     let pieces: Vec<&[u8]> = bytes.chunks(usize::from(*size) % 64 + 1).collect();
     let (whole, cut) = (fuzz::http2(&[&bytes]), fuzz::http2(&pieces));
-    assert!(whole == cut && whole.len() >= bytes.len(), "{}", bytes.escape_ascii());
+    let most_empty = bytes.windows(4).filter(|head| *head == [0; 4]).count();
+    assert!(whole == cut && whole.len() + 9 * most_empty >= bytes.len(), "{}", bytes.escape_ascii());
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::net::TcpStream;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use super::server::{Answer, Folder, Server};
 
 pub(crate) const TESTS: &[Test] = &[
     ("all_instances_together_have_a_limit_of_memory", total_memory),
+    ("memory_of_instances_that_wait_is_for_requests_that_run", idle_memory),
     ("memory_of_a_burst_is_given_back", given_back),
     ("a_program_for_one_request_per_instance_is_not_kept", once_by_the_probe),
     ("a_program_that_falls_silent_later_is_not_kept_from_then_on", once_by_a_request),
@@ -64,6 +66,30 @@ fn total_memory() {
     assert_eq!(tiny.text("/"), "one");
 }
 
+/// An application has an instance of 60 MiB that waits for its next request, and then the other one has it.
+fn idle_memory() {
+    let folder = Folder::new();
+    folder.write("go", "");
+    let app = |name: &str, file: &Path, more: &str| {
+        let (file, dir) = (file.display(), folder.0.display());
+        format!("[component.{name}]\nfile = \"{file}\"\ndir = [\"{dir}::/data\"]\n{more}")
+    };
+    for cache in ["cached", "snapshot"] {
+        let more = format!("module_cache = \"{cache}\"\n");
+        let both = [
+            app("one", &guests::plain(), &more),
+            app("two", &guests::second(), &format!("host = \"two.org\"\n{more}")),
+        ];
+        let both = format!("workers = 1\n[component]\ntotal_memory = \"100MiB\"\n{}", both.concat());
+        let server = Server::start(&["--config", folder.write("skep.toml", both).to_str().unwrap()]);
+        for host in ["x", "two.org", "x", "x", "two.org"] {
+            let answer = server.ask("GET", "/hoard?60:/data/go", host, "").unwrap();
+            assert_eq!((answer.status, answer.text), (200, (60 << 20).to_string()), "{cache} {host}: {}", server.log());
+        }
+        assert!(!server.log().contains("have no more than 100 MiB"), "{}", server.log());
+    }
+}
+
 /// Each slot keeps up to two mebibytes, until nobody needs it for a while.
 fn given_back() {
     let folder = Folder::new();
@@ -102,15 +128,21 @@ fn once_by_the_probe() {
     assert!(!server.log().contains(ONCE));
 }
 
-/// One request fails; a program of which also new instances fall silent at that path is kept again.
+/// One request fails; a program is kept if it has answered again before, or if new instances fall silent at that path, too.
 fn once_by_a_request() {
+    // By the instance of the probe, which no other request has used again.
     let server = serve(&["--module-cache", "cached"]);
-    assert_eq!(server.text("/once"), "once");
-    assert_eq!(server.get("/once").status, 500);
+    assert_eq!(server.get("/silent").status, 500);
     for _ in 0..20 {
         assert_eq!(server.text("/once"), "once");
     }
     assert_eq!(server.log().matches(ONCE).count(), 1, "{}", server.log());
+    // One request of which nothing comes, after an instance has served others.
+    let server = serve(&["--module-cache", "cached"]);
+    assert_eq!([(); 3].map(|()| server.text("/counts"))[2], "static 3 local 1");
+    assert_eq!(server.get("/silent").status, 500);
+    assert_eq!([(); 3].map(|()| server.text("/counts"))[2], "static 3 local 1", "{}", server.log());
+    assert_eq!(server.log().matches(ONCE).count(), 0, "{}", server.log());
     let server = serve(&["--module-cache", "cached"]);
     server.text("/counts");
     for _ in 0..3 {

@@ -141,9 +141,7 @@ impl Context {
         budget: RequestBudget,
         unsent: UnsentLimit,
     ) -> Rc<Self> {
-        if slot_ref.is_some() {
-            sys::signals::before_backtrace(super::turn::tell_serving);
-        }
+        slot_ref.iter().for_each(super::turn::answer_as);
         Rc::new(Self {
             local,
             limits: *limits,

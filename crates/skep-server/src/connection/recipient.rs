@@ -126,11 +126,12 @@ fn set_host(parts: &mut Parts, authority: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The port that the client used, in the place of the one of the proxy's request.
+/// The port that the client used, where the authority has none.
 fn set_port(parts: &mut Parts, port: u16, tls: bool) -> Result<(), Error> {
-    let Some(own) = parts.headers.get(HOST).and_then(|own| own.to_str().ok()) else { return Ok(()) };
-    let (host, usual) = (authority::host(own), if tls { 443 } else { 80 });
-    let authority = if port == usual { host.to_owned() } else { format!("{host}:{port}") };
+    let own = parts.headers.get(HOST).and_then(|own| own.to_str().ok());
+    let lacks_port = |own: &&str| authority::host(own) == *own && port != if tls { 443 } else { 80 };
+    let Some(own) = own.filter(lacks_port) else { return Ok(()) };
+    let authority = format!("{own}:{port}");
     set_host(parts, &authority)
 }
 

@@ -19,6 +19,8 @@ use rustix::time::{ClockId, clock_gettime};
 use skep::log::RequestLog;
 
 use super::Connection;
+use crate::handoff::SlotRef;
+use crate::sys;
 
 /// Requests, messages or pieces in a turn: as many as hyper reads and writes before it yields.
 const MOST: u32 = 16;
@@ -32,6 +34,8 @@ thread_local! {
     static TURN: Cell<Option<TurnBudget>> = const { Cell::new(None) };
     /// Whose turn it is.
     static CURRENT: RefCell<Option<Rc<Connection>>> = const { RefCell::new(None) };
+    /// Where it says so.
+    static SLOT: RefCell<Option<SlotRef>> = const { RefCell::new(None) };
 }
 
 /// What was done in a turn so far.
@@ -128,8 +132,8 @@ pub(super) fn poll_proceed(cx: &Context<'_>) -> Poll<()> {
     poll(cx, |turn| turn.take(clock))
 }
 
-/// Ready if there is time left in this turn: for pieces of responses, which are gathered, so that few of them would
-/// make small packets.
+/// Ready if there is time left in this turn: for what is sent piece by piece, which is gathered, so that few of them
+/// would make small packets.
 pub(super) fn poll_time(cx: &Context<'_>) -> Poll<()> {
     poll(cx, |turn| turn.has_time(clock))
 }
@@ -152,14 +156,24 @@ pub(super) fn defer(cx: &Context<'_>) {
     let _ = pin!(tokio::task::yield_now()).poll(&mut own);
 }
 
-/// Says for the supervisor, which asks by a signal because this thread hangs, what it serves.
-pub(super) fn tell_serving() {
-    let _ = CURRENT.try_with(|current| {
-        let Ok(current) = current.try_borrow() else { return };
-        let Some(connection) = &*current else { return };
+/// Has this thread answer the supervisor, which asks by a signal what it serves when it hangs.
+pub(super) fn answer_as(slot_ref: &SlotRef) {
+    SLOT.replace(Some(slot_ref.clone()));
+    sys::signals::before_backtrace(tell_serving);
+}
+
+/// Always says something: the supervisor waits for that.
+fn tell_serving() {
+    let told = CURRENT.try_with(|current| {
+        let current = current.try_borrow().ok()?;
+        let connection = current.as_ref()?;
         let service = skep::log::with_request(|request| request.map(RequestLog::service));
         connection.context.tell_serving(service.unwrap_or(connection.upgraded.get()), connection.peer);
+        Some(())
     });
+    if !matches!(told, Ok(Some(()))) {
+        let _ = SLOT.try_with(|slot| Some(slot.try_borrow().ok()?.as_ref()?.tell("no connection")));
+    }
 }
 
 impl Share {

@@ -84,6 +84,7 @@ impl ByteStream for Http1Stream {
     }
 
     fn poll_write(&mut self, cx: &mut TaskContext<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(turn::poll_time(cx));
         self.connection.wire().poll_write(cx, bytes)
     }
 
@@ -134,6 +135,7 @@ impl ByteStream for Http2Stream {
     }
 
     fn poll_write(&mut self, cx: &mut TaskContext<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(turn::poll_time(cx));
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         if written.is_ready() {
             self.blocked = None;

@@ -375,8 +375,14 @@ impl<'h> Parent<'h> {
             return;
         }
         self.last_check = now;
-        let why_replace = |child: &ChildProcess| if child.retiring { None } else { self.why_replace(child) };
-        let reasons: Vec<_> = self.children.iter().map(why_replace).collect();
+        // All are asked before the first answer is waited for, and have the same time.
+        let hung: Vec<Option<usize>> = self.children.iter().map(|child| self.ask_if_hung(child)).collect();
+        let until = Instant::now() + scoreboard::ANSWER;
+        let reasons = self.children.iter().zip(hung).map(|(child, hung)| match hung {
+            Some(slot) => Some((hangs(child, self.common.handoff.scoreboard.answer(slot, until)), true)),
+            None => self.why_replace(child).map(|reason| (reason, false)),
+        });
+        let reasons: Vec<_> = reasons.collect();
         let (number, grace) = (self.common.handoff.spec.number, self.common.config.grace);
         for (child, reason) in self.children.iter_mut().zip(reasons) {
             let Some((reason, hangs)) = reason else { continue };
@@ -388,27 +394,38 @@ impl<'h> Parent<'h> {
         }
     }
 
-    /// Why this child should be replaced, and whether it hangs.
-    fn why_replace(&self, child: &ChildProcess) -> Option<(String, bool)> {
-        let (slot, config) = (self.slot(child)?, self.common.config);
+    /// Asks a child whose heartbeat is too old for its backtrace, and in its slot what it serves.
+    fn ask_if_hung(&self, child: &ChildProcess) -> Option<usize> {
+        let (Role::Serve(index), slot) = (child.role, self.slot(child)?) else { return None };
+        let timeout = self.common.config.hang_timeout?.mul_f64(HUNG_AFTER);
+        let silence = scoreboard::now().saturating_sub(slot.heartbeat.load(Ordering::Relaxed));
+        if child.retiring || !slot.is_claimed() || u128::from(silence) <= timeout.as_millis() {
+            return None;
+        }
         let pid = child.pid.as_raw_nonzero().get();
-        if let Some(timeout) = config.hang_timeout.map(|timeout| timeout.mul_f64(HUNG_AFTER)) {
-            let silence = scoreboard::now().saturating_sub(slot.heartbeat.load(Ordering::Relaxed));
-            if slot.is_claimed() && u128::from(silence) > timeout.as_millis() {
-                let scoreboard = &self.common.handoff.scoreboard;
-                let ask = || procfs::request_backtrace(pid, pid.cast_unsigned());
-                let Role::Serve(index) = child.role else { return None };
-                let serving = while_serving(scoreboard.ask(index, ask));
-                let stack = procfs::kernel_stack(pid, pid.cast_unsigned());
-                return Some((format!("it hangs{serving} ({stack})"), true));
-            }
-        }
-        if let Some(age) = config.max_age.filter(|age| child.started.elapsed() > *age) {
-            return Some((format!("it is older than {age:?}"), false));
-        }
-        let memory = config.max_memory.and_then(|most| procfs::memory(pid).filter(|memory| *memory > most))?;
-        Some((format!("it uses {} MiB", memory >> 20), false))
+        self.common.handoff.scoreboard.begin_to_ask(index, || procfs::request_backtrace(pid, pid.cast_unsigned()));
+        Some(index)
     }
+
+    /// Why this child should be replaced although it does not hang.
+    fn why_replace(&self, child: &ChildProcess) -> Option<String> {
+        if child.retiring || self.slot(child).is_none() {
+            return None;
+        }
+        let config = self.common.config;
+        if let Some(age) = config.max_age.filter(|age| child.started.elapsed() > *age) {
+            return Some(format!("it is older than {age:?}"));
+        }
+        let pid = child.pid.as_raw_nonzero().get();
+        let memory = config.max_memory.and_then(|most| procfs::memory(pid).filter(|memory| *memory > most))?;
+        Some(format!("it uses {} MiB", memory >> 20))
+    }
+}
+
+/// Why a child is replaced that hangs, with what it said that it serves.
+fn hangs(child: &ChildProcess, serving: Option<String>) -> String {
+    let pid = child.pid.as_raw_nonzero().get();
+    format!("it hangs{} ({})", while_serving(serving), procfs::kernel_stack(pid, pid.cast_unsigned()))
 }
 
 /// Asks a child to accept nothing more, and to finish its requests.

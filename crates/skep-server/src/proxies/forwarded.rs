@@ -157,6 +157,9 @@ fn standard(headers: &HeaderMap) -> Result<Vec<Hop>, NotForwarded> {
     Ok(hops)
 }
 
+/// The most parameters of one proxy. There are four, and names are compared with each other.
+const MOST_PARAMETERS: usize = 16;
+
 /// No parameter occurs twice (RFC 7239, 4).
 fn hop(element: &str) -> Option<Hop> {
     let (mut hop, mut names) = (Hop::default(), Vec::new());
@@ -169,7 +172,7 @@ fn hop(element: &str) -> Option<Hop> {
             "host" => hop.host = Some(value),
             _ => {}
         }
-        if name.is_empty() || names.contains(&name) {
+        if name.is_empty() || names.len() == MOST_PARAMETERS || names.contains(&name) {
             return None;
         }
         names.push(name);

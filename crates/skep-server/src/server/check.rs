@@ -6,11 +6,17 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use skep::settings::{Value, Values};
 
 use crate::config::Config;
+use crate::supervisor;
 
 /// Files and folders of the settings that could not be written.
-pub(super) fn unwritable(config: &Config, values: &Values) -> Vec<String> {
-    let of_data = ["sessions.sqlite", "sessions.sqlite-wal", "sessions.sqlite-shm", "uploads"];
-    let of_data = of_data.map(|name| ("data".to_owned(), config.data.join(name)));
+pub(super) fn unwritable(config: &Config, values: &Values, is_data_made_by_root: bool) -> Vec<String> {
+    let in_data = ["sessions.sqlite", "sessions.sqlite-wal", "sessions.sqlite-shm", "uploads"];
+    let of_data = match config.data.exists() {
+        true => in_data.map(|name| config.data.join(name)).to_vec(),
+        false if is_data_made_by_root => Vec::new(),
+        false => vec![config.data.clone()],
+    };
+    let of_data = of_data.into_iter().map(|path| ("data".to_owned(), path));
     let of_log = config.log.outputs.iter().filter_map(|output| output.file());
     let of_log = of_log.map(|path| ("log.outputs".to_owned(), path.to_owned()));
     let of_access = config.log.access_outputs.iter().filter(|_| config.log.access).filter_map(|output| output.file());
@@ -22,18 +28,26 @@ pub(super) fn unwritable(config: &Config, values: &Values) -> Vec<String> {
         Some(format!("{setting}: {}: {} is no folder that exists", path.display(), folder.display()))
     };
     let problems: Vec<String> = of_own.filter_map(without_folder).collect();
-    let places = of_data.into_iter().chain(of_log).chain(of_access).chain(of_caches(values));
+    let places = of_data.chain(of_log).chain(of_access).chain(of_caches(values));
     let refused =
         |(setting, path): (String, PathBuf)| Some(format!("{setting}: {}: {}", path.display(), refusal(&path)?));
     problems.into_iter().chain(places.filter_map(refused)).collect()
 }
 
-/// The paths of tiers of caches: `file:1GiB path=/var/cache/blog`.
+/// True if the start makes the data directory as root, and gives it to the user, who could not make it.
+pub(super) fn is_data_made_by_root(config: &Config) -> bool {
+    let path = std::path::absolute(&config.data).unwrap_or_default();
+    let has_user = config.user.is_some() || config.group.is_some();
+    has_user && !path.exists() && path.parent().is_some_and(supervisor::only_root_changes)
+}
+
+/// The paths of tiers of caches: `file:1GiB path=/var/cache/blog`, `sqlite:/var/cache/blog.db`.
 fn of_caches(values: &Values) -> impl Iterator<Item = (String, PathBuf)> {
     values.iter().filter(|resolved| resolved.name.starts_with("cache.")).flat_map(|resolved| {
         let tiers = if let Value::List(tiers) = &resolved.value { tiers.as_slice() } else { &[] };
         let words = tiers.iter().flat_map(|tier| tier.split_whitespace());
-        let paths = words.filter_map(|word| word.strip_prefix("path=")).filter(|path| *path != "none");
+        let paths = words.filter_map(|word| word.strip_prefix("path=").or_else(|| word.strip_prefix("sqlite:")));
+        let paths = paths.filter(|path| *path != "none");
         paths.map(|path| (resolved.name.clone(), path.trim_matches('"').into())).collect::<Vec<_>>()
     })
 }

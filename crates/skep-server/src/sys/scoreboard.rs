@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, ProtFlags};
@@ -39,7 +39,7 @@ pub(crate) struct Slot {
 const TEXT: usize = 32;
 
 /// How long a thread that hangs has to say what it serves. It does so in a signal handler, first of all.
-const ANSWER: Duration = Duration::from_millis(500);
+pub(crate) const ANSWER: Duration = Duration::from_millis(500);
 
 /// Memory that processes share by inheriting its file: the slots, and behind them a text for each.
 #[derive(Debug)]
@@ -119,15 +119,23 @@ impl Scoreboard {
 
     /// Asks a thread what it serves, by a signal that `ask` sends. `None` if it does not answer.
     pub(crate) fn ask(&self, slot: usize, ask: impl FnOnce()) -> Option<String> {
-        let place = self.text(slot);
-        if let Some([length, ..]) = place {
+        self.begin_to_ask(slot, ask);
+        self.answer(slot, Instant::now() + ANSWER)
+    }
+
+    /// Asks without waiting for the [answer](Self::answer).
+    pub(crate) fn begin_to_ask(&self, slot: usize, ask: impl FnOnce()) {
+        if let Some([length, ..]) = self.text(slot) {
             length.store(0, Ordering::Release);
         }
         ask();
-        let [length, words @ ..] = place? else { return None };
-        let asked = std::time::Instant::now();
+    }
+
+    /// What the thread that was asked has said until then.
+    pub(crate) fn answer(&self, slot: usize, until: Instant) -> Option<String> {
+        let [length, words @ ..] = self.text(slot)? else { return None };
         while length.load(Ordering::Acquire) == 0 {
-            if asked.elapsed() > ANSWER {
+            if Instant::now() > until {
                 return None;
             }
             std::thread::sleep(Duration::from_millis(1));

@@ -172,7 +172,27 @@ impl Handle for Bytes {
     }
 }
 
-pub(crate) type Services = (Done, Work, Pieces, Stream, Messages, Bytes);
+/// For each message that it sends.
+#[derive(Service)]
+#[service(GET "/sends/{job}")]
+pub(crate) struct Sends {
+    job: String,
+}
+
+impl Handle for Sends {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let job = job(&self.job);
+        cx.websocket(async move |socket: &mut WebSocket| {
+            for _ in 0..ALL {
+                job.step();
+                socket.send("x").await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+pub(crate) type Services = (Done, Work, Pieces, Stream, Messages, Bytes, Sends);
 
 fn app() -> App {
     App::new().serve::<Services>()
@@ -268,6 +288,34 @@ fn messages_and_bytes_of_upgraded_connections() {
         sends([upgrade("/messages/messages", "websocket").into_bytes(), message.repeat(ALL)].concat()),
     );
     assert_fair("bytes", sends([upgrade("/bytes/bytes", "bytes").into_bytes(), vec![b'x'; ALL]].concat()));
+}
+
+#[test]
+fn messages_to_a_client_of_a_websocket() {
+    assert_fair("sends", sends(upgrade("/sends/sends", "websocket").into()));
+    // CONNECT of RFC 8441.
+    assert_fair("sends2", sends([http2(), connect("/sends/sends2")].concat()));
+}
+
+/// An extended CONNECT for a WebSocket.
+fn connect(path: &str) -> Vec<u8> {
+    let mut block = Vec::new();
+    for (name, value) in [
+        (":method", "CONNECT"),
+        (":protocol", "websocket"),
+        (":scheme", "http"),
+        (":path", path),
+        (":authority", "localhost"),
+        ("origin", "http://localhost"),
+        ("sec-websocket-version", "13"),
+    ] {
+        block.push(0);
+        for text in [name, value] {
+            block.push(u8::try_from(text.len()).unwrap());
+            block.extend(text.as_bytes());
+        }
+    }
+    frame(1, 4, 1, &block)
 }
 
 /// A request of HTTP/2 with this method by its number in the static table.

@@ -293,9 +293,15 @@ fn a_client_that_floods_the_server_with_frames_is_sent_away() {
         ("priorities", frame(2, 0, 1, &[0, 0, 0, 0, 10])),
         ("room on the connection", frame(8, 0, 0, &[0, 0, 0, 1])),
         ("frames of no known kind", frame(0xbe, 0, 0, b"")),
+        ("fragments of nothing", frame(9, 0, 1, b"")),
     ] {
         let mut client = Raw::connect(&server);
-        client.say(begin).say(frame.repeat(500));
+        client.say(begin);
+        if what == "fragments of nothing" {
+            // A name of 500 bytes in the code, of which some have come.
+            client.say([0, 0, 6, 1, 1, 0, 0, 0, 1, 0x40, 0xff, 0xf5, 0x02, 0xf3, 0xe7]);
+        }
+        client.say(frame.repeat(500));
         // GOAWAY with ENHANCE_YOUR_CALM.
         let goaway = std::iter::repeat_with(|| read_frame(&mut client)).find(|(kind, _)| *kind == 7).unwrap();
         assert_eq!(goaway.1[4..8], [0, 0, 0, 11], "{what}");
@@ -312,6 +318,19 @@ fn a_client_that_floods_the_server_with_frames_is_sent_away() {
     std::thread::spawn(move || (0..2000).try_for_each(|number| stream.write_all(&request(number))));
     let goaway = std::iter::repeat_with(|| read_frame(&mut client)).find(|(kind, _)| *kind == 7).unwrap();
     assert_eq!(goaway.1[4..8], [0, 0, 0, 11]);
+}
+
+#[test]
+fn pieces_of_a_body_without_a_byte_count_as_the_setting_says() {
+    for (limit, expected) in [("1000", (0, b"3".to_vec())), ("200", (7, vec![0, 0, 0, 1, 0, 0, 0, 11]))] {
+        let server = server(&[("limits.http2_control_frames", limit)]);
+        let mut client = Raw::connect(&server);
+        client.say(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+        let head = [&[0, 0, 14, 1, 4, 0, 0, 0, 1, 0x83, 0x86, 0x41, 1, b'x', 0x04, 7][..], b"/length"].concat();
+        client.say(head).say([0, 0, 0, 0, 0, 0, 0, 0, 1].repeat(500)).say(b"\0\0\x03\0\x01\0\0\0\x01abc");
+        let last = std::iter::repeat_with(|| read_frame(&mut client)).find(|(kind, _)| matches!(kind, 0 | 7));
+        assert_eq!(last.unwrap(), expected, "{limit}");
+    }
 }
 
 /// What a browser and a gRPC client send beside requests.

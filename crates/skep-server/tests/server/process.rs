@@ -282,6 +282,7 @@ fn a_check_refuses_what_the_start_would() {
         (&["control=/nonexistent/control".into()], "/nonexistent is no folder that exists"),
         (&[format!("pid_file={}", path("file/pid"))], "is no folder that exists"),
         (&[format!("cache.pages.tiers=file:1MiB path={}", path("file/pages"))], "cache.pages.tiers: "),
+        (&[format!("cache.pages.tiers=sqlite:{}", path("file/pages.db"))], "cache.pages.tiers: "),
         (
             &["tls.certificate=/nonexistent.crt".into(), "tls.key=/nonexistent.key".into()],
             "cannot read /nonexistent.crt",
@@ -301,6 +302,20 @@ fn a_check_refuses_what_the_start_would() {
         assert!(code == Some(0) && out.contains("no problems found"), "{listen}: {out}{error}");
     }
     assert!(folder.join("stale").exists(), "nothing is changed");
+}
+
+#[test]
+fn a_check_makes_no_data_directory() {
+    let wrong = folder().join("wrong");
+    let data = wrong.join("data");
+    let (code, out, error) = output(&["--check", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+    assert!(code == Some(0) && !wrong.exists(), "{out}{error}");
+    if rustix::process::getuid().is_root() {
+        // As the start would make it for this user.
+        let more = ["--data", "/skep-test-wrong/data", "--set", "user=nobody"];
+        let (code, out, error) = output(&[&["--check", "--listen", "127.0.0.1:0"][..], &more].concat());
+        assert!(code == Some(0) && !PathBuf::from("/skep-test-wrong").exists(), "{out}{error}");
+    }
 }
 
 #[test]
@@ -350,7 +365,7 @@ fn mistakes_are_explained() {
             &["--check", "--tls-cert", "/no/such", "--tls-key", "/no/such"],
             "cannot read /no/such: No such file or directory",
         ),
-        (&["--check", "--data", "/dev/null/x"], "the data directory /dev/null/x cannot be created: Not a directory"),
+        (&["--check", "--data", "/dev/null/x"], "data: /dev/null/x: /dev/null is not a folder"),
         (
             &["--check", "--data", "/dev/null"],
             "/dev/null is not a directory; choose another data directory with --data",

@@ -62,6 +62,10 @@ fn fields_of_a_trusted_proxy_are_the_client() {
             Some(origin)
         );
     }
+    for host in ["b.example:8443", "[2001:db8::1]:8443"] {
+        let both = format!("X-Forwarded-Host: {host}\r\nX-Forwarded-Port: 99\r\n");
+        assert_eq!(text(&all, &both).split(' ').nth(1), Some(&*format!("http://{host}")), "the port that it has");
+    }
     assert_eq!(ask(&all, "X-Forwarded-Port: x\r\n").status, 400);
     assert_eq!(ask(&all, "X-Forwarded-Host: a@b\r\n").status, 400);
 

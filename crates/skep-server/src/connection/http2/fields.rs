@@ -8,6 +8,8 @@
 
 use std::collections::VecDeque;
 
+use Stop::{Broken, Missing};
+
 /// What a connection's blocks are read with.
 #[derive(Debug)]
 pub(super) struct Blocks {
@@ -16,8 +18,9 @@ pub(super) struct Blocks {
     /// As RFC 7541, 4.1 counts it, and the most of it.
     size: usize,
     most: usize,
-    /// What is left of a fragment: the beginning of a field.
+    /// What is left of a fragment: the beginning of a field, and how much is missing at least until it is worth another look.
     begun: Vec<u8>,
+    missing: usize,
 }
 
 /// A field of the table.
@@ -38,9 +41,14 @@ pub(super) enum Kind {
     Fragment,
 }
 
-/// The block is no such thing, which hyper will say.
+/// Why there is no value.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Broken;
+pub(super) enum Stop {
+    /// The block is no such thing, which hyper will say.
+    Broken,
+    /// At least this many bytes have not come.
+    Missing(usize),
+}
 
 /// The default of `SETTINGS_HEADER_TABLE_SIZE`, which this server does not change.
 const TABLE: usize = 4096;
@@ -56,64 +64,71 @@ const NAMES: [u8; 61] = [
 const PSEUDO: usize = 14;
 const PATH: [usize; 2] = [4, 5];
 
-/// A value on its way, and what is left behind it. `None`: it is not complete.
-type Taken<'b, T> = Result<Option<(T, &'b [u8])>, Broken>;
+/// A value, and what is left behind it.
+type Taken<'b, T> = Result<(T, &'b [u8]), Stop>;
 
 impl Default for Blocks {
     fn default() -> Self {
-        Self { table: VecDeque::new(), size: 0, most: TABLE, begun: Vec::new() }
+        Self { table: VecDeque::new(), size: 0, most: TABLE, begun: Vec::new(), missing: 0 }
     }
 }
 
 impl Blocks {
     /// Reads a fragment of a block, and tells of each field that is complete. With the last one, all of them are.
-    pub(super) fn read(&mut self, fragment: &[u8], is_last: bool, mut see: impl FnMut(Kind)) -> Result<(), Broken> {
-        let begun = std::mem::take(&mut self.begun);
-        let joined;
-        let mut rest = if begun.is_empty() {
-            fragment
-        } else {
-            joined = [&begun, fragment].concat();
-            &joined
-        };
-        while !rest.is_empty() {
-            let Some((kind, behind)) = self.field(rest)? else { break };
-            kind.into_iter().for_each(&mut see);
-            rest = behind;
+    pub(super) fn read(&mut self, fragment: &[u8], is_last: bool, mut see: impl FnMut(Kind)) -> Result<(), Stop> {
+        let mut begun = std::mem::take(&mut self.begun);
+        let is_new = begun.is_empty();
+        begun.extend_from_slice(if is_new { &[] } else { fragment });
+        let (block, mut used) = (if is_new { fragment } else { &begun }, 0);
+        self.missing = self.missing.saturating_sub(fragment.len());
+        // Else a client would have the same bytes read for each of a thousand fragments.
+        while used < block.len() && self.missing == 0 {
+            match self.field(&block[used..]) {
+                Ok((kind, rest)) => {
+                    kind.into_iter().for_each(&mut see);
+                    used = block.len() - rest.len();
+                }
+                Err(Missing(bytes)) => self.missing = bytes,
+                Err(Broken) => return Err(Broken),
+            }
         }
-        if rest.is_empty() {
+        if used == block.len() {
             return Ok(());
         }
-        if is_last || rest.len() > MOST_BEGUN {
-            return Err(Broken);
+        if is_new {
+            begun.extend_from_slice(&fragment[used..]);
+        } else {
+            begun.drain(..used);
         }
-        self.begun = rest.to_vec();
-        Ok(())
+        self.begun = begun;
+        if is_last || self.begun.len() > MOST_BEGUN { Err(Broken) } else { Ok(()) }
     }
 
-    /// The field at the beginning (RFC 7541, 6), or none where the table gets another size.
+    /// The field at the beginning (RFC 7541, 6), or none where the table gets another size. Nothing of it is decoded before all of it is there.
     fn field<'b>(&mut self, block: &'b [u8]) -> Taken<'b, Option<Kind>> {
-        let first = block[0];
-        let (prefix, is_added) = match first {
+        #[cfg(test)]
+        tests::LOOKS.set(tests::LOOKS.get() + 1);
+        let (prefix, is_added) = match block[0] {
             0x80.. => {
-                let Some((index, rest)) = integer(block, 7)? else { return Ok(None) };
-                return Ok(Some((Some(self.entry(index)?.kind), rest)));
+                let (index, rest) = integer(block, 7)?;
+                return Ok((Some(self.entry(index)?.kind), rest));
             }
             0x40.. => (6, true),
             0x20.. => {
-                let Some((size, rest)) = integer(block, 5)? else { return Ok(None) };
+                let (size, rest) = integer(block, 5)?;
                 self.most = size;
                 self.evict(0);
-                return Ok(Some((None, rest)));
+                return Ok((None, rest));
             }
             _ => (4, false),
         };
-        let Some((index, mut rest)) = integer(block, prefix)? else { return Ok(None) };
-        let (mut kind, is_path, name) = if index == 0 {
-            let Some((name, behind)) = Text::take(rest)? else { return Ok(None) };
-            rest = behind;
-            let kind = if name.is_pseudo() { Kind::Pseudo } else { Kind::Usual };
-            (kind, name.is_path(), if is_added { name.length()? } else { 0 })
+        let (index, rest) = integer(block, prefix)?;
+        let (own, rest) =
+            if index == 0 { Text::take(rest).map(|(own, rest)| (Some(own), rest))? } else { (None, rest) };
+        let (value, rest) = Text::take(rest)?;
+        let (mut kind, is_path, name) = if let Some(own) = own {
+            let kind = if own.is_pseudo() { Kind::Pseudo } else { Kind::Usual };
+            (kind, own.is_path(), if is_added { own.length()? } else { 0 })
         } else {
             let entry = self.entry(index)?;
             // A path whose value is another one, whatever that of the entry is.
@@ -121,17 +136,16 @@ impl Blocks {
             let kind = if entry.kind == Kind::Usual { Kind::Usual } else { Kind::Pseudo };
             (kind, is_path, entry.name)
         };
-        let Some((value, rest)) = Text::take(rest)? else { return Ok(None) };
         if is_path && value.has_number_sign()? {
             kind = Kind::Fragment;
         }
         if is_added {
             self.add(Entry { kind, name, size: 32 + name + value.length()? });
         }
-        Ok(Some((Some(kind), rest)))
+        Ok((Some(kind), rest))
     }
 
-    fn entry(&self, index: usize) -> Result<Entry, Broken> {
+    fn entry(&self, index: usize) -> Result<Entry, Stop> {
         match index.checked_sub(1).ok_or(Broken)? {
             place if place < NAMES.len() => {
                 let kind = if index <= PSEUDO { Kind::Pseudo } else { Kind::Usual };
@@ -165,7 +179,7 @@ fn integer(bytes: &[u8], prefix: u32) -> Taken<'_, usize> {
     let most = (1 << prefix) - 1;
     let first = usize::from(bytes[0]) & most;
     if first < most {
-        return Ok(Some((first, &bytes[1..])));
+        return Ok((first, &bytes[1..]));
     }
     let mut number = first;
     for (place, byte) in bytes[1..].iter().enumerate() {
@@ -175,10 +189,10 @@ fn integer(bytes: &[u8], prefix: u32) -> Taken<'_, usize> {
         }
         number += usize::from(byte & 0x7f) << (7 * place);
         if byte & 0x80 == 0 {
-            return Ok(Some((number, &bytes[place + 2..])));
+            return Ok((number, &bytes[place + 2..]));
         }
     }
-    Ok(None)
+    Err(Missing(1))
 }
 
 /// A text as it is sent (RFC 7541, 5.2).
@@ -190,10 +204,10 @@ struct Text<'b> {
 
 impl<'b> Text<'b> {
     fn take(bytes: &'b [u8]) -> Taken<'b, Self> {
-        let Some(first) = bytes.first() else { return Ok(None) };
-        let Some((length, rest)) = integer(bytes, 7)? else { return Ok(None) };
-        let taken = rest.split_at_checked(length);
-        Ok(taken.map(|(bytes, rest)| (Self { bytes, is_huffman: first & 0x80 != 0 }, rest)))
+        let first = bytes.first().ok_or(Missing(1))?;
+        let (length, rest) = integer(bytes, 7)?;
+        let (bytes, rest) = rest.split_at_checked(length).ok_or_else(|| Missing(length - rest.len()))?;
+        Ok((Self { bytes, is_huffman: first & 0x80 != 0 }, rest))
     }
 
     /// It begins with a colon: in the code, with these seven bits.
@@ -206,7 +220,7 @@ impl<'b> Text<'b> {
     }
 
     /// In bytes, once it is decoded.
-    fn length(self) -> Result<usize, Broken> {
+    fn length(self) -> Result<usize, Stop> {
         if !self.is_huffman {
             return Ok(self.bytes.len());
         }
@@ -215,7 +229,7 @@ impl<'b> Text<'b> {
         Ok(length)
     }
 
-    fn has_number_sign(self) -> Result<bool, Broken> {
+    fn has_number_sign(self) -> Result<bool, Stop> {
         if !self.is_huffman {
             return Ok(self.bytes.contains(&b'#'));
         }
@@ -254,7 +268,9 @@ const CODES: [(u32, u32, u32); 21] = [
 const END: (u32, u32) = (30, 0x3fff_ffff);
 
 /// Tells of each code in a text: its length and itself.
-fn huffman(bytes: &[u8], mut see: impl FnMut((u32, u32))) -> Result<(), Broken> {
+fn huffman(bytes: &[u8], mut see: impl FnMut((u32, u32))) -> Result<(), Stop> {
+    #[cfg(test)]
+    tests::DECODED.set(tests::DECODED.get() + bytes.len());
     let (mut bits, mut count) = (0_u64, 0_u32);
     let mut bytes = bytes.iter();
     loop {

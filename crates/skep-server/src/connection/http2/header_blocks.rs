@@ -16,8 +16,8 @@ pub(super) struct HeaderBlocks {
     /// The frame of a block whose payload is not complete, and what has come of that.
     head: Option<FrameHead>,
     held: Vec<u8>,
-    /// The last stream that was opened, and those that the client has not ended: a block on one of them is trailers. On another one it is an
-    /// error that hyper knows.
+    /// The last stream that was opened, and those that neither the client has ended nor the server has reset: a block on one of them is
+    /// trailers. On another one it is an error that hyper knows.
     last_stream: u32,
     unended: VecDeque<u32>,
     /// The block that goes on in the next frame.
@@ -42,7 +42,7 @@ const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// More streams than a client has: those that the server has reset are never ended.
+/// More streams than a client has at a time.
 const MOST_UNENDED: usize = 1000;
 
 /// `:path: /`, twice, as an index of the static table.
@@ -60,14 +60,29 @@ impl HeaderBlocks {
         self.is_broken |= is_block && head.length() > MOST;
         if self.is_broken || !is_block {
             if head.kind() == RST_STREAM || head.kind() == DATA && head.has(END_STREAM) {
-                self.unended.retain(|unended| *unended != head.stream());
+                self.end(head.stream());
             }
-            return pass_on(&head.0);
+            if !self.is_nothing(head) {
+                pass_on(&head.0);
+            }
+            return;
         }
         self.head = Some(head);
         if head.length() == 0 {
             self.push(&[], pass_on);
         }
+    }
+
+    /// True for a piece of a body without a byte, on a stream that has more. `h2` ends a connection after a hundred of them, although the setting
+    /// `limits.http2_control_frames` counts them, too.
+    fn is_nothing(&self, head: FrameHead) -> bool {
+        let is_empty = head.kind() == DATA && head.length() == 0 && !head.has(END_STREAM | PADDED);
+        is_empty && !self.is_broken && self.open.is_none() && self.unended.contains(&head.stream())
+    }
+
+    /// A stream ends: the client sends nothing more on it, or the server has reset it.
+    pub(super) fn end(&mut self, stream: u32) {
+        self.unended.retain(|unended| *unended != stream);
     }
 
     /// A part of the payload of the frame that has begun, or of the preface.
@@ -131,7 +146,7 @@ impl HeaderBlocks {
 
     fn note_stream(&mut self, stream: u32, is_ended: bool) {
         if is_ended {
-            self.unended.retain(|unended| *unended != stream);
+            self.end(stream);
         } else if stream > self.last_stream {
             self.unended.truncate(MOST_UNENDED - 1);
             self.unended.push_front(stream);

@@ -103,6 +103,9 @@ impl Traffic {
         let mut is_fine = true;
         while let Some(part) = self.sent.next(&mut bytes) {
             if let Part::Head(frame) = part {
+                if frame.kind() == RST_STREAM {
+                    self.blocks.end(frame.stream());
+                }
                 is_fine &= self.budget.send(frame, now);
             }
         }

@@ -1,6 +1,9 @@
 //! Unit tests of `connection::turn`.
 
+use std::sync::Arc;
+
 use super::*;
+use crate::sys::scoreboard::Scoreboard;
 
 /// How many of these steps a turn takes, with clocks that see what each cost. The coarse one is as late as its step of
 /// four milliseconds makes it.
@@ -45,6 +48,13 @@ fn what_is_in_no_turn_goes_on() {
     for _ in 0..1000 {
         assert!(poll_proceed(&cx).is_ready() && poll_time(&cx).is_ready());
     }
+}
+
+#[test]
+fn a_thread_that_serves_no_connection_says_so() {
+    let scoreboard = Arc::new(Scoreboard::new(2).unwrap());
+    answer_as(&SlotRef::new(&scoreboard, 1));
+    assert_eq!(scoreboard.ask(1, tell_serving).as_deref(), Some("no connection"));
 }
 
 #[test]

@@ -39,3 +39,19 @@ fn a_thread_that_hangs_says_what_it_serves() {
     assert_eq!(old.ask(2, || old.tell(2, "x")), None);
     old.slots()[2].claim();
 }
+
+#[test]
+fn threads_that_were_asked_together_have_one_time_to_answer() {
+    let scoreboard = Scoreboard::new(3).unwrap();
+    for slot in 0..3 {
+        scoreboard.begin_to_ask(slot, || {
+            if slot == 2 {
+                scoreboard.tell(slot, "no connection")
+            }
+        });
+    }
+    let (begun, until) = (Instant::now(), Instant::now() + ANSWER);
+    let answers = [0, 1, 2].map(|slot| scoreboard.answer(slot, until));
+    assert_eq!(answers, [None, None, Some("no connection".to_owned())]);
+    assert!(begun.elapsed() < ANSWER * 3 / 2, "{:?}", begun.elapsed());
+}

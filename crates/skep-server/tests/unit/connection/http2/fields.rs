@@ -1,6 +1,14 @@
 //! Unit tests of `connection::http2::fields`.
 
+use std::cell::Cell;
+
 use super::*;
+
+thread_local! {
+    /// How often the beginning of a field was looked at, and how many bytes were decoded.
+    pub(super) static LOOKS: Cell<usize> = const { Cell::new(0) };
+    pub(super) static DECODED: Cell<usize> = const { Cell::new(0) };
+}
 
 /// Letters of the code by their lengths, in the order of RFC 7541, appendix B.
 const LETTERS: [(u32, &str); 7] = [
@@ -50,7 +58,7 @@ pub(crate) fn text(text: &str, is_huffman: bool, out: &mut Vec<u8>) {
 }
 
 /// All that is seen of one block.
-fn seen(blocks: &mut Blocks, block: &[u8]) -> Result<Vec<Kind>, Broken> {
+fn seen(blocks: &mut Blocks, block: &[u8]) -> Result<Vec<Kind>, Stop> {
     let mut kinds = Vec::new();
     blocks.read(block, true, |kind| kinds.push(kind))?;
     Ok(kinds)
@@ -130,6 +138,40 @@ fn what_is_no_block_is_refused() {
         [&[0x80][..], &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f], &[0x80 | 0x3e], &[0x40], &[0x40, 5, b'a'], &[0x44]]
     {
         assert_eq!(seen(&mut Blocks::default(), block), Err(Broken), "{block:x?}");
+    }
+}
+
+/// A client may send 900 empty fragments behind a name of 16 KB that is not complete.
+#[test]
+fn a_block_costs_the_same_in_however_many_fragments_it_comes() {
+    let mut block = vec![0x40];
+    text(&"x".repeat(16_000), true, &mut block);
+    text("12345678", true, &mut block);
+    let mut long = vec![0x40];
+    text("x-a", false, &mut long);
+    text(&"Z".repeat(100_000), true, &mut long);
+    let cost = |fragments: &[&[u8]]| {
+        let (looks, decoded) = (LOOKS.get(), DECODED.get());
+        let (mut blocks, mut kinds) = (Blocks::default(), Vec::new());
+        for (number, fragment) in fragments.iter().enumerate() {
+            blocks.read(fragment, number + 1 == fragments.len(), |kind| kinds.push(kind)).unwrap();
+        }
+        (LOOKS.get() - looks, DECODED.get() - decoded, kinds)
+    };
+    // Seven bits each for `x`, five or six for digits.
+    assert_eq!(cost(&[&block]), (1, 14_000 + 6, vec![Kind::Usual]));
+    assert_eq!(cost(&[&long]), (1, 100_000, vec![Kind::Usual]));
+    for (whole, cuts) in [(&block, [10_000, block.len() - 2]), (&long, [6, 99_000])] {
+        let (_, decoded, kinds) = cost(&[whole]);
+        for cut in cuts {
+            let empty = std::iter::repeat_n(&[][..], 900);
+            let many: Vec<&[u8]> = [&whole[..cut]].into_iter().chain(empty).chain([&whole[cut..]]).collect();
+            assert_eq!(cost(&many), (2, decoded, kinds.clone()), "{cut}");
+        }
+        for size in [1, 18, 1000] {
+            let (looks, again, of_pieces) = cost(&whole.chunks(size).collect::<Vec<_>>());
+            assert!(looks <= 12 && again == decoded && of_pieces == kinds, "{size}: {looks} looks, {again} decoded");
+        }
     }
 }
 

@@ -39,7 +39,6 @@ fn what_is_well_formed_is_passed_on_as_it_is() {
         frame(HEADERS, END_HEADERS | end_stream, 1, GET),
         frame(HEADERS, END_HEADERS | PADDED | PRIORITY, 3, &[&[2, 0, 0, 0, 0, 9][..], GET, &[0, 0]].concat()),
         frame(0, 0, 3, &[7; 1000]),
-        frame(0, 0, 3, &[]),
         frame(HEADERS, END_HEADERS | end_stream, 3, FIELD),
         frame(HEADERS, 0, 5, &GET[..1]),
         frame(CONTINUATION, 0, 5, &[]),
@@ -66,6 +65,49 @@ fn what_is_well_formed_is_passed_on_as_it_is() {
     for length in 0..sent.len() {
         assert!(passed(&sent[..length], 7) == sent[..length], "{length}");
     }
+}
+
+/// Where they are an error, hyper says so.
+#[test]
+fn empty_pieces_are_dropped_on_streams_that_have_more() {
+    let post = |stream| frame(HEADERS, END_HEADERS, stream, GET);
+    let empty = |flags, stream| frame(DATA, flags, stream, &[]);
+    let last = frame(DATA, END_STREAM, 1, b"x");
+    for (between, is_dropped) in [
+        (empty(0, 1).repeat(500), true),
+        (empty(END_STREAM, 1), false),
+        (empty(PADDED, 1), false),
+        (frame(DATA, PADDED, 1, &[0]), false),
+        (empty(0, 0), false),
+        (empty(0, 3), false),
+        ([frame(HEADERS, 0, 3, GET), empty(0, 1)].concat(), false),
+        ([last.clone(), empty(0, 1)].concat(), false),
+    ] {
+        let sent = |between: &[u8]| [PREFACE_TEXT, &post(1), between, &last].concat();
+        let expected = if is_dropped { sent(&[]) } else { sent(&between) };
+        for step in steps() {
+            assert!(passed(&sent(&between), step) == expected, "{between:?} {step}");
+        }
+    }
+}
+
+#[test]
+fn streams_that_the_server_has_reset_are_not_kept() {
+    let (mut traffic, mut out) = (Traffic::new(u32::MAX, 0), Vec::new());
+    let trailers = frame(HEADERS, END_HEADERS | END_STREAM, 1, &[0x82]);
+    let mut receive = |traffic: &mut Traffic, bytes: &[u8]| {
+        out.clear();
+        assert!(traffic.receive(bytes, 0, |bytes| out.extend_from_slice(bytes)));
+        out.clone()
+    };
+    receive(&mut traffic, PREFACE_TEXT);
+    receive(&mut traffic, &frame(HEADERS, END_HEADERS, 1, GET));
+    for stream in (3..5003).step_by(2) {
+        receive(&mut traffic, &frame(HEADERS, END_HEADERS, stream, GET));
+        assert!(traffic.send(&frame(RST_STREAM, 0, stream, &[0, 0, 0, 7]), 0));
+    }
+    let marked = frame(HEADERS, END_HEADERS | END_STREAM, 1, &[&[0x82][..], &TWO_PATHS].concat());
+    assert_eq!(receive(&mut traffic, &trailers), marked);
 }
 
 #[test]
