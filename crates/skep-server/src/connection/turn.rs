@@ -172,7 +172,8 @@ fn tell_serving() {
         Some(())
     });
     if !matches!(told, Ok(Some(()))) {
-        let _ = SLOT.try_with(|slot| Some(slot.try_borrow().ok()?.as_ref()?.tell("no connection")));
+        let tell = |slot: &SlotRef| slot.tell("no connection");
+        let _ = SLOT.try_with(|slot| slot.try_borrow().map(|slot| slot.iter().for_each(tell)));
     }
 }
 
