@@ -33,5 +33,5 @@ fn as_many_as_there_are_cores_enter_and_the_rest_waits_its_turn() {
     assert!(matches!(enter().now_or_never(), Some(None)), "the queue is full");
     drop(waiting);
     drop(inside);
-    assert_eq!(GATE.lock().running, 0, "all turns are back");
+    assert_eq!(skep_units::lock(&GATE.state).running, 0, "all turns are back");
 }
