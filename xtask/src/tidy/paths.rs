@@ -1,5 +1,7 @@
 //! Paths of the repository that documentation names in code marks: `like/this.rs`; and pages that comments name.
 
+use std::path::Path;
+
 use super::Complaint;
 use super::source::{Source, Tree};
 
@@ -32,7 +34,7 @@ pub(super) fn pages_exist(source: &Source, tree: &Tree) -> Vec<Complaint> {
 
 fn pages(line: &str) -> impl Iterator<Item = &str> {
     let words = line.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '/' | '.' | '_' | '-'));
-    words.map(|word| word.trim_end_matches('.')).filter(|word| word.starts_with("docs/") && word.ends_with(".md"))
+    words.map(|word| word.trim_end_matches('.')).filter(|word| word.starts_with("docs/") && is_of_kind(word, "md"))
 }
 
 /// What stands in code marks and reads as a path, with its line. Blocks of code are a user's own.
@@ -54,6 +56,10 @@ fn is_path(text: &str) -> bool {
     text.contains('/') && !text.starts_with('.') && text.chars().all(is_plain)
 }
 
+fn is_of_kind(path: &str, extension: &str) -> bool {
+    Path::new(path).extension().is_some_and(|is| is == extension)
+}
+
 fn is_there(path: &str, tree: &Tree) -> bool {
     let path = path.trim_matches('/');
     let root = path.split('/').next().unwrap_or_default();
@@ -61,7 +67,7 @@ fn is_there(path: &str, tree: &Tree) -> bool {
         return tree.has(path);
     }
     let is_end = |known: &str| known.strip_suffix(path).is_some_and(|before| before.ends_with('/'));
-    !path.ends_with(".rs") || tree.paths.iter().any(|known| is_end(known))
+    !is_of_kind(path, "rs") || tree.paths.iter().any(|known| is_end(known))
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn threads_that_were_asked_together_have_one_time_to_answer() {
     for slot in 0..3 {
         scoreboard.begin_to_ask(slot, || {
             if slot == 2 {
-                scoreboard.tell(slot, "no connection")
+                scoreboard.tell(slot, "no connection");
             }
         });
     }
