@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::error::Error;
 use crate::response::Result;
 
-/// Something random of an account's row: [`Account::stamp`]. Only a digest of it leaves the program.
+/// Something random of an account's row: [`Account::stamp`](super::Account::stamp). Only a digest of it leaves the program.
 ///
 /// ```
 /// use skep::people::Stamp;

@@ -26,7 +26,7 @@ impl Response {
         let said = said_length(self.headers());
         let body = std::mem::take(self.body_mut());
         let headers = self.own_headers_mut();
-        if matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT | StatusCode::NOT_MODIFIED) {
+        if is_without_content(status) {
             // The length of a 304 would be that of what the client has stored, which is not known here.
             headers.remove(CONTENT_LENGTH);
             if !body.is_empty() {
@@ -59,10 +59,14 @@ impl Response {
     #[doc(hidden)]
     pub fn settle_again(&mut self, is_head: bool) {
         let is_settled = is_head && self.body().is_empty() && said_length(self.headers()) != Some(Err(NoLength));
-        if !is_settled {
+        if !is_settled || is_without_content(self.status()) {
             self.settle(is_head);
         }
     }
+}
+
+fn is_without_content(status: StatusCode) -> bool {
+    matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
 /// What is said of the length is no number, or said twice.
