@@ -105,7 +105,7 @@ pub enum Change {
     Clear,
 }
 
-/// A table of counters: see the [module](self).
+/// Counters in a table of a fixed size, which processes share. None that still holds somebody back is forgotten.
 ///
 /// ```
 /// use std::time::Duration;
