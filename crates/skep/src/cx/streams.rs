@@ -100,6 +100,7 @@ impl Cx<'_> {
     /// A guard has admitted somebody: what goes on after the response ends when that would be refused.
     pub(crate) fn hold(&self, watch: Watch) {
         let mut watches = self.watches.borrow_mut();
+        // Should two functions have one address, they are the same code; should one have two, it is asked twice.
         if !watches.iter().any(|held| std::ptr::fn_addr_eq(*held, watch)) {
             watches.push(watch);
         }

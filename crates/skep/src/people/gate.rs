@@ -46,8 +46,6 @@ pub(super) async fn enter() -> Option<Permit> {
     turn.await.ok()
 }
 
-impl Gate {}
-
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut state = lock(&GATE.state);

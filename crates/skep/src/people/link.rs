@@ -84,8 +84,8 @@ static CHANGE_MAILS: Budget = mails("change");
 /// the mail from the address that it goes to and the token. The response must not depend on anything but success.
 ///
 /// # Errors
-/// 422 for what is not an e-mail address alone. 429 if too many mails were asked for, to this address or from this network. 500 without `base_url` outside of development: links would
-/// lead wherever the client's `Host` says.
+/// 422 for what is not an e-mail address alone. 429 if too many mails were asked for, to this address or from this
+/// network. 500 without `base_url` outside of development: links would lead wherever the client's `Host` says.
 pub async fn send_sign_in_link<A: MailAccount>(
     cx: &Cx<'_>,
     email: &str,

@@ -318,8 +318,8 @@ pub(super) async fn spend_of_account<A: Account>(
     Err(too_many(refused.wait))
 }
 
-/// What a browser is known by that has signed in as this account. Its name is none: users may choose how they are
-/// called, and one who is called like another's address is no acquaintance of theirs.
+/// The mark of a browser that has signed in as this account. The account's name is not marked: users may choose it, and
+/// one who chooses another's address must not have that one's budget.
 fn mark<A: Account>(account: &A) -> Result<String> {
     known::mark_of_account(A::KIND, &account.id(), &account.stamp())
 }
