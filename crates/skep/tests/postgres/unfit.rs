@@ -78,7 +78,9 @@ impl Handle for Fault {
                 let blob = Value::Blob(b"x".as_slice().into());
                 db.execute(query("insert into row (day) values (?)", &blob)).await?;
             }
-            _ => drop(db.one::<i64>(query("select missing from row where id = ?", 1)).await?),
+            3 => drop(db.one::<i64>(query("select missing from row where id = ?", 1)).await?),
+            // Most divisors are sums and counts: who divides has to say what becomes of none.
+            _ => drop(db.one::<i64>(query("select 10 / cast(? as int)", 0)).await?),
         }
         Ok(Response::text("done"))
     }
@@ -150,7 +152,6 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("as it is", "cast(? as int)", "99999999999"),
     ("as it is", "'x' ~ ?", "("),
     ("as it is", "'x' like 'a' escape ?", "ab"),
-    ("as it is", "10 / cast(? as int)", "0"),
     ("as it is", "chr(cast(? as int))", "0"),
     ("as it is", "make_date(cast(? as int), 1, 1)", "0"),
     ("as it is", "decode(?, 'hex')", "xyz"),
@@ -197,7 +198,7 @@ fn a_value_that_only_the_database_refuses_is_a_400() {
 #[ignore = "needs PostgreSQL"]
 fn a_statement_that_is_wrong_by_itself_is_a_500() {
     let client = client();
-    for nth in 0..4 {
+    for nth in 0..5 {
         assert_eq!(client.get(&format!("/fault/{nth}")).status(), 500, "{nth}");
     }
 }
