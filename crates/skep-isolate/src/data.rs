@@ -40,6 +40,8 @@ impl ServerSettings {
         setup.database = database;
         setup.temporary_database = true;
         setup.settings = settings;
+        // As a server has it that is not told otherwise.
+        setup.notices = true;
         Self { setup, allow_breaking: false, taken: Taken::default() }
     }
 }
