@@ -4,7 +4,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,7 @@ impl Application {
     }
 
     fn last_file(&self) -> MutexGuard<'_, LastFile> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+        skep_units::lock(&self.last)
     }
 
     /// Compiles a file, probes it, and makes it the current version. A failure changes nothing. `None` if the content was tried before.
@@ -139,7 +139,7 @@ impl Application {
 
     /// Makes a version the current one. True if there was one before.
     fn activate(&self, probed: Probed) -> bool {
-        let mut serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut serving = skep_units::lock(&self.serving);
         self.current.store(Some(Arc::clone(probed.version())));
         let before = serving.take();
         let is_swap = before.is_some();
@@ -215,7 +215,7 @@ impl Application {
             files.check().map_err(|error| Error::Invalid(error.to_string()))?;
         }
         let path: &Path = &self.options.file;
-        *self.stamp.lock().unwrap_or_else(PoisonError::into_inner) = FileStamp::of(path);
+        *skep_units::lock(&self.stamp) = FileStamp::of(path);
         let source = Source::read(path).map_err(|error| self.note(error))?;
         match self.load(host, disk, &source) {
             Some(loaded) => loaded,
@@ -227,7 +227,7 @@ impl Application {
 /// Compiles one application after the other, on threads of lower priority than those that serve.
 fn in_background<T: Send>(compile: impl FnOnce() -> T + Send) -> T {
     static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = skep_units::lock(&TURN);
     let lower_priority = |_| {
         let _ = rustix::process::setpriority_process(None, NICE);
     };

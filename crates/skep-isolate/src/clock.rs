@@ -4,7 +4,7 @@
 //! request runs ([`Clock::work`]) the thread of this clock sleeps.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::time::Duration;
 use std::{fmt, io, thread};
 
@@ -52,7 +52,7 @@ impl Clock {
 
     /// Advances the epoch of this engine, too.
     pub(crate) fn drive(&self, engine: &Engine) {
-        let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut engines = skep_units::lock(&self.engines);
         engines.retain(|engine| engine.upgrade().is_some());
         engines.push(engine.weak());
     }
@@ -62,7 +62,7 @@ impl Clock {
         // Either this sees that the thread sleeps, or the thread sees the request.
         self.working.fetch_add(1, Ordering::SeqCst);
         if self.sleeps.load(Ordering::SeqCst) {
-            let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            let _lock = skep_units::lock(&self.lock);
             self.woken.notify_one();
         }
         Work(Arc::clone(self))
@@ -88,7 +88,7 @@ impl Clock {
     }
 
     fn move_epochs(&self) {
-        let engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
+        let engines = skep_units::lock(&self.engines);
         engines.iter().filter_map(EngineWeak::upgrade).for_each(|engine| engine.increment_epoch());
     }
 
@@ -98,7 +98,7 @@ impl Clock {
 
     /// Waits for a request, at most a second.
     fn sleep(&self) {
-        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = skep_units::lock(&self.lock);
         self.sleeps.store(true, Ordering::SeqCst);
         if self.working.load(Ordering::SeqCst) == 0 {
             drop(self.woken.wait_timeout(lock, Duration::from_secs(1)));

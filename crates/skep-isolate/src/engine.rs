@@ -7,7 +7,7 @@
 mod idle;
 mod linker;
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use wasmtime::component::Linker;
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Strategy};
@@ -114,7 +114,7 @@ impl Host {
     /// The engine for components of WASI 0.3.
     #[cfg(feature = "wasi03")]
     pub(crate) fn wasi03(&self) -> Result<Self, Error> {
-        let mut wasi03 = self.others.wasi03.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wasi03 = skep_units::lock(&self.others.wasi03);
         let side = match &*wasi03 {
             Some(side) => Arc::clone(side),
             None => {
@@ -142,7 +142,7 @@ impl Host {
         if self.size.instances > MOST_BASELINE || self.size.fuel || !cfg!(target_arch = "x86_64") {
             return None;
         }
-        let mut baseline = self.others.baseline.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut baseline = skep_units::lock(&self.others.baseline);
         let side = match baseline.upgrade() {
             Some(side) => side,
             None => {
@@ -159,13 +159,13 @@ impl Host {
 
     /// Gives memory back that no instance has used for a while. To be called once in a second.
     pub(crate) fn tidy(&self) {
-        let baseline = self.others.baseline.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        let baseline = skep_units::lock(&self.others.baseline).upgrade();
         #[cfg(feature = "wasi03")]
-        let wasi03 = self.others.wasi03.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let wasi03 = skep_units::lock(&self.others.wasi03).clone();
         #[cfg(not(feature = "wasi03"))]
         let wasi03 = None;
         for side in [Some(Arc::clone(&self.side)), baseline, wasi03].into_iter().flatten() {
-            side.idle.lock().unwrap_or_else(PoisonError::into_inner).tidy(&side.engine);
+            skep_units::lock(&side.idle).tidy(&side.engine);
         }
     }
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use wasmtime::CacheStore;
 
@@ -42,7 +42,7 @@ impl Generations {
 
 impl CacheStore for FunctionCache {
     fn get(&self, key: &[u8]) -> Option<Cow<'_, [u8]>> {
-        let mut generations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut generations = skep_units::lock(&self.0);
         if let Some(value) = generations.young.get(key) {
             return Some(Cow::Owned(value.clone()));
         }
@@ -52,7 +52,7 @@ impl CacheStore for FunctionCache {
     }
 
     fn insert(&self, key: &[u8], value: Vec<u8>) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_vec(), value);
+        skep_units::lock(&self.0).insert(key.to_vec(), value);
         true
     }
 }

@@ -3,7 +3,7 @@
 //! A request gets an instance that keeps its state (`cached`), or one that was reset, or a new one.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::instance::Instance;
@@ -231,10 +231,10 @@ impl Pool {
     }
 
     fn cached(&self) -> MutexGuard<'_, Vec<Idle>> {
-        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
+        skep_units::lock(&self.cached)
     }
 
     fn recycled(&self) -> MutexGuard<'_, Vec<Idle>> {
-        self.recycled.lock().unwrap_or_else(PoisonError::into_inner)
+        skep_units::lock(&self.recycled)
     }
 }

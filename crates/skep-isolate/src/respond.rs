@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -295,7 +295,7 @@ async fn run(version: Arc<Version>, permit: RequestPermit, incoming: Incoming, g
 }
 
 fn give(given: &Given, response: Result<Response<HyperOutgoingBody>, String>) {
-    *given.lock().unwrap_or_else(PoisonError::into_inner) = Some(response);
+    *skep_units::lock(given) = Some(response);
 }
 
 type IncomingBody = http_body_util::combinators::MapErr<Body, fn(skep::body::BodyError) -> Error>;
@@ -369,7 +369,7 @@ impl Gathered {
 
     fn take_all(&mut self, given: &Given, cx: &mut Context<'_>) -> Progress {
         if self.parts.is_none() {
-            match given.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            match skep_units::lock(given).take() {
                 // It would not be the final response (RFC 9110, 15.2), which a guest does not control.
                 Some(Ok(response)) if response.status().is_informational() => {
                     let status = response.status().as_u16();

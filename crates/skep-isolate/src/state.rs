@@ -6,7 +6,7 @@ mod outgoing;
 mod output;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use skep::hosted::{Quota, Share};
 use wasmtime::component::ResourceTable;
@@ -93,13 +93,13 @@ impl TotalMemory {
     /// Has what waits here dropped before a request is refused memory.
     pub(crate) fn watch<I: IdleMemory + 'static>(&self, pool: &Arc<I>) {
         let pool: Weak<I> = Arc::downgrade(pool);
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = skep_units::lock(&self.idle);
         idle.retain(|pool| pool.strong_count() > 0);
         idle.push(pool);
     }
 
     fn drop_idle(&self) {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let idle = skep_units::lock(&self.idle).clone();
         idle.iter().filter_map(Weak::upgrade).for_each(|pool| pool.drop_idle());
     }
 }

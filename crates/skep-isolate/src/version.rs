@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::code::Code;
@@ -162,7 +162,7 @@ impl Version {
     pub(crate) fn tidy(&self) {
         self.pool.tidy();
         let begun = self.counts.begun.load(Ordering::Relaxed);
-        let mut quiet = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut quiet = skep_units::lock(&self.quiet);
         if quiet.begun != begun {
             *quiet = Quiet { begun, since: Instant::now(), is_released: false };
         } else if !quiet.is_released && quiet.since.elapsed() >= QUIET {

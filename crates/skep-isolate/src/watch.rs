@@ -4,7 +4,7 @@
 //! its probe is logged once, and the version before it goes on serving.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 use std::{io, thread};
@@ -30,7 +30,7 @@ const GONE: u32 = 20;
 pub(crate) fn start(table: &Arc<Table>, host: Host, disk: Option<Disk>) -> io::Result<()> {
     let watched = |application: &Arc<Application>| Watched {
         // What changed while the applications started is not missed.
-        seen: *application.stamp.lock().unwrap_or_else(PoisonError::into_inner),
+        seen: *skep_units::lock(&application.stamp),
         changed: None,
         loading: None,
         missing: 0,

@@ -51,7 +51,7 @@ impl Jobs {
 
     /// Starts no further runs, and waits for those in progress, at most for `grace`. Then flushes what caches have buffered.
     pub(crate) fn finish(self, grace: Duration) {
-        *self.stop.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *skep_units::lock(&self.stop.asked) = true;
         self.stop.changed.notify_all();
         let deadline = Instant::now() + grace;
         for thread in self.threads {
@@ -69,7 +69,7 @@ impl Jobs {
 impl Stop {
     /// True if the stop was requested before the time was over.
     fn wait(&self, period: Duration) -> bool {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = skep_units::lock(&self.asked);
         let (asked, _) =
             self.changed.wait_timeout_while(asked, period, |asked| !*asked).unwrap_or_else(PoisonError::into_inner);
         *asked

@@ -23,7 +23,7 @@ mod text;
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 pub(crate) use access::{AccessLog, AccessOutput, Line};
@@ -94,7 +94,7 @@ impl Logs {
     }
 
     fn sink(&self, place: &Place) -> Arc<Sink> {
-        let mut sinks = self.sinks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sinks = skep_units::lock(&self.sinks);
         Arc::clone(sinks.entry(place.name()).or_insert_with(|| Arc::new(place.open())))
     }
 

@@ -103,7 +103,7 @@ impl Offload for Pool {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        skep_units::lock(&self.state)
     }
 
     fn run(&self) {

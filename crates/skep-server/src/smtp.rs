@@ -74,7 +74,7 @@ impl Smtp {
     }
 
     fn put(&self, job: Job) -> Outcome {
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = skep_units::lock(&self.thread);
         if thread.as_ref().is_none_or(|postman| postman.process != process::id() || postman.jobs.is_closed()) {
             *thread = Some(Postman::start(self.transport.clone(), self.timeout, self.queue)?);
         }

@@ -11,7 +11,7 @@ pub(crate) mod signals;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rustix::net::RecvFlags;
 use tokio::io::ReadBuf;
@@ -70,7 +70,7 @@ pub(crate) fn limit_malloc_arenas() {
 /// Takes over an inherited file descriptor. Each can be taken once; the first three belong to the standard library.
 pub(crate) fn take_inherited(fd: RawFd) -> io::Result<OwnedFd> {
     static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
-    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut taken = skep_units::lock(&TAKEN);
     if fd < 3 || taken.contains(&fd) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "this file descriptor is in use"));
     }

@@ -5,7 +5,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -190,7 +190,7 @@ async fn ends(shared: Weak<Mutex<Shared>>, until: Instant, version: Arc<Version>
     tokio::time::sleep_until(until).await;
     let Some(shared) = shared.upgrade() else { return };
     let (guest, reader) = {
-        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = skep_units::lock(&shared);
         if matches!(shared.at, At::Ended | At::Late) {
             return;
         }
@@ -235,7 +235,7 @@ impl http_body::Body for Rest {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = &*self;
-        let mut shared = this.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = skep_units::lock(&this.shared);
         loop {
             match std::mem::replace(&mut shared.at, At::Ended) {
                 At::Ended => return Poll::Ready(None),

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use http::HeaderValue;
 use http_body::Body as _;
@@ -88,7 +88,7 @@ impl Current {
         if self.get().is_some() || is_hint {
             return;
         }
-        let mut said = self.0.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut said = skep_units::lock(&self.0.said);
         if said.len() + line.len() < SAID {
             if !said.is_empty() {
                 said.push_str(" / ");
@@ -98,7 +98,7 @@ impl Current {
     }
 
     pub(crate) fn said(&self) -> String {
-        self.0.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        skep_units::lock(&self.0.said).clone()
     }
 
     /// The request. `None` while start-up code runs.

@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use skep::offload::offload;
 use skep::sql::{Database, Error, Local, Packed};
@@ -103,7 +103,7 @@ impl Application {
     /// Opens the database for a version, unless the last one has the same migrations. It may wait for the disk.
     fn open(&self, wanted: Wanted) -> Result<Arc<Opened>, String> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let mut slot = self.database.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = skep_units::lock(&self.database.0);
         if let Some(opened) = slot.as_ref().filter(|opened| opened.wanted == wanted) {
             return Ok(Arc::clone(opened));
         }

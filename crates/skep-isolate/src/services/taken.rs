@@ -1,7 +1,7 @@
 //! Which application has which database of PostgreSQL.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use skep::Secret;
 
@@ -14,7 +14,7 @@ impl Taken {
     pub(crate) fn take(&self, database: &Secret<String>, name: &str) -> Result<(), String> {
         let address = database.reveal();
         let address = address.strip_prefix("postgresql://").or_else(|| address.strip_prefix("postgres://"));
-        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = skep_units::lock(&self.0);
         let other = taken.entry(address.unwrap_or_default().to_owned()).or_insert_with(|| name.to_owned());
         if *other == name {
             return Ok(());

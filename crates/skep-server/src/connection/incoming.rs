@@ -4,12 +4,13 @@
 //! is little of it, so that the connection goes on.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use skep::body::{BodyError, BodyFailure};
+use skep_units::lock;
 
 use crate::http1::{Chunked, Decoded, Validated};
 
@@ -59,10 +60,6 @@ struct Shared {
     is_wanted: bool,
     reader: Option<Waker>,
     connection: Option<Waker>,
-}
-
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Wakes another task. This one goes on by itself.

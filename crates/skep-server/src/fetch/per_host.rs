@@ -1,7 +1,7 @@
 //! How many requests go to one host at the same time (`limits.fetches_per_host`): a host that hangs holds no more than these.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -40,7 +40,7 @@ impl PerHost {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Semaphore>>> {
-        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+        skep_units::lock(&self.hosts)
     }
 }
 

@@ -11,6 +11,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use skep_units::lock;
+
 use super::last_lines::{Area, Areas, Progress};
 use super::sink::{Sink, Stopped};
 
@@ -353,11 +355,6 @@ impl Writer {
         thread.thread().unpark();
         let _ = thread.join();
     }
-}
-
-/// A thread that panicked has at worst left an incomplete line.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

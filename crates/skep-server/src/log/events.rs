@@ -4,7 +4,7 @@
 //! raised its level: then it asks whose request it is.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use skep::log::{CategoryLine, Recorder, RequestLog, raised_level, with_request};
 use tracing::level_filters::LevelFilter;
@@ -90,7 +90,7 @@ pub(super) fn report_repeats() {
         return;
     }
     let Some(Events(shared)) = INSTALLED.get() else { return };
-    let folded = shared.repeats.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let folded = skep_units::lock(&shared.repeats).take();
     tell_repeats(folded);
 }
 
@@ -228,7 +228,7 @@ impl Shared {
         if record.category == "skep::log" {
             return Verdict::Write(None);
         }
-        self.repeats.lock().unwrap_or_else(PoisonError::into_inner).judge(record)
+        skep_units::lock(&self.repeats).judge(record)
     }
 
     fn takes(&self, output: &Output, record: &Record<'_>) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::history::{History, Sample};
@@ -92,7 +92,7 @@ impl Observer {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        skep_units::lock(&self.state)
     }
 
     /// What is so now, or was a moment ago. Blocks until the supervisor has replied.

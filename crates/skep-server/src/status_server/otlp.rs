@@ -12,7 +12,7 @@ mod metrics;
 mod sender;
 mod spans;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -104,7 +104,7 @@ impl Exporter {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        skep_units::lock(&self.state)
     }
 
     /// Sends what is in the queues, batch by batch, until they are empty or the receiver fails.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use skep::Peer;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -76,7 +76,7 @@ impl ConnectionLimit {
 
 impl Counts {
     fn addresses(&self) -> std::sync::MutexGuard<'_, HashMap<u128, usize>> {
-        self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
+        skep_units::lock(&self.addresses)
     }
 }
 

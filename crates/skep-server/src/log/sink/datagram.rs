@@ -5,7 +5,7 @@ use std::net::{Ipv6Addr, ToSocketAddrs, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
@@ -34,7 +34,7 @@ impl Socket {
 
     /// Sends each line without its end. One that is too long for a datagram is left out.
     pub(super) fn send(&self, lines: &[u8], end: u8, progress: Progress<'_>) -> Result<(), Stopped> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = skep_units::lock(&self.open);
         let mut written = 0;
         for line in lines.split_inclusive(|byte| *byte == end) {
             let text = line.strip_suffix(&[end]).unwrap_or(line);

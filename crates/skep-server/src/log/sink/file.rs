@@ -14,8 +14,8 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
@@ -76,7 +76,7 @@ impl LogFile {
 
     /// Appends whole lines. Waits at most `patience` for the reader of a FIFO.
     pub(super) fn write(&self, lines: &[u8], patience: Duration, progress: Progress<'_>) -> Result<(), Stopped> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = skep_units::lock(&self.open);
         for _ in 0..ATTEMPTS {
             match self.try_write(&mut open, lines, patience, progress) {
                 Ok(true) => return Ok(()),

@@ -6,7 +6,7 @@
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -46,7 +46,7 @@ impl Connection {
         patience: Duration,
         progress: Progress<'_>,
     ) -> Result<(), Stopped> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = skep_units::lock(&self.state);
         let process = std::process::id();
         if state.process != process {
             *state = State { process, ..State::default() };
