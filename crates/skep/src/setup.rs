@@ -110,7 +110,7 @@ with_defaults! {
         /// Maximum number of filled-in rows of a list in a form (256).
         pub form_rows: usize = 256,
         /// Maximum number of submissions of one-shot forms that this process remembers (100 000): without a database until they
-        /// expire, with one only while they are handled.
+        /// expire, with one only while they are handled. For one more, the oldest form counts as expired.
         pub once: usize = 100_000,
         /// Maximum number of submissions of one-shot forms from one address in a minute (1000); 0 means no limit.
         /// Networks around it have 4 (/56) and 32 times (/48, /24) as many.

@@ -294,13 +294,19 @@ fn a_handler_that_fails_leaves_neither_its_writing_nor_its_token() {
 }
 
 #[test]
-fn more_than_memory_may_hold_are_asked_to_wait() {
+fn if_memory_is_full_a_new_form_is_taken_and_the_oldest_counts_as_expired() {
     let mut setup = temporary();
     setup.limits.once = 1;
     let client = Client::of_site(&Arc::new(app().open(setup).unwrap()));
-    let form = || client.get("/shop").form::<Order>().set(Order::thing, "honey");
-    assert_eq!(form().submit().text(), "thanks 0");
-    assert_eq!(form().submit().status(), StatusCode::SERVICE_UNAVAILABLE);
+    let page = client.get("/shop");
+    let first = token(&page, "/orders");
+    assert_eq!(order(&client, &first, "honey").text(), "thanks 0");
+    assert_eq!(order(&client, &first, "honey").text(), "thanks 0", "it is known, so it is led to what it did");
+    let second = client.get("/shop").form::<Order>().set(Order::thing, "wax").submit();
+    assert_eq!(second.text(), "thanks 1");
+    let again = order(&client, &first, "honey");
+    assert_eq!(again.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(order(&client, &token(&again, "/orders"), "honey").text(), "thanks 2", "one more click sends it");
 }
 
 #[test]

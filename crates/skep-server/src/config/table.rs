@@ -319,7 +319,7 @@ settings! {
     limits.mail_queue: Kind::Number(1..=1_000_000), "1000",
         "Mails that wait for the mail server, for each process. More are not sent.";
     limits.once: Kind::Number(1..=100_000_000), "100000",
-        "Maximum number of one-shot form submissions that a process remembers (503): without a database until the form expires, with one while they are processed.";
+        "Maximum number of one-shot form submissions that a process remembers: without a database until the form expires, with one while they are processed. For one more, the oldest form counts as expired; if all are being processed, it is a 503.";
     limits.once_per_address: Kind::Number(0..=4_294_967_295), "1000",
         "Maximum number of one-shot forms from one IPv4 address or one /64 of IPv6 in a minute (429). The /56 around it has 4 times as many, the /48 or /24 32 times. 0 means no limit.";
     limits.page: Kind::Size(KIB..=GIB), "8MiB",

@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::form::Submission;
-use crate::form::once::{Claim, FIELD, Key, Outcome, Taken, now, purpose};
+use crate::form::once::{Claim, FIELD, Key, Outcome, Taken, milliseconds, now, purpose};
 use crate::response::{Response, Result};
 use crate::service::Handle;
 use crate::sql::query;
@@ -33,7 +33,8 @@ fn open<S: Handle>(cx: &Cx<'_>, submission: &Submission) -> Result<Key> {
         Some((until, id, process, bound))
             if bound == cookie.as_bytes() && now() <= until && (cx.has_database() || process == ledger.process) =>
         {
-            Ok((until, id))
+            let lasts = milliseconds(S::ROUTE.once.unwrap_or_default());
+            Ok(Key { issued: until.saturating_sub(lasts), until, id })
         }
         _ => refused(FieldError::Expired),
     }
@@ -75,6 +76,7 @@ async fn claim<'l>(cx: &Cx<'l>, key: Key, digest: i64) -> Result<Result<Taken<'l
             Claim::Done(outcome) => return Ok(Err(outcome)),
             // It says nothing, and ends with the other.
             Claim::After(other) => drop(other.await),
+            Claim::Forgotten => return Err(Error::refused(vec![("".into(), FieldError::Expired)], cx.messages())),
             Claim::Full => {
                 let message = "too many forms are being sent at the moment: please try again later";
                 return Err(Error::used_up(message, "limits.once is used up"));
@@ -88,11 +90,12 @@ async fn in_database<'l>(cx: &Cx<'_>, taken: Taken<'l>, digest: i64) -> Result<R
     if !cx.has_database() {
         return Ok(Ok(taken));
     }
-    let ((until, id), db) = (taken.key, cx.db());
-    let seconds = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
+    let (Key { until, id, .. }, db) = (taken.key, cx.db());
+    let seconds = |time: u64| i64::try_from(time.div_ceil(1000)).unwrap_or(i64::MAX);
     // Expired rows are removed at most once a second.
-    if cx.forms().once.tidied.swap(now(), Ordering::Relaxed) != now() {
-        db.execute(query("delete from skep_once where until < ?", seconds(now())).own()).await?;
+    let second = now() / 1000;
+    if cx.forms().once.tidied.swap(second, Ordering::Relaxed) != second {
+        db.execute(query("delete from skep_once where until < ?", second.cast_signed()).own()).await?;
     }
     let insert = "insert into skep_once (id, until, digest) values (?, ?, ?) on conflict do nothing";
     if db.execute(query(insert, (&id[..], seconds(until), digest)).own()).await?.rows > 0 {
@@ -111,14 +114,14 @@ async fn settle(cx: &mut Cx<'_>, mut taken: Taken<'_>, digest: i64, result: Resu
             // Its transaction first: it may hold the database.
             cx.undo();
             taken.outcome = None;
-            give_back(cx, taken.key.1).await;
+            give_back(cx, taken.key.id).await;
             return Err(error);
         }
     };
     let location = location(&response);
-    if let Err(error) = keep(cx, taken.key.1, location.as_deref()).await {
+    if let Err(error) = keep(cx, taken.key.id, location.as_deref()).await {
         taken.outcome = None;
-        give_back(cx, taken.key.1).await;
+        give_back(cx, taken.key.id).await;
         return Err(error);
     }
     if !cx.has_database() {

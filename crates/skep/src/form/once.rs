@@ -5,13 +5,15 @@
 //! the outcome is unknown, it stays claimed.
 //!
 //! Claims are stored in the application's database, if there is one, and survive restarts. Without one they are in memory, and
-//! a token of another process counts as expired. What handles them is `endpoint::once`.
+//! a token of another process counts as expired. If that memory is full, the claim of the oldest form makes room, and all forms
+//! as old as that count as expired: they are shown again, and none is accepted twice. So who sends many forms does not keep
+//! others from sending theirs. What handles them is `endpoint::once`.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_channel::oneshot;
 use skep_units::lock;
@@ -47,13 +49,27 @@ pub(crate) struct Ledger {
     most: usize,
     /// Identifies the tokens of this process.
     pub(crate) process: [u8; 8],
-    kept: Mutex<BTreeMap<Key, State>>,
+    claims: Mutex<Claims>,
     /// When expired rows were last removed from the database, in seconds.
     pub(crate) tidied: AtomicU64,
 }
 
-/// Expiry in seconds and id of a token; the first to expire sorts first.
-pub(crate) type Key = (u64, [u8; 16]);
+/// The token of one form; the first to be issued sorts first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    /// When the form was made, in milliseconds since 1970.
+    pub(crate) issued: u64,
+    /// When it expires, in milliseconds since 1970.
+    pub(crate) until: u64,
+    pub(crate) id: [u8; 16],
+}
+
+#[derive(Default)]
+struct Claims {
+    by_key: BTreeMap<Key, State>,
+    /// When the newest form was issued whose claim was forgotten.
+    forgotten_until: Option<u64>,
+}
 
 enum State {
     /// The handler runs; these wait for it.
@@ -74,6 +90,9 @@ pub(crate) enum Claim<'l> {
     First(Taken<'l>),
     After(oneshot::Receiver<()>),
     Done(Outcome),
+    /// The form is so old that it may have been claimed and forgotten.
+    Forgotten,
+    /// As many handlers run as may be remembered.
     Full,
 }
 
@@ -91,47 +110,68 @@ impl Ledger {
         Self {
             most,
             process: RandomState::new().hash_one(0).to_be_bytes(),
-            kept: Mutex::default(),
+            claims: Mutex::default(),
             tidied: AtomicU64::new(0),
         }
     }
 
     pub(crate) fn claim(&self, key: Key, now: u64) -> Claim<'_> {
-        let mut kept = lock(&self.kept);
-        while kept.first_key_value().is_some_and(|((until, _), state)| *until < now && matches!(state, State::Done(_)))
-        {
-            kept.pop_first();
-        }
-        let is_full = kept.len() >= self.most;
-        match kept.get_mut(&key) {
+        let claims = &mut *lock(&self.claims);
+        claims.remove_expired(now);
+        match claims.by_key.get_mut(&key) {
             Some(State::Done(outcome)) => return Claim::Done(outcome.clone()),
             Some(State::Running(waiting)) => {
                 let (sender, receiver) = oneshot::channel();
                 waiting.push(sender);
                 return Claim::After(receiver);
             }
-            None if is_full => return Claim::Full,
             None => {}
         }
-        kept.insert(key, State::Running(Vec::new()));
+        if Some(key.issued) <= claims.forgotten_until {
+            return Claim::Forgotten;
+        }
+        if claims.by_key.len() >= self.most && !claims.forget_oldest() {
+            return Claim::Full;
+        }
+        claims.by_key.insert(key, State::Running(Vec::new()));
         Claim::First(Taken { ledger: self, key, outcome: None })
+    }
+}
+
+impl Claims {
+    fn remove_expired(&mut self, now: u64) {
+        while let Some(oldest) = self.by_key.first_entry()
+            && oldest.key().until < now
+            && matches!(oldest.get(), State::Done(_))
+        {
+            oldest.remove();
+        }
+    }
+
+    /// Whether there was one whose handler had ended.
+    fn forget_oldest(&mut self) -> bool {
+        let done = |(key, state): (&Key, &State)| matches!(state, State::Done(_)).then_some(*key);
+        let Some(oldest) = self.by_key.iter().find_map(done) else { return false };
+        self.by_key.remove(&oldest);
+        self.forgotten_until = self.forgotten_until.max(Some(oldest.issued));
+        true
     }
 }
 
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
-        let mut kept = lock(&self.ledger.kept);
+        let mut claims = lock(&self.ledger.claims);
         // Waiting submissions retry when their senders are dropped.
         match self.outcome.take() {
-            Some(outcome) => kept.insert(self.key, State::Done(outcome)),
-            None => kept.remove(&self.key),
+            Some(outcome) => claims.by_key.insert(self.key, State::Done(outcome)),
+            None => claims.by_key.remove(&self.key),
         };
     }
 }
 
 /// The token of one form.
 pub(crate) fn token(secret: &AppKeys, ledger: &Ledger, route: &Route, cookie: &str) -> Result<String> {
-    let lasts = route.once.map_or(0, |once| once.as_secs());
+    let lasts = milliseconds(route.once.unwrap_or_default());
     let id: [u8; 16] = keys::random()?;
     let until = (now() + lasts).to_be_bytes();
     let text = [&until[..], &id, &ledger.process, cookie.as_bytes()].concat();
@@ -158,9 +198,13 @@ impl Submission {
     }
 }
 
-/// Seconds since 1970.
+/// Milliseconds since 1970.
 pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, milliseconds)
+}
+
+pub(crate) fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 opaque_debug!(Ledger, most: most);

@@ -2,8 +2,9 @@
 
 use super::*;
 
+/// Of a form that lasts five seconds.
 const fn key(until: u64, id: u8) -> Key {
-    (until, [id; 16])
+    Key { issued: until.saturating_sub(5), until, id: [id; 16] }
 }
 
 fn first(ledger: &Ledger, key: Key, now: u64) -> Taken<'_> {
@@ -29,17 +30,53 @@ fn what_is_given_back_can_be_taken_again() {
     let ledger = Ledger::new(9);
     drop(first(&ledger, key(5, 1), 0));
     drop(first(&ledger, key(5, 1), 0));
-    assert!(skep_units::lock(&ledger.kept).is_empty());
+    assert!(skep_units::lock(&ledger.claims).by_key.is_empty());
+}
+
+fn done(ledger: &Ledger, key: Key, now: u64) {
+    first(ledger, key, now).outcome = Some(Outcome { digest: 0, location: None });
 }
 
 #[test]
-fn the_memory_is_bounded_and_nothing_is_forgotten_before_its_time() {
+fn what_has_expired_leaves_memory() {
     let ledger = Ledger::new(2);
-    for id in [1, 2] {
-        first(&ledger, key(5, id), 0).outcome = Some(Outcome { digest: 0, location: None });
-    }
-    assert!(matches!(ledger.claim(key(9, 3), 5), Claim::Full));
+    done(&ledger, key(5, 1), 0);
+    done(&ledger, key(5, 2), 0);
     assert!(matches!(ledger.claim(key(5, 1), 5), Claim::Done(_)));
     drop(first(&ledger, key(9, 3), 6));
-    assert!(skep_units::lock(&ledger.kept).is_empty(), "the time of the others is over");
+    assert!(skep_units::lock(&ledger.claims).by_key.is_empty());
+}
+
+#[test]
+fn if_memory_is_full_the_oldest_form_counts_as_expired_and_newer_ones_are_taken() {
+    let ledger = Ledger::new(2);
+    for (until, id) in [(10, 1), (11, 2), (12, 3), (13, 4)] {
+        done(&ledger, key(until, id), 0);
+    }
+    for (until, id) in [(10, 1), (11, 2), (11, 9)] {
+        assert!(matches!(ledger.claim(key(until, id), 0), Claim::Forgotten), "{until} {id}");
+    }
+    for (until, id) in [(12, 3), (13, 4)] {
+        assert!(matches!(ledger.claim(key(until, id), 0), Claim::Done(_)), "{until} {id}");
+    }
+    assert!(matches!(ledger.claim(key(12, 5), 0), Claim::First(_)), "a form that was not sent before");
+}
+
+#[test]
+fn a_form_that_lasts_longer_keeps_no_shorter_one_out() {
+    let (ledger, until) = (Ledger::new(2), 1_000_000);
+    done(&ledger, Key { issued: 6, until, id: [1; 16] }, 6);
+    done(&ledger, Key { issued: 7, until, id: [2; 16] }, 7);
+    done(&ledger, key(13, 3), 8);
+    assert!(matches!(ledger.claim(key(13, 3), 8), Claim::Done(_)));
+    assert!(matches!(ledger.claim(Key { issued: 6, until, id: [1; 16] }, 8), Claim::Forgotten));
+}
+
+#[test]
+fn one_whose_handler_runs_is_never_forgotten() {
+    let ledger = Ledger::new(1);
+    let running = first(&ledger, key(5, 1), 0);
+    assert!(matches!(ledger.claim(key(9, 2), 0), Claim::Full));
+    drop(running);
+    assert!(matches!(ledger.claim(key(9, 2), 0), Claim::First(_)));
 }
