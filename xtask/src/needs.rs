@@ -53,7 +53,7 @@ pub(crate) const NEEDS: &[Need] = &[
     Need {
         name: "a C compiler",
         why: "SQLite is built from its C source",
-        steps: &["clippy", "test", "suites", "docs", "tools", "peers", "features", "release"],
+        steps: &["clippy", "test", "suites", "docs", "tools", "laboratory", "peers", "features", "release"],
         found: || command::succeeds("cc", &["--version"]),
         from: From::Debian(&["gcc", "libc6-dev"]),
     },
@@ -219,7 +219,7 @@ pub(crate) const NEEDS: &[Need] = &[
     Need {
         name: "Go",
         why: "h2spec and Litestream are written in it, and fuzz targets compare what we read of a connection with what its server reads",
-        steps: &["external", "suites", "tools", "replication"],
+        steps: &["external", "suites", "tools", "laboratory", "replication"],
         found: || command::succeeds("go", &["version"]),
         from: From::Debian(&["golang-go"]),
     },
@@ -247,7 +247,7 @@ pub(crate) const NEEDS: &[Need] = &[
     Need {
         name: "clippy",
         why: "the source is linted",
-        steps: &["clippy", "features", "tools"],
+        steps: &["clippy", "features", "tools", "laboratory"],
         found: || command::succeeds("cargo", &["clippy", "--version"]),
         from: From::Component("clippy"),
     },

@@ -70,14 +70,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "test",
         about: "unit, integration, compile-fail, whole-process and documentation tests",
         runs: Runs::Always,
-        work: Work::Commands(
-            &[
-                "cargo test --workspace --no-fail-fast",
-                // With the feature, a case of `compile_fail` compiles.
-                "cargo test --workspace --features skep/garde --test form_garde",
-            ],
-            &[],
-        ),
+        work: Work::Commands(&["cargo test --workspace --no-fail-fast"], &[]),
     },
     Step {
         name: "external",
@@ -106,15 +99,26 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "tools",
-        about: "the workspace of tools: no warning, all tests, and its fuzz targets compile",
+        about: "the workspace of tools: no warning, its unit tests, and its fuzz targets compile",
         runs: Runs::Rest,
         work: Work::Commands(
             &[
                 "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
+                "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast --lib --bins",
+            ],
+            &[],
+        ),
+    },
+    Step {
+        name: "laboratory",
+        about: "bench, drills and fuzz targets at work: for who changes them or what they hold against Skep, since they take minutes",
+        runs: Runs::All,
+        work: Work::Commands(
+            &[
                 // The drill of a component starts `skep`, which cargo puts beside `skep-drill`. With a test, so that what `cargo test` has
                 // compiled has the right features.
                 "cargo build --workspace --bin skep --test subcommands",
-                "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast",
+                "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast --tests",
             ],
             &[],
         ),

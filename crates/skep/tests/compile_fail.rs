@@ -12,9 +12,6 @@ fn what_is_wrong_does_not_compile() {
     copy_migrations();
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/compile-fail/*/*.rs");
-    // With the feature it compiles.
-    #[cfg(not(feature = "garde"))]
-    cases.compile_fail("tests/compile-fail/form/garde/*.rs");
     // They are compiled at the end of their life.
     drop(cases);
     postgres::what_is_wrong_does_not_compile();
