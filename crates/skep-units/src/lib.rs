@@ -14,17 +14,23 @@
 //! This crate is a leaf: the server, cache tiers, components, macros and tools use it, and it knows none of them.
 
 mod address;
+mod chain;
 mod duration;
 mod error;
 mod list;
+#[doc(hidden)]
+mod macros;
 mod mutex;
 mod nearest;
 mod number;
+#[doc(hidden)]
+pub mod panic;
 mod rate;
 mod size;
 mod text;
 
 pub use address::Address;
+pub use chain::chain;
 pub use duration::{format_duration, parse_duration};
 pub use error::InvalidValue;
 pub use list::{LINE_SEPARATOR, format_list, parse_list};

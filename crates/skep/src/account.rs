@@ -6,6 +6,8 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use skep_sql::StatementObserver;
+
 /// The most different statements of one request that are listed one by one; others count in the total time only.
 const MOST_STATEMENTS: usize = 16;
 
@@ -188,18 +190,6 @@ impl Timer {
         Self(is_on.then(Instant::now))
     }
 
-    /// A statement has run for that time.
-    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "in a component, a query is a call of the host"))]
-    pub(crate) fn note_statement(&self, text: &str) {
-        if let Some(start) = self.0 {
-            with(|account| {
-                let time = start.elapsed();
-                let position = account.note_statement(text, time);
-                account.note_step(start, time, Work::Statement(position));
-            });
-        }
-    }
-
     /// The cache was asked for that time, less what making the value took.
     pub(crate) fn note_cache(&self, made: Duration) {
         if let Some(start) = self.0 {
@@ -215,6 +205,24 @@ impl Timer {
     /// The time since the start; zero without an account.
     pub(crate) fn elapsed(&self) -> Duration {
         self.0.map_or(Duration::ZERO, |start| start.elapsed())
+    }
+}
+
+/// Notes the statements of `skep-sql` in the account of the request that waited for them.
+pub(crate) struct Statements;
+
+impl StatementObserver for Statements {
+    fn is_interested(&self) -> bool {
+        let mut is_on = false;
+        with(|_| is_on = true);
+        is_on
+    }
+
+    fn has_run(&self, text: &str, start: Instant, time: Duration) {
+        with(|account| {
+            let position = account.note_statement(text, time);
+            account.note_step(start, time, Work::Statement(position));
+        });
     }
 }
 

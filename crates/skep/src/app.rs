@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cache::{Caches, Store};
+use crate::carry;
 use crate::cors::CorsTable;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
@@ -32,7 +33,6 @@ use crate::guard::AccessTable;
 use crate::link::BaseUrl;
 use crate::mail::Mailer;
 use crate::mount::{self, Mount};
-use crate::panic;
 use crate::rate::Rate;
 use crate::resources::{ErrorMap, Forms, Resources, Values};
 use crate::route::Route;
@@ -355,8 +355,8 @@ impl App {
     }
 
     /// Makes the application ready to answer, or says all that keeps it from it.
-    pub fn open(self, setup: Setup) -> Result<Site, StartError> {
-        panic::install_hook();
+    pub fn open(self, mut setup: Setup) -> Result<Site, StartError> {
+        carry::install(&mut setup);
         let (site, starts, warnings) = self.put_together(setup)?;
         // A test is no deployment.
         for warning in warnings.iter().filter(|_| !site.setup().temporary_database) {

@@ -1,6 +1,7 @@
 //! What follows the header block, in either direction.
 
 pub mod drain;
+mod rows;
 #[cfg(feature = "people")]
 pub(crate) mod watched;
 
@@ -292,7 +293,7 @@ impl BodyFailure {
     }
 }
 
-error_text!(BodyFailure, |failure| failure.1);
+skep_units::error_text!(BodyFailure, |failure| failure.1);
 
 /// A body was longer than allowed.
 #[derive(Debug)]
@@ -301,7 +302,10 @@ pub struct TooLarge {
     pub limit: u64,
 }
 
-error_text!(TooLarge, |large| format_args!("the body is larger than the {} bytes allowed here", large.limit));
+skep_units::error_text!(TooLarge, |large| format_args!(
+    "the body is larger than the {} bytes allowed here",
+    large.limit
+));
 
 impl http_body::Body for Body {
     type Data = Bytes;

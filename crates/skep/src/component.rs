@@ -38,6 +38,11 @@ mod sys;
 
 #[cfg(target_family = "wasm")]
 pub(crate) use self::{fetch::fetch, log::panicked};
+
+/// Outside of a component, the log has what panicked.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) const fn panicked(_text: &str) {}
+
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use {

@@ -192,7 +192,7 @@ impl Endpoint {
     }
 }
 
-opaque_debug!(Endpoint);
+skep_units::opaque_debug!(Endpoint);
 
 struct Typed<S>(PhantomData<fn() -> S>);
 

@@ -9,6 +9,7 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use http::{HeaderMap, StatusCode};
+use skep_units::chain;
 
 use crate::body::Body;
 use crate::fetch::FetchError;
@@ -296,12 +297,6 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
             None => Self::internal(cause),
         }
     }
-}
-
-/// The text of an error, followed by those of its causes: alone, many say little.
-pub(crate) fn chain(error: &(dyn StdError + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| (**error).source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// Status and message for the client if the same request may succeed later, or another server or the client is at fault.

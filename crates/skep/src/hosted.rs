@@ -182,4 +182,4 @@ fn lasting(text: &str) -> &'static str {
     lasting
 }
 
-opaque_debug!(Hosted, data: site.resources.setup.data);
+skep_units::opaque_debug!(Hosted, data: site.resources.setup.data);

@@ -15,8 +15,8 @@ use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 
 use crate::error::{Error, Result};
-use crate::private;
 use crate::secret::Secret;
+use crate::sql::private;
 
 /// The name of the file in the data folder.
 const FILE: &str = "secret";

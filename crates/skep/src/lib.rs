@@ -60,7 +60,6 @@ pub mod log;
 pub mod mail;
 pub mod module;
 pub mod mount;
-pub mod offload;
 pub mod openapi;
 pub mod param;
 pub mod people;
@@ -70,9 +69,7 @@ pub mod service;
 pub mod session;
 pub mod settings;
 pub mod site;
-pub mod sql;
 pub mod sse;
-pub mod status;
 pub mod test;
 pub mod tower;
 pub mod upgrade;
@@ -80,6 +77,9 @@ pub mod websocket;
 #[doc(hidden)]
 pub mod wire;
 
+#[cfg(any(feature = "tower", not(target_family = "wasm")))]
+mod cancel;
+mod carry;
 mod const_text;
 mod endpoint;
 mod keys;
@@ -90,9 +90,7 @@ pub mod masks;
 mod nonce;
 mod origin;
 mod pages;
-mod panic;
 mod percent;
-mod private;
 mod quota;
 mod rate;
 mod resources;
@@ -126,8 +124,10 @@ pub use site::{Local, Site};
 pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
 pub use skep_macros::html;
-#[doc = include_str!("sql/checked.md")]
-pub use skep_sql_macros::sql;
+/// Databases: the crate `skep-sql`.
+pub use skep_sql as sql;
+pub use skep_sql::sql;
+pub use skep_sql::{__note_checked, __refuse_dialect, offload, sql_function, status};
 
 /// [`html!`] without HTML's own rules: for markup that is meant to be wrong, or of a standard newer than this crate.
 ///

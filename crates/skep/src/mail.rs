@@ -134,7 +134,7 @@ impl Permanent {
     }
 }
 
-error_text!(Permanent, |permanent| permanent.problem);
+skep_units::error_text!(Permanent, |permanent| permanent.problem);
 
 /// A mail on its way, and what becomes of it.
 pub type Delivery = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;

@@ -12,9 +12,9 @@ use std::pin::{Pin, pin};
 use http::HeaderName;
 use http::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, COOKIE, IF_NONE_MATCH};
 use http::request::Parts;
+use skep_units::panic::{self, CatchPanic, Panicked};
 
 use crate::body::Body;
-use crate::panic::{self, CatchPanic, Panicked};
 use crate::request::{Peer, RequestId};
 use crate::response::Result;
 use crate::route::RouteLine;

@@ -5,6 +5,7 @@
 
 mod choice;
 mod field_map;
+mod page;
 pub(crate) mod shown;
 mod slug;
 mod token;

@@ -40,6 +40,10 @@ use crate::setup::{Limits, Setup};
 use crate::sql;
 use crate::validation::{self, Messages};
 
+/// The cookie that says how far the log was when a user wrote last, in hexadecimal digits. One that a client makes up has the primary asked.
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+pub(crate) const WRITTEN_COOKIE: &str = "skep-written";
+
 const NO_DATABASE: &str = "this application has no database: add App::database";
 
 /// Values of an application, one of each type: [`App::state`](crate::App::state).
@@ -311,7 +315,7 @@ impl ThreadResources {
         #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
         if let Some(place) = self.db.get().and_then(sql::Local::written) {
             let lasts = self.shared().setup.sql.written_cookie_age();
-            let cookie = Cookie::new(sql::WRITTEN_COOKIE, format!("{place:x}")).max_age(lasts);
+            let cookie = Cookie::new(WRITTEN_COOKIE, format!("{place:x}")).max_age(lasts);
             self.cookies.add(&cookie, self.shared().is_secure(peer));
         }
         _ = peer;
@@ -387,4 +391,4 @@ impl ThreadResources {
     }
 }
 
-opaque_debug!(ThreadResources);
+skep_units::opaque_debug!(ThreadResources);

@@ -423,4 +423,4 @@ fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Er
 }
 
 // Neither its id nor its values.
-opaque_debug!(Session<'_>);
+skep_units::opaque_debug!(Session<'_>);

@@ -245,9 +245,9 @@ impl StartError {
     }
 }
 
-error_text!(StartError, |error| error.problems.join("\n"));
+skep_units::error_text!(StartError, |error| error.problems.join("\n"));
 
-opaque_debug!(Setup, data: data);
+skep_units::opaque_debug!(Setup, data: data);
 
 #[cfg(test)]
 #[path = "../tests/unit/setup.rs"]

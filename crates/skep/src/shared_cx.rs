@@ -305,4 +305,4 @@ impl<'r> SharedCx<'r> {
     }
 }
 
-opaque_debug!(SharedCx<'_>, uri: parts.uri);
+skep_units::opaque_debug!(SharedCx<'_>, uri: parts.uri);

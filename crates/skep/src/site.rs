@@ -29,6 +29,7 @@ use std::time::Instant;
 use http::header::{ALLOW, LOCATION, ORIGIN};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
+use skep_units::panic::{self, CatchPanic};
 
 use crate::account::{self, Account};
 use crate::body::Body;
@@ -47,11 +48,8 @@ use crate::log::{self, Trace};
 use crate::mount;
 use crate::nonce;
 use crate::origin;
-use crate::panic::{self, CatchPanic};
 use crate::param::Pairs;
 use crate::percent;
-#[cfg(not(target_family = "wasm"))]
-use crate::private;
 use crate::request::{Peer, Request, RequestId};
 use crate::resources::{Resources, ThreadResources};
 use crate::response::{Response, Result};
@@ -60,6 +58,8 @@ use crate::service::Input;
 use crate::settings::Settings;
 use crate::setup::Setup;
 use crate::sql;
+#[cfg(not(target_family = "wasm"))]
+use crate::sql::private;
 use crate::status::Part;
 use failures::About;
 use headers::{add_headers, keep_private};
@@ -495,5 +495,5 @@ impl Local {
     }
 }
 
-opaque_debug!(Site);
-opaque_debug!(Local);
+skep_units::opaque_debug!(Site);
+skep_units::opaque_debug!(Local);

@@ -94,7 +94,7 @@ impl Upgraded {
     }
 }
 
-opaque_debug!(Upgraded);
+skep_units::opaque_debug!(Upgraded);
 
 /// Whether what was begun may go on.
 #[cfg(feature = "people")]

@@ -129,7 +129,7 @@ impl FieldError {
 }
 
 // In English; [`FieldError::text`] for other languages.
-error_text!(FieldError, |error| error.text(&Messages::ENGLISH));
+skep_units::error_text!(FieldError, |error| error.text(&Messages::ENGLISH));
 
 /// A field's name and its error; the empty name is the form as a whole.
 pub(crate) type Named = (Cow<'static, str>, FieldError);

@@ -386,7 +386,7 @@ fn broken(error: io::Error) -> Error {
     Error(Kind::Broken(error))
 }
 
-opaque_debug!(WebSocket);
+skep_units::opaque_debug!(WebSocket);
 
 #[cfg(test)]
 #[path = "../tests/unit/websocket.rs"]

@@ -61,7 +61,7 @@ impl Handle for Export {
             if self.wrong.is_some() { "select id, nam from hive" } else { "select id, name from hive where id > ?" };
         let rows = cx.db().stream::<(i64, String)>(query(text, 0)).await?;
         let app = cx.state::<Arc<Written>>().clone();
-        let body = rows.into_body("id,name\n", move |out, (id, name)| {
+        let body = Body::from_rows(rows, "id,name\n", move |out, (id, name)| {
             app.0.fetch_add(1, Ordering::Relaxed);
             let _ = writeln!(out, "{id},{name}");
         });

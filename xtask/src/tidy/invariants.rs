@@ -46,17 +46,20 @@ pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
 }
 
 /// The driver of PostgreSQL: its connections belong to the thread of a handler. With the feature `postgres` only.
-const POSTGRES: &str = "crates/skep/src/sql/postgres/";
+const POSTGRES: &str = "crates/skep-sql/src/postgres/";
 
-/// `skep` opens no socket and starts no thread or process; its tests may, the client for tests of applications, and the driver of PostgreSQL.
+/// `skep` and `skep-sql` open no socket and start no thread or process; their tests may, the client for tests of applications, and the driver
+/// of PostgreSQL.
 pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
     let is_exempt = source.is_test() || source.path == TEST_CLIENT || source.path.starts_with(POSTGRES);
-    if !source.is_rust() || !source.path.starts_with("crates/skep/") || is_exempt {
+    let is_held = ["crates/skep/", "crates/skep-sql/"].iter().any(|held| source.path.starts_with(held));
+    if !source.is_rust() || !is_held || is_exempt {
         return Vec::new();
     }
     let tokens = tokens::without_tests(source);
     let complain = |words: &&[&str]| {
-        let text = format!("`{}` in skep; sockets, threads and processes are skep-server's part", words.concat());
+        let text =
+            format!("`{}` in skep or skep-sql; sockets, threads and processes are skep-server's part", words.concat());
         tokens::find(tokens, words).map(|line| source.complaint(line, text.clone())).collect::<Vec<_>>()
     };
     NOT_IN_SKEP.iter().flat_map(complain).collect()

@@ -24,8 +24,8 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-units",
         order: &[
-            ("parsing", &["error", "nearest", "number"]),
-            ("values", &["address", "duration", "list", "mutex", "rate", "size", "text"]),
+            ("parsing", &["chain", "error", "macros", "nearest", "number"]),
+            ("values", &["address", "duration", "list", "mutex", "panic", "rate", "size", "text"]),
         ],
         upward: &[],
     },
@@ -70,6 +70,33 @@ const CRATES: &[Layers] = &[
         upward: &[],
     },
     Layers {
+        name: "skep-sql",
+        order: &[
+            ("values", &["changes", "offload", "private", "status", "timing", "wire"]),
+            ("statements", &["checked", "error", "function", "noted", "page", "query", "row", "value"]),
+            ("migrations", &["migrations", "named", "open_error"]),
+            ("engines", &["dependencies", "guests", "options", "postgres", "sqlite"]),
+            (
+                "interface",
+                &[
+                    "blocking",
+                    "database",
+                    "hosted",
+                    "local",
+                    "remote",
+                    "reused",
+                    "savepoint",
+                    "serializable",
+                    "stream",
+                    "transaction",
+                    "verb",
+                    "verbs",
+                ],
+            ),
+        ],
+        upward: &[("row", "postgres", "a row type reads a cell where its engine has it")],
+    },
+    Layers {
         name: "skep",
         order: &[
             (
@@ -86,19 +113,15 @@ const CRATES: &[Layers] = &[
                     "macros",
                     "mail",
                     "nonce",
-                    "offload",
                     "pages",
-                    "panic",
                     "percent",
-                    "private",
                     "quota",
-                    "status",
                     "upgrade",
                     "validation",
                     "wire",
                 ],
             ),
-            ("pages and data", &["error", "html", "link", "param", "sql"]),
+            ("pages and data", &["cancel", "error", "html", "link", "param"]),
             (
                 "messages",
                 &[
@@ -140,13 +163,12 @@ const CRATES: &[Layers] = &[
                     "websocket",
                 ],
             ),
-            ("application", &["app", "openapi", "site", "tower"]),
+            ("application", &["app", "carry", "openapi", "site", "tower"]),
             ("hosts", &["component", "hosted", "module", "test"]),
         ],
         upward: &[
             ("html", "files", "a URL that loads code may be an asset, which `html!` accepts by its type"),
-            ("sql", "component", "in a component, a query is a call of the host"),
-            ("panic", "component", "in a component, the hook tells the host"),
+            ("carry", "component", "in a component, the hook for panics tells the host"),
             ("cache", "component", "in a component, the tiers are the host's"),
             ("rate", "component", "in a component, the host counts"),
             ("cx", "component", "in a component, the host sends requests to other servers"),

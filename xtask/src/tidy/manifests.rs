@@ -13,8 +13,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-macros", &["skep-units"]),
     ("skep-sql-macros", &["skep-sql-lock", "skep-units"]),
     ("skep-cache", &["skep-units"]),
-    // PostgreSQL for tests, here and below: `tools/cluster`.
-    ("skep", &["skep-units", "skep-macros", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"]),
+    // PostgreSQL for tests, here and below: `tools/cluster`. Examples of its documentation are services, which `skep` has.
+    (
+        "skep-sql",
+        &["skep", "skep-units", "skep-macros", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"],
+    ),
+    (
+        "skep",
+        &["skep-units", "skep-macros", "skep-sql", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"],
+    ),
     // The application that its tests drill: `tools/drill`.
     ("skep-server", &["skep", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
     (

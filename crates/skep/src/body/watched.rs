@@ -21,7 +21,7 @@ struct Watched {
 #[derive(Debug)]
 struct Revoked;
 
-error_text!(Revoked, |_revoked| "its user has signed out, or was signed out");
+skep_units::error_text!(Revoked, |_revoked| "its user has signed out, or was signed out");
 
 impl Body {
     /// True if it is sent for longer than a moment, perhaps without an end.

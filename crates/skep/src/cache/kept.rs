@@ -236,4 +236,4 @@ fn again(status: u16, message: Option<String>) -> Error {
 #[derive(Debug)]
 struct SameFailure;
 
-error_text!(SameFailure, |_same| "another request was making the same page, and failed");
+skep_units::error_text!(SameFailure, |_same| "another request was making the same page, and failed");

@@ -35,4 +35,4 @@ impl Tiers {
 #[derive(Debug)]
 pub struct NotTiers(skep_cache::Error);
 
-error_text!(NotTiers, |wrong| wrong.0);
+skep_units::error_text!(NotTiers, |wrong| wrong.0);

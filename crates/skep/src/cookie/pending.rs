@@ -82,4 +82,4 @@ pub(crate) fn left_by<T>(work: impl FnOnce() -> T) -> (T, Vec<HeaderValue>) {
     (done, left.unwrap_or_default())
 }
 
-opaque_debug!(PendingCookies);
+skep_units::opaque_debug!(PendingCookies);

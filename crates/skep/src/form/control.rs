@@ -276,4 +276,4 @@ fn problem_id(core: &Core, name: &str) -> String {
     id(core, name) + "-problem"
 }
 
-opaque_debug!(Core, action: action);
+skep_units::opaque_debug!(Core, action: action);

@@ -207,7 +207,7 @@ pub(crate) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-opaque_debug!(Ledger, most: most);
+skep_units::opaque_debug!(Ledger, most: most);
 
 #[cfg(test)]
 #[path = "../../tests/unit/form/once.rs"]

@@ -69,7 +69,7 @@ impl AddressRange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotARange(String);
 
-error_text!(NotARange, |error| format_args!(
+skep_units::error_text!(NotARange, |error| format_args!(
     "{:?} is no range of addresses: write 10.0.0.0/8, 2001:db8::/32 or one address",
     error.0
 ));

@@ -47,4 +47,4 @@ fn short(name: &'static str) -> &'static str {
     if name.contains('<') { name } else { name.rsplit("::").next().unwrap_or(name) }
 }
 
-opaque_debug!(DynGuard);
+skep_units::opaque_debug!(DynGuard);

@@ -75,4 +75,4 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-error_text!(NotABaseUrl, |wrong| wrong.0);
+skep_units::error_text!(NotABaseUrl, |wrong| wrong.0);

@@ -27,7 +27,7 @@ pub struct Mailbox {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotMailbox(&'static str);
 
-error_text!(NotMailbox, |wrong| wrong.0);
+skep_units::error_text!(NotMailbox, |wrong| wrong.0);
 
 const EXPECTED: NotMailbox =
     NotMailbox("expected an e-mail address, such as shop@example.org or Shop <shop@example.org>");

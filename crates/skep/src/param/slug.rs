@@ -74,7 +74,10 @@ fn ascii_base(letter: char) -> &'static str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotASlug;
 
-error_text!(NotASlug, |_wrong| "a slug has lower-case letters a to z, digits, and single hyphens between them");
+skep_units::error_text!(
+    NotASlug,
+    |_wrong| "a slug has lower-case letters a to z, digits, and single hyphens between them"
+);
 
 impl std::str::FromStr for Slug {
     type Err = NotASlug;

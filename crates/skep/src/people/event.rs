@@ -73,7 +73,7 @@ impl SecurityLog {
     }
 }
 
-opaque_debug!(SecurityLog);
+skep_units::opaque_debug!(SecurityLog);
 
 /// The future of a function that stays on its thread.
 type Stored<'c> = Pin<Box<dyn Future<Output = Result<()>> + 'c>>;

@@ -55,7 +55,7 @@ pub struct Notices(Write);
 
 type Write = Box<dyn Fn(&Cx<'_>, &Notice) -> Option<Mail> + Send + Sync>;
 
-opaque_debug!(Notices);
+skep_units::opaque_debug!(Notices);
 
 impl Notices {
     /// Mails that this function writes; where it returns `None`, no mail is sent.

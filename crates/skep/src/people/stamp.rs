@@ -114,7 +114,7 @@ impl Serialize for Stamp {
     }
 }
 
-opaque_debug!(Stamp);
+skep_units::opaque_debug!(Stamp);
 
 #[cfg(test)]
 mod tests {

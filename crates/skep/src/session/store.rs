@@ -25,10 +25,10 @@ use super::{Keep, Rules, SessionStore, unavailable};
 use crate::cache::{self, Cache};
 use crate::error::Result;
 use crate::offload::{Offload, offload_to_end};
-#[cfg(feature = "local-tiers")]
-use crate::private;
 use crate::rate::{Rate, Table};
 use crate::setup::Setup;
+#[cfg(feature = "local-tiers")]
+use crate::sql::private;
 #[cfg(not(target_family = "wasm"))]
 use crate::status::Part;
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use http::StatusCode;
 use http::header::SET_COOKIE;
 use http::request::Parts;
+use skep_units::panic;
 
 use super::Local;
 use super::headers::add_cookies;
@@ -14,7 +15,6 @@ use crate::error_page::{self, Failure};
 use crate::log_limit::LogLimit;
 use crate::masks::Masks;
 use crate::nonce;
-use crate::panic;
 use crate::request::{Peer, RequestId};
 use crate::resources::ThreadResources;
 use crate::response::Response;

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use skep_units::panic;
+
 use super::Site;
 use crate::error::{Error, Result};
-use crate::panic;
 
 /// What is done again and again while the application runs: [`App::every`](crate::App::every).
 pub struct Job {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use http::{Method, StatusCode};
 use skep_units::lock;
+use skep_units::panic::CatchPanic;
 
 use super::Local;
 use super::failures::About;
@@ -17,7 +18,6 @@ use crate::body::Body;
 use crate::cookie::{self, PendingCookies};
 use crate::error::Error;
 use crate::nonce;
-use crate::panic::CatchPanic;
 use crate::request::{Request, RequestId};
 use crate::response::Response;
 use crate::tower::Stack;

@@ -9,13 +9,13 @@ use bytes::Bytes;
 use http::request::Parts;
 use http_body::{Body as _, Frame, SizeHint};
 use skep_units::lock;
+use skep_units::panic::{CatchPanic, Panicked};
 
 use super::{Local, Site, observed};
 use crate::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::cx::Cx;
 use crate::error::Error;
 use crate::mount::{MountPoint, Mounted};
-use crate::panic::{CatchPanic, Panicked};
 use crate::percent;
 use crate::request::{Peer, RequestId, body_error};
 use crate::resources::ThreadResources;

@@ -13,7 +13,7 @@ use futures_channel::{mpsc, oneshot};
 use futures_core::Stream;
 use tokio::runtime::{Builder, LocalOptions};
 
-use crate::offload::cancel::unless_canceled;
+use crate::cancel::unless_canceled;
 use crate::site::{Local, Site};
 
 type Job = Box<dyn FnOnce(&Local) -> Pin<Box<dyn Future<Output = ()>>> + Send>;

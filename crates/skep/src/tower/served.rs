@@ -18,7 +18,7 @@ use tower_service::Service;
 
 use super::{body, from_http};
 use crate::body::{Body, BodyError};
-use crate::offload::cancel::unless_canceled;
+use crate::cancel::unless_canceled;
 use crate::request::Request;
 use crate::response::Response;
 use crate::site::Site;

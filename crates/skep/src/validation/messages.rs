@@ -117,4 +117,4 @@ fn bytes(count: u64) -> String {
     }
 }
 
-opaque_debug!(Messages, language: language);
+skep_units::opaque_debug!(Messages, language: language);

@@ -11,6 +11,7 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use sha1::{Digest, Sha1};
+use skep_units::panic::CatchPanic;
 
 use super::{CloseCode, WebSocket};
 use crate::body::Body;
@@ -18,7 +19,6 @@ use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::list::elements;
 use crate::origin;
-use crate::panic::CatchPanic;
 use crate::request::RequestId;
 use crate::response::Response;
 use crate::upgrade::{Offer, Upgrade, Upgraded};

@@ -2,6 +2,13 @@
 
 use super::*;
 
+/// One has run, as `skep-sql` says it.
+fn statement(timer: &Timer) {
+    if let Some(start) = timer.0 {
+        Statements.has_run("select 1", start, start.elapsed());
+    }
+}
+
 #[test]
 fn statements_are_listed_up_to_a_number_and_all_of_them_count() {
     let mut account = Account::new(1);
@@ -30,7 +37,7 @@ fn what_runs_in_a_scope_finds_its_account_and_a_panic_leaves_it() {
     assert_eq!(Timer::start().elapsed(), Duration::ZERO, "there is none outside");
     scope.enter(|| {
         set_service(3);
-        Timer::start().note_statement("select 1");
+        statement(&Timer::start());
     });
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         scope.enter(|| {
@@ -55,7 +62,7 @@ fn what_is_written_within_a_page_counts_once_and_without_sql() {
             (piece())
             @for _ in 0..2 { (piece()) }
             @let timer = Timer::start();
-            @let sql = { std::thread::sleep(pause); timer.note_statement("select 1"); "1" };
+            @let sql = { std::thread::sleep(pause); statement(&timer); "1" };
             p { (sql) }
         }
     });
@@ -84,7 +91,7 @@ fn a_traced_request_notes_its_first_steps() {
     let mut scope = Scope(Some(Box::new(Account::new(1).traced(true))));
     scope.enter(|| {
         Timer::start().note_cache(Duration::ZERO);
-        (0..MOST_STEPS).for_each(|_| Timer::start().note_statement("select 1"));
+        (0..MOST_STEPS).for_each(|_| statement(&Timer::start()));
     });
     let steps = scope.0.take().unwrap().steps.unwrap();
     assert_eq!((steps.len(), steps[0].work, steps[1].work), (MOST_STEPS, Work::Cache, Work::Statement(Some(0))));

@@ -3,8 +3,9 @@
 use std::fmt;
 
 use http::StatusCode;
+use skep_units::chain;
 
-use crate::error::{Error, chain};
+use crate::error::Error;
 
 /// Why [`Provider::begin`](super::Provider::begin) or [`Provider::complete`](super::Provider::complete) failed. With `?` it becomes an
 /// error page with a message for the user; the cause is for the log.

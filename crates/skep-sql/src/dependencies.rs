@@ -1,0 +1,106 @@
+//! Which tables statements read and write, so that what was made of them can be invalidated.
+//!
+//! A page notes what it reads in [`ReadTables`]; a committed write calls the [`OnCommit`] of the database. Both know a statement by what
+//! `sql!` found out when the program was compiled.
+
+use std::sync::{Arc, Mutex};
+
+use skep_units::lock;
+
+use super::checked::Checked;
+#[cfg(any(feature = "postgres", target_family = "wasm"))]
+use super::checked::Dialect;
+use super::query::Query;
+
+/// Stands for all tables: what a statement from a text may have written, or read from PostgreSQL. A page has this tag if it read anything.
+pub const ANY_TABLE: &str = "*";
+
+/// Stands for tables that are not known: read by a statement from a text on PostgreSQL, and changed by every write there.
+#[cfg(any(feature = "postgres", target_family = "wasm"))]
+const SOME_TABLE: &str = "?";
+
+/// Who invalidates what was made of tables.
+pub trait OnCommit: Send + Sync {
+    /// A transaction that has written these is committed.
+    fn tables_changed(&self, tables: &[&'static str]);
+
+    /// Whether that waits for a disk or a network.
+    #[cfg_attr(any(not(feature = "postgres"), target_family = "wasm"), allow(dead_code))]
+    fn blocks(&self) -> bool;
+}
+
+/// The tables that the statements of a page read.
+#[derive(Clone, Debug, Default)]
+pub struct ReadTables(Arc<Mutex<Vec<&'static str>>>);
+
+impl ReadTables {
+    pub(super) fn note<T>(&self, query: &Query<'_, T>) {
+        let Some(checked) = query.checked() else { return };
+        let mut tables = lock(&self.0);
+        add(&mut tables, names(checked.reads()));
+    }
+
+    /// As on SQLite; but one from a text may read any table. On SQLite those are not noted, since `sql!` is there for pages.
+    #[cfg(any(feature = "postgres", target_family = "wasm"))]
+    pub(super) fn note_postgres<T>(&self, query: &Query<'_, T>) {
+        let is_known = query.checked().is_some_and(|checked| names(checked.reads()).all(|table| table != ANY_TABLE));
+        if is_known {
+            self.note(query);
+        } else {
+            add(&mut lock(&self.0), [ANY_TABLE, SOME_TABLE]);
+        }
+    }
+
+    /// Each once.
+    #[doc(hidden)]
+    pub fn names(&self) -> Vec<&'static str> {
+        lock(&self.0).clone()
+    }
+}
+
+/// The tables that a statement writes if it changes anything.
+#[derive(Clone, Copy)]
+pub(super) enum Writes {
+    Nothing,
+    Known(&'static Checked),
+    /// Of a statement from a text.
+    Anything,
+}
+
+impl Writes {
+    pub(super) fn of<T>(query: &Query<'_, T>) -> Self {
+        match query.checked() {
+            Some(checked) if checked.writes().is_empty() => Self::Nothing,
+            Some(checked) => Self::Known(checked),
+            None if query.is_own() => Self::Nothing,
+            None => Self::Anything,
+        }
+    }
+
+    pub(super) fn tables(self) -> Vec<&'static str> {
+        match self {
+            Self::Nothing => Vec::new(),
+            #[cfg(any(feature = "postgres", target_family = "wasm"))]
+            Self::Known(checked) if checked.dialect() == Dialect::Postgres => {
+                names(checked.writes()).chain([SOME_TABLE]).collect()
+            }
+            Self::Known(checked) => names(checked.writes()).collect(),
+            Self::Anything => vec![ANY_TABLE],
+        }
+    }
+}
+
+/// Adds those that are not there yet.
+pub(super) fn add(tables: &mut Vec<&'static str>, more: impl IntoIterator<Item = &'static str>) {
+    for table in more {
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
+    }
+}
+
+/// The tables of what [`Checked`](super::Checked) lists by table and column, in order.
+fn names(columns: &'static [(&'static str, &'static str)]) -> impl Iterator<Item = &'static str> {
+    let is_first = |nth: &usize| *nth == 0 || columns[nth - 1].0 != columns[*nth].0;
+    (0..columns.len()).filter(is_first).map(|nth| columns[nth].0)
+}

@@ -1,0 +1,482 @@
+//! Why a statement did not run.
+//!
+//! An [`Error`] answers what a handler must decide (is the name taken? is it worth trying again?). Its text is for the
+//! log. Turned into a `skep::Error` it is a 503 where the same request may succeed later, a 400 where
+//! one of its values is at fault, else a 500.
+
+mod numbers;
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::ops::Range;
+
+pub(super) use self::numbers::states;
+use self::numbers::{OF_VALUE, codes};
+use super::checked::Dialect;
+use super::query::Refused;
+use super::value::Unfit;
+use crate::offload::Lost;
+
+/// What the verbs of this module give back.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a statement did not run, or why its rows could not be read.
+///
+/// ```
+/// # use skep::sql::{self, query};
+/// # async fn example(db: &sql::Local, name: &str) -> skep::Result<()> {
+/// match db.execute(query("insert into reader (name) values (?)", name)).await {
+///     Err(error) if error.is_unique_violation() => Err(skep::Error::bad_request("this name is taken")),
+///     outcome => Ok(outcome.map(|_| ())?),
+/// }
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Error {
+    inner: Box<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    kind: Kind,
+    statement: Option<Box<str>>,
+    /// The statement was given values.
+    has_values: bool,
+}
+
+#[derive(Debug)]
+#[cfg_attr(
+    target_family = "wasm",
+    expect(dead_code, reason = "the host finds out some of these, and says so in words")
+)]
+pub(super) enum Kind {
+    Sqlite {
+        code: i32,
+        message: String,
+    },
+    /// With the code that PostgreSQL's documentation lists in appendix A.
+    #[cfg(any(feature = "postgres", target_family = "wasm"))]
+    Postgres {
+        code: Box<str>,
+        message: String,
+        /// Whose value could not be read.
+        parameter: Option<usize>,
+    },
+    /// A statement of `sql!`, on the database for which it was not checked.
+    CheckedForOther(Dialect),
+    Parameter(Refused),
+    /// What a link names as the place of a page is no value of the columns.
+    Cursor {
+        reason: String,
+    },
+    ParameterCount {
+        given: usize,
+        wanted: usize,
+    },
+    Column {
+        name: String,
+        reason: Unfit,
+    },
+    NoColumn {
+        row: &'static str,
+        field: &'static str,
+        column: &'static str,
+        columns: Vec<String>,
+    },
+    TwoColumns {
+        row: &'static str,
+        field: &'static str,
+        column: &'static str,
+    },
+    ColumnCount {
+        wanted: usize,
+        columns: Vec<String>,
+    },
+    ManyRows,
+    SeveralStatements,
+    ControlsTransaction,
+    Abandoned,
+    Damaged {
+        path: std::path::PathBuf,
+    },
+    FileIsGone {
+        path: std::path::PathBuf,
+    },
+    OwnTransaction,
+    QueueFull {
+        limit: usize,
+    },
+    TooManyStreams {
+        limit: usize,
+    },
+    StreamWrites,
+    Lost(Lost),
+    Other(Box<dyn StdError + Send + Sync>),
+}
+
+/// The message for clients when the disk is full.
+pub const NO_ROOM: &str = "Nothing can be saved at the moment: there is no room left. Please try again later.";
+
+/// The message when nothing may be written.
+pub const READ_ONLY: &str = "Nothing can be changed at the moment. Please try again later.";
+
+impl Error {
+    /// An error of the caller's own, for closures that must give back this type; a transaction ends and is undone.
+    pub fn other(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Kind::Other(cause.into()).into()
+    }
+
+    /// A value that must be unique (`unique`, `primary key`) is there already.
+    #[must_use]
+    pub fn is_unique_violation(&self) -> bool {
+        [codes::CONSTRAINT_UNIQUE, codes::CONSTRAINT_PRIMARYKEY, codes::CONSTRAINT_ROWID].contains(&self.code())
+            || self.state() == states::UNIQUE
+    }
+
+    /// A row refers to one that is not there, or one that is referred to was to be deleted.
+    #[must_use]
+    pub fn is_foreign_key_violation(&self) -> bool {
+        self.code() == codes::CONSTRAINT_FOREIGNKEY || [states::FOREIGN_KEY, states::RESTRICT].contains(&self.state())
+    }
+
+    /// A `not null` column was given NULL.
+    #[must_use]
+    pub fn is_not_null_violation(&self) -> bool {
+        self.code() == codes::CONSTRAINT_NOTNULL || self.state() == states::NOT_NULL
+    }
+
+    /// A `check` did not hold.
+    #[must_use]
+    pub fn is_check_violation(&self) -> bool {
+        self.code() == codes::CONSTRAINT_CHECK || self.state() == states::CHECK
+    }
+
+    /// Another process held the lock for longer than `busy_timeout`, or too many handlers wait already. On PostgreSQL also: a transaction
+    /// got in the way of another one (a deadlock, a serialization failure), or the server has no connection left. Nothing was done, and the
+    /// same may succeed later.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        matches!(self.primary(), codes::BUSY | codes::LOCKED)
+            || matches!(self.inner.kind, Kind::QueueFull { .. } | Kind::TooManyStreams { .. })
+            || states::BUSY.contains(&self.state())
+    }
+
+    /// PostgreSQL cannot be reached, or ended the connection. A statement that was under way may have been carried out or not.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        let state = self.state();
+        state.starts_with(states::CONNECTION) || states::SHUTDOWN.contains(&state)
+    }
+
+    /// It is not known whether what was written stays: PostgreSQL did not answer in time, or the connection was lost
+    /// before it did.
+    #[must_use]
+    pub fn is_in_doubt(&self) -> bool {
+        self.state() == states::IN_DOUBT
+    }
+
+    /// A value that was given to the statement is none that the database can store, compare or calculate with: a text
+    /// with a NUL on PostgreSQL, a date that does not exist, a number out of range, a text that is too long. Turned
+    /// into a `skep::Error` it is a 400, since such values come with requests. Nothing was done.
+    ///
+    /// ```
+    /// # use skep::sql::{self, query};
+    /// # async fn example(db: &sql::Local, day: &str) -> skep::Result<()> {
+    /// match db.execute(query("insert into visit (day) values (?)", day)).await {
+    ///     Err(error) if error.is_invalid_value() => Err(skep::Error::unprocessable("/day", "there is no such day")),
+    ///     outcome => Ok(outcome.map(|_| ())?),
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn is_invalid_value(&self) -> bool {
+        let has_values = self.inner.has_values;
+        match &self.inner.kind {
+            Kind::Parameter(refused) => !refused.reason.is_of_type(),
+            Kind::Sqlite { code: codes::TOOBIG | codes::MISMATCH | codes::CONSTRAINT_DATATYPE, .. } => has_values,
+            Kind::Sqlite { code: codes::ERROR, message } => {
+                has_values && OF_VALUE.iter().any(|start| message.starts_with(start))
+            }
+            #[cfg(any(feature = "postgres", target_family = "wasm"))]
+            Kind::Postgres { code, parameter, .. } => {
+                let is_limit = states::LIMITS.contains(&&**code);
+                let is_data = code.starts_with(states::DATA) && !states::OF_STATEMENT.contains(&&**code);
+                (has_values && is_limit) || (is_data && (has_values || parameter.is_some()))
+            }
+            _ => false,
+        }
+    }
+
+    /// PostgreSQL has ended the statement: it took longer than the setting `database_timeout` allows. Nothing of it was done.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        self.state() == states::CANCELLED
+    }
+
+    /// The disk, or the size that the database may reach, is full. Nothing was written.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        // The index of the write-ahead log is a mapped file, and growing that fails in its own way.
+        self.primary() == codes::FULL || self.code() == codes::IOERR_SHMSIZE || self.state() == states::DISK_FULL
+    }
+
+    /// The database can be read but not written.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.primary() == codes::READONLY
+            || matches!(self.inner.kind, Kind::FileIsGone { .. })
+            || self.state() == states::READ_ONLY
+    }
+
+    /// The statement that failed, if one did.
+    #[must_use]
+    pub fn statement(&self) -> Option<&str> {
+        self.inner.statement.as_deref()
+    }
+
+    /// What the client may be told, if this error is none of the program's making and may pass.
+    #[doc(hidden)]
+    pub fn public_message(&self) -> Option<&'static str> {
+        if self.is_busy() {
+            Some("Too much is being written at the moment. Please try again.")
+        } else if self.is_full() {
+            Some(NO_ROOM)
+        } else if self.is_read_only() {
+            Some(READ_ONLY)
+        } else if self.is_in_doubt() {
+            Some(
+                "The database does not answer at the moment, and it is not known whether what you sent was saved. Please \
+                 look before you send it again.",
+            )
+        } else if self.is_unreachable() || self.is_timeout() {
+            Some("The database does not answer at the moment. Please try again later.")
+        } else {
+            None
+        }
+    }
+
+    /// What the client may be told, if the request is at fault.
+    #[doc(hidden)]
+    pub fn of_request(&self) -> Option<&'static str> {
+        if matches!(self.inner.kind, Kind::Cursor { .. }) {
+            return Some(super::page::NO_PLACE);
+        }
+        let message = "a value in this request is too long, out of range, or not written as it has to be";
+        self.is_invalid_value().then_some(message)
+    }
+
+    /// The error of a page, the cursor of which are these parameters, counted from 1.
+    pub(super) fn of_page(self, cursor: &Range<usize>) -> Self {
+        let parameter = match &self.inner.kind {
+            Kind::Parameter(Refused { index, .. }) => Some(*index),
+            #[cfg(any(feature = "postgres", target_family = "wasm"))]
+            Kind::Postgres { code, parameter, .. } => parameter.filter(|_| code.starts_with(states::DATA)),
+            _ => None,
+        };
+        match parameter {
+            Some(parameter) if cursor.contains(&parameter) => {
+                let kind = Kind::Cursor { reason: self.inner.kind.to_string() };
+                Self { inner: Box::new(Inner { kind, ..*self.inner }) }
+            }
+            _ => self,
+        }
+    }
+
+    /// The inline budget ran out, or nobody waits for the answer any more.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.primary() == codes::INTERRUPT
+    }
+
+    pub(super) fn of(self, statement: &str) -> Self {
+        Self { inner: Box::new(Inner { statement: Some(statement.into()), ..*self.inner }) }
+    }
+
+    /// The same of a statement that was given this number of values.
+    pub(super) fn with_values(mut self, values: usize) -> Self {
+        self.inner.has_values = values > 0;
+        self
+    }
+
+    /// It of a statement that writes: should it be lost with its connection, it may have been done.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) fn in_doubt(mut self) -> Self {
+        if let Kind::Postgres { code, message, .. } = &mut self.inner.kind
+            && **code == *states::LOST
+        {
+            *code = states::IN_DOUBT.into();
+            message.push_str(", and it is not known whether what was written is kept");
+        }
+        self
+    }
+
+    /// PostgreSQL's code, or nothing.
+    fn state(&self) -> &str {
+        match &self.inner.kind {
+            #[cfg(any(feature = "postgres", target_family = "wasm"))]
+            Kind::Postgres { code, .. } => code,
+            _ => "",
+        }
+    }
+
+    /// PostgreSQL itself said it, or the connection to it.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) fn is_of_postgres(&self) -> bool {
+        !self.state().is_empty()
+    }
+
+    /// Others did something at the same time. The transaction is undone, and may succeed when it is tried again.
+    pub(super) fn is_conflict(&self) -> bool {
+        states::CONFLICT.contains(&self.state())
+    }
+
+    /// What was prepared before does not fit the tables any more, or is not there. Nothing was done.
+    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+    pub(super) fn is_stale(&self) -> bool {
+        self.state() == states::STALE
+    }
+
+    /// SQLite's extended result code, or 0.
+    pub(super) fn code(&self) -> i32 {
+        if let Kind::Sqlite { code, .. } = self.inner.kind { code } else { 0 }
+    }
+
+    /// The file is damaged, or is none any more.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn is_damage(&self) -> bool {
+        [codes::CORRUPT, codes::NOTADB].contains(&self.primary())
+    }
+
+    /// SQLite's primary result code, or 0.
+    pub(super) fn primary(&self) -> i32 {
+        self.code() & 0xff
+    }
+
+    /// PostgreSQL's code and the parameter that it is about, as they go to a component; or 0.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn packed_state(&self) -> i32 {
+        match &self.inner.kind {
+            #[cfg(feature = "postgres")]
+            Kind::Postgres { code, parameter, .. } => crate::wire::state::pack(code, *parameter),
+            // Ours: it was not sent.
+            #[cfg(feature = "postgres")]
+            Kind::Parameter(refused) => {
+                let code = if refused.reason.is_of_type() { states::TYPE } else { states::PARAMETER };
+                crate::wire::state::pack(code, Some(refused.index))
+            }
+            _ => 0,
+        }
+    }
+
+    /// What went wrong, without the statement.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) fn reason(&self) -> String {
+        self.inner.kind.to_string()
+    }
+}
+
+impl From<Kind> for Error {
+    fn from(kind: Kind) -> Self {
+        Self { inner: Box::new(Inner { kind, statement: None, has_values: false }) }
+    }
+}
+
+// In words of this module only: a `From<rusqlite::Error>` would make rusqlite part of what skep promises.
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn sqlite(error: rusqlite::Error) -> Error {
+    match error {
+        rusqlite::Error::SqliteFailure(code, message) => {
+            let message = message.unwrap_or_else(|| code.to_string());
+            Kind::Sqlite { code: code.extended_code, message }.into()
+        }
+        rusqlite::Error::SqlInputError { error, msg, sql, offset } => {
+            let message = match usize::try_from(offset).ok().and_then(|offset| sql.get(..offset)) {
+                Some(before) if before.contains('\n') => format!("{msg} (line {})", before.matches('\n').count() + 1),
+                _ => msg,
+            };
+            Kind::Sqlite { code: error.extended_code, message }.into()
+        }
+        rusqlite::Error::MultipleStatement => Kind::SeveralStatements.into(),
+        other => Kind::Sqlite { code: codes::ERROR, message: other.to_string() }.into(),
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite { message, .. } => f.write_str(message),
+            #[cfg(any(feature = "postgres", target_family = "wasm"))]
+            Self::Postgres { message, .. } => f.write_str(message),
+            Self::CheckedForOther(dialect) => {
+                write!(f, "`sql!` has checked this statement for {dialect}, and the database is another: use `query` here")
+            }
+            Self::Cursor { reason } => write!(f, "the cursor is no place in the list: {reason}"),
+            Self::Parameter(Refused { index, reason }) => write!(f, "parameter {index}: {reason}"),
+            Self::ParameterCount { given, wanted } => {
+                write!(f, "the statement has {wanted} parameters, {given} were given")
+            }
+            Self::Column { name, reason } => write!(f, "column `{name}`: {reason}"),
+            Self::NoColumn { row, field, column, columns } => {
+                write!(f, "no column `{column}` for the field `{field}` of `{row}`; the columns are {}", list(columns))
+            }
+            Self::TwoColumns { row, field, column } => {
+                write!(f, "several columns are named `{column}`, which the field `{field}` of `{row}` is read from")
+            }
+            Self::ColumnCount { wanted, columns } => {
+                write!(f, "expected {wanted} columns, found {}: {}", columns.len(), list(columns))
+            }
+            Self::ManyRows => f.write_str("expected one row at most, found more"),
+            Self::SeveralStatements => f.write_str("expected one statement, found several"),
+            Self::ControlsTransaction => {
+                f.write_str("a statement must not begin or end a transaction; use `transaction()` and `commit()`")
+            }
+            Self::Abandoned => f.write_str(
+                "the transaction is over: a statement in it failed and undid it, or was abandoned before its end; or one is still running: \
+                 await each before the next",
+            ),
+            Self::Damaged { path } => {
+                write!(f, "{} is damaged: put a backup in its place, and restart the server", path.display())
+            }
+            Self::FileIsGone { path } => write!(
+                f,
+                "{} was removed or replaced while it was open, and what is written would be lost: put it back, or restart the server",
+                path.display()
+            ),
+            Self::OwnTransaction => f.write_str(
+                "a write outside of the request's own open transaction would wait for that transaction for ever: use the methods of \
+                 `cx.transaction()`, or end it first",
+            ),
+            Self::QueueFull { limit } => write!(f, "{limit} handlers wait for a connection already"),
+            Self::TooManyStreams { limit } => {
+                write!(f, "{limit} results are being streamed already, which is the most (Options::streams)")
+            }
+            Self::StreamWrites => f.write_str("only what reads can be streamed; expected a `select`"),
+            Self::Lost(lost) => lost.fmt(f),
+            Self::Other(cause) => cause.fmt(f),
+        }
+    }
+}
+
+fn list(columns: &[String]) -> String {
+    if columns.is_empty() { "none".to_owned() } else { format!("`{}`", columns.join("`, `")) }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.kind.fmt(f)?;
+        match &self.inner.statement {
+            Some(statement) => write!(f, "; in: {statement}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match &self.inner.kind {
+            Kind::Lost(lost) => Some(lost),
+            Kind::Other(cause) => cause.source(),
+            _ => None,
+        }
+    }
+}

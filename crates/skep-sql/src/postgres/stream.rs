@@ -1,0 +1,56 @@
+//! The rows of a query in batches, from a cursor of PostgreSQL's. Its transaction has a connection for itself, and sees one moment.
+
+use std::sync::Arc;
+
+use super::super::error::Result;
+use super::super::row::Row;
+use super::connection::{FETCH, Job};
+use super::flight::Care;
+use super::lease::Lease;
+use super::pool::Pool;
+use super::verb;
+
+/// The most rows of a batch.
+const BATCH_ROWS: usize = 256;
+
+/// The rest of the rows.
+pub(crate) struct Cursor(Lease);
+
+impl Cursor {
+    /// Runs the query.
+    pub(crate) async fn open(pool: &Arc<Pool>, job: Job<'static>) -> Result<Self> {
+        let mut lease = pool.lease_for_stream().await?;
+        lease.set_in_transaction(true);
+        let connection = Arc::clone(lease.connection()?);
+        connection.batch("begin read only").await?;
+        let text = format!("declare skep_rows no scroll cursor for {}", job.text).into();
+        let declare = Job { text, is_own: true, ..job };
+        let used = Arc::clone(&connection);
+        let work = |sent| async move {
+            let declared = used.run(&declare, verb::execute()).await;
+            drop(sent);
+            (declared, lease)
+        };
+        let (declared, lease) = connection.to_end(Care::Cancel, work).await;
+        declared.value?;
+        Ok(Self(lease))
+    }
+
+    /// The next rows; none at the end.
+    pub(crate) async fn next<T: Row>(self) -> Result<(Self, Vec<T>)> {
+        let Self(mut lease) = self;
+        let connection = Arc::clone(lease.connection()?);
+        let job = Job::own(format!("{FETCH}{BATCH_ROWS} from skep_rows"), Vec::new());
+        let used = Arc::clone(&connection);
+        let work = |sent| async move {
+            let rows = used.run(&job, verb::all::<T>()).await;
+            if rows.value.as_ref().is_ok_and(Vec::is_empty) {
+                lease.set_in_transaction(used.batch("commit").await.is_err());
+            }
+            drop(sent);
+            (rows, lease)
+        };
+        let (rows, lease) = connection.to_end(Care::Cancel, work).await;
+        Ok((Self(lease), rows.value?))
+    }
+}

@@ -1,0 +1,135 @@
+//! A transaction, which has a connection for itself.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use skep_units::lock;
+
+use super::super::error::{Error, Kind, Result};
+use super::connection::{Job, Outcome};
+use super::flight::Care;
+use super::lease::Lease;
+use super::pool::Pool;
+use super::replica::Written;
+use super::verb::Verb;
+
+pub(crate) struct Transaction {
+    pool: Arc<Pool>,
+    /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
+    lease: Mutex<Option<Lease>>,
+    /// A statement failed: PostgreSQL refuses all others until a savepoint is gone back to.
+    has_failed: Arc<AtomicBool>,
+    /// One failed because of what others did.
+    is_in_conflict: Arc<AtomicBool>,
+    begin: &'static str,
+    /// What the request has written, where a replica must have it.
+    written: Option<Written>,
+}
+
+impl Transaction {
+    pub(crate) fn not_begun(pool: Arc<Pool>, written: Option<Written>) -> Self {
+        let (has_failed, is_in_conflict) = Default::default();
+        Self { pool, lease: Mutex::default(), has_failed, is_in_conflict, begin: "begin", written }
+    }
+
+    /// Of the highest level.
+    pub(crate) fn isolate(&mut self) {
+        self.begin = "begin isolation level serializable";
+    }
+
+    pub(crate) fn is_in_conflict(&self) -> bool {
+        self.is_in_conflict.load(Ordering::Relaxed)
+    }
+
+    pub(crate) async fn begin(&self) -> Result<()> {
+        let mut lease = self.pool.lease_for_transaction().await?;
+        lease.set_in_transaction(true);
+        self.has_failed.store(false, Ordering::Relaxed);
+        let connection = lease.connection()?;
+        connection.batch(self.begin).await?;
+        connection.begin_transaction();
+        self.keep(lease);
+        Ok(())
+    }
+
+    /// Runs a statement, and says whether it may have changed something.
+    pub(crate) async fn ask<R: Send + 'static>(&self, job: Job<'static>, verb: Verb<R>) -> Result<Outcome<R>> {
+        let lease = self.take().ok_or(Kind::Abandoned)?;
+        let connection = Arc::clone(lease.connection()?);
+        let (used, pool) = (Arc::clone(&connection), Arc::clone(&self.pool));
+        let (has_failed, is_in_conflict) = (Arc::clone(&self.has_failed), Arc::clone(&self.is_in_conflict));
+        let work = |sent| async move {
+            let outcome = used.run(&job, verb).await;
+            drop(sent);
+            match &outcome.value {
+                Err(error) if error.is_of_postgres() => {
+                    has_failed.store(true, Ordering::Relaxed);
+                    is_in_conflict.fetch_or(error.is_conflict(), Ordering::Relaxed);
+                    if error.is_stale() {
+                        pool.forget();
+                    }
+                }
+                Ok(_) if job.is_own && job.text.starts_with("rollback to") => {
+                    has_failed.store(false, Ordering::Relaxed);
+                }
+                _ => {}
+            }
+            (lease, outcome)
+        };
+        let (lease, outcome) = connection.to_end(Care::Cancel, work).await;
+        self.keep(lease);
+        Ok(outcome)
+    }
+
+    /// Commits, and announces what was written. PostgreSQL answers the commit of what failed with a rollback and no error.
+    pub(crate) async fn commit(&self, tables: Vec<&'static str>) -> Result<()> {
+        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        if self.has_failed.load(Ordering::Relaxed) {
+            return Err(Kind::Abandoned.into());
+        }
+        let connection = Arc::clone(lease.connection()?);
+        let (used, shared) = (Arc::clone(&connection), Arc::clone(&self.pool.shared));
+        // One that only read has none.
+        let written = self.written.clone().filter(|_| !tables.is_empty());
+        let work = |sent| async move {
+            let committed = used.batch("commit").await.map_err(Error::in_doubt);
+            used.end_transaction();
+            let in_doubt = committed.as_ref().is_err_and(Error::is_in_doubt);
+            if let Some(written) = written.filter(|_| committed.is_ok() || in_doubt) {
+                written.note(&used, in_doubt).await;
+            }
+            drop(sent);
+            lease.set_in_transaction(committed.is_err());
+            // First of all, so that others need not wait for caches.
+            drop(lease);
+            if committed.is_ok() || in_doubt {
+                shared.announce_written(used, tables, in_doubt).await;
+            }
+            committed
+        };
+        connection.to_end(Care::Finish, work).await
+    }
+
+    pub(crate) async fn rollback(&self) -> Result<()> {
+        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        let connection = lease.connection()?;
+        connection.batch("rollback").await?;
+        connection.end_transaction();
+        lease.set_in_transaction(false);
+        Ok(())
+    }
+
+    /// Undoes all of it without waiting.
+    pub(crate) fn abandon(&self) {
+        drop(self.take());
+    }
+
+    // Nothing that is done under this lock can panic half-way.
+    fn take(&self) -> Option<Lease> {
+        lock(&self.lease).take()
+    }
+
+    fn keep(&self, lease: Lease) {
+        *lock(&self.lease) = Some(lease);
+    }
+}
