@@ -7,7 +7,6 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use skep::cache::Tiers;
-use skep::compression::Options;
 use skep::mail::Mailer;
 use skep::settings::RawSetting;
 use skep::{Body, Request, Setup, Site};
@@ -15,7 +14,7 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, watch};
 
 use crate::authority::Hosts;
-use crate::config::{self, Config, Model};
+use crate::config::{Config, Model};
 use crate::connection::{RequestBudget, Rules};
 use crate::error::StartError;
 use crate::executable::Executable;
@@ -70,33 +69,13 @@ pub(crate) fn app_setup(
     }
     setup.several_processes = is_prefork;
     setup.careful = handoff.is_some_and(|handoff| handoff.spec.additive_migrations_only);
-    setup.compression = compression(config);
-    setup.websocket.message = config.websocket.message;
-    setup.websocket.ping = config.websocket.ping;
-    setup.limits.counters = config.limits.counters;
-    setup.limits.body = config.limits.body;
-    setup.limits.bodies = config.limits.bodies;
-    setup.limits.form_fields = config.limits.form_fields;
-    setup.limits.form_rows = config.limits.form_rows;
-    setup.limits.once = config.limits.once;
-    setup.limits.once_per_address = config.limits.once_per_address;
-    setup.limits.page = config.limits.page;
-    setup.limits.page_variants = config.limits.page_variants;
-    setup.limits.query_parameters = config.limits.query_parameters;
-    setup.limits.session = config.limits.session;
-    setup.limits.sessions = config.limits.sessions;
-    setup.limits.sessions_per_address = config.limits.sessions_per_address;
-    setup.limits.session_store = config.limits.session_store;
-    setup.limits.upload_file = config.limits.upload_file;
-    setup.limits.upload_quota = config.limits.upload_quota;
-    setup.limits.upload_total = config.limits.upload_total;
-    setup.limits.user_sessions = config.limits.user_sessions;
+    setup.compression = config.compression.clone();
+    setup.compression.concurrent = config.limits.compressions;
+    setup.websocket = config.websocket;
+    setup.limits = config.app_limits;
     setup.secret = config.secret.clone().or_else(credential);
     setup.secret_keys.clone_from(&config.secret_keys);
-    setup.session.idle = config.session.idle;
-    setup.session.store = config.session.store;
-    setup.session.cookie = config.session.cookie;
-    setup.session.life = config.session.life;
+    setup.session = config.session;
     setup.offload = Arc::new(Pool::new(config.limits.blocking_threads, config.limits.blocking_queue));
     setup.access = config.access.rules();
     setup.mailer = mailer(config)?;
@@ -130,19 +109,6 @@ fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
 fn credential() -> Option<PathBuf> {
     let folder = std::env::var_os("CREDENTIALS_DIRECTORY")?;
     Some(PathBuf::from(folder).join("skep-secret")).filter(|file| file.exists())
-}
-
-fn compression(config: &Config) -> Options {
-    let config::Compression { codings, min_size, brotli_level, gzip_level, zstd_level, page_level, private } =
-        config.compression.clone();
-    let mut options = Options::default();
-    options.codings = codings;
-    options.min_size = min_size;
-    (options.brotli_level, options.gzip_level, options.zstd_level) = (brotli_level, gzip_level, zstd_level);
-    options.page_level = page_level;
-    options.private = private;
-    options.concurrent = config.limits.compressions;
-    options
 }
 
 /// The number of this build, if no supervisor has computed it.

@@ -22,19 +22,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use skep::Secret;
 use skep::cache::Tiers;
-use skep::compression::{Coding, Private};
 use skep::link::BaseUrl;
 use skep::mail::Mailbox;
-use skep::session::{CookieLife, SessionStore};
 use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
+use skep::{Secret, compression, session, websocket};
 
-use crate::error::StartError;
-use crate::log;
-use crate::log::EventOutput;
-use crate::metrics::Queues;
-use crate::proxies::{Fields, Trusted};
 pub(crate) use access::Access;
 pub(crate) use fetch::Fetch;
 pub(crate) use flags::{Command, Flags};
@@ -42,6 +35,12 @@ pub(crate) use otlp::Otlp;
 pub use page::reference;
 pub(crate) use page::{help, print};
 pub(crate) use sources::Sources;
+
+use crate::error::StartError;
+use crate::log;
+use crate::log::EventOutput;
+use crate::metrics::Queues;
+use crate::proxies::{Fields, Trusted};
 
 /// The settings of a server. Each field is a setting of the same name: `docs/reference/configuration.md`.
 #[derive(Clone, Debug, Default)]
@@ -78,7 +77,7 @@ pub(crate) struct Config {
     pub(crate) database_replica_lag: Duration,
     pub(crate) base_url: Option<BaseUrl>,
     pub(crate) hosts: Vec<String>,
-    pub(crate) compression: Compression,
+    pub(crate) compression: compression::Options,
     pub(crate) cookies: Cookies,
     pub(crate) proxies: Proxies,
     pub(crate) secret: Option<PathBuf>,
@@ -92,11 +91,14 @@ pub(crate) struct Config {
     pub(crate) backlog: i32,
     pub(crate) log: log::Settings,
     pub(crate) otlp: Otlp,
-    pub(crate) session: Session,
+    pub(crate) session: session::Rules,
     pub(crate) status: Status,
     pub(crate) tls: Tls,
+    /// Of the server.
     pub(crate) limits: Limits,
-    pub(crate) websocket: WebSocket,
+    /// Of the application.
+    pub(crate) app_limits: skep::Limits,
+    pub(crate) websocket: websocket::Options,
 }
 
 /// How requests are spread over processes and threads.
@@ -136,18 +138,6 @@ pub(crate) struct Caches {
     pub(crate) need_a_runtime: bool,
 }
 
-/// The settings `compression.*`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Compression {
-    pub(crate) codings: Vec<Coding>,
-    pub(crate) min_size: usize,
-    pub(crate) brotli_level: u32,
-    pub(crate) gzip_level: u32,
-    pub(crate) zstd_level: u32,
-    pub(crate) page_level: u32,
-    pub(crate) private: Private,
-}
-
 /// The settings `cookies.*`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cookies {
@@ -172,15 +162,6 @@ pub(crate) struct Mail {
     pub(crate) timeout: Duration,
 }
 
-/// The settings `session.*`.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Session {
-    pub(crate) idle: Duration,
-    pub(crate) store: SessionStore,
-    pub(crate) cookie: CookieLife,
-    pub(crate) life: Duration,
-}
-
 /// The settings `status.*`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Status {
@@ -200,20 +181,11 @@ pub(crate) struct Tls {
     pub(crate) self_signed: bool,
 }
 
-/// The settings `websocket.*`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct WebSocket {
-    pub(crate) message: usize,
-    pub(crate) ping: Duration,
-}
-
-/// The settings `limits.*`.
+/// The settings `limits.*` that the server enforces; those of the application are in [`skep::Limits`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     pub(crate) blocking_queue: usize,
     pub(crate) blocking_threads: usize,
-    pub(crate) body: u64,
-    pub(crate) bodies: u64,
     pub(crate) body_idle: Duration,
     pub(crate) body_rate: u64,
     pub(crate) body_time: Option<Duration>,
@@ -223,9 +195,6 @@ pub(crate) struct Limits {
     pub(crate) fetch_body: u64,
     pub(crate) fetch_time: Duration,
     pub(crate) fetches_per_host: usize,
-    pub(crate) form_fields: usize,
-    pub(crate) counters: u64,
-    pub(crate) form_rows: usize,
     pub(crate) half_closed: Duration,
     pub(crate) header_bytes: usize,
     pub(crate) header_fields: usize,
@@ -235,26 +204,13 @@ pub(crate) struct Limits {
     pub(crate) http2_streams: u32,
     pub(crate) keep_alive: Duration,
     pub(crate) mail_queue: usize,
-    pub(crate) once: usize,
-    pub(crate) once_per_address: u32,
-    pub(crate) page: u64,
-    pub(crate) page_variants: u32,
-    pub(crate) query_parameters: usize,
     pub(crate) request_time: Option<Duration>,
     pub(crate) requests_per_connection: u32,
-    pub(crate) session: usize,
-    pub(crate) sessions: u64,
-    pub(crate) sessions_per_address: u32,
-    pub(crate) session_store: u64,
     pub(crate) log_records: usize,
     pub(crate) spans: usize,
     pub(crate) tls_handshake: Duration,
     pub(crate) unread_body: u64,
     pub(crate) unsent: usize,
-    pub(crate) upload_file: u64,
-    pub(crate) upload_quota: u64,
-    pub(crate) upload_total: u64,
-    pub(crate) user_sessions: usize,
     pub(crate) url: usize,
     pub(crate) write_idle: Duration,
 }
@@ -327,9 +283,16 @@ pub(crate) struct Settings {
     pub(crate) application: Vec<RawSetting>,
 }
 
-/// The table of the server, with rows added to it.
+/// The table of the server, with the limits of the application and `more` rows. Limits are in the order of their names.
 pub(crate) fn table(more: &[Row]) -> Table {
-    Table::new(table::SETTINGS.iter().map(table::Setting::row).chain(more.iter().cloned()).collect())
+    let mut rows: Vec<Row> = table::SETTINGS.iter().map(table::Setting::row).collect();
+    let is_limit = |row: &Row| row.name.starts_with("limits.");
+    let at = rows.iter().position(is_limit).unwrap_or(rows.len());
+    rows.splice(at..at, skep::Limits::rows());
+    let end = rows.iter().rposition(is_limit).map_or(at, |last| last + 1);
+    rows[at..end].sort_by(|one, other| one.name.cmp(&other.name));
+    rows.extend(more.iter().cloned());
+    Table::new(rows)
 }
 
 impl Reading {
@@ -403,7 +366,8 @@ impl Config {
                 Some(setting) => (setting.set)(&mut config, value),
                 None => {
                     config.take_database(name, value);
-                    config.caches.take(name, value).and_then(|()| config.access.take(name, value))
+                    let limits = config.app_limits.set(name, value);
+                    limits.and_then(|()| config.caches.take(name, value)).and_then(|()| config.access.take(name, value))
                 }
             };
             if let Err(problem) = taken {

@@ -1,5 +1,7 @@
 //! The settings that an application starts with, and start-up errors.
 
+mod limits;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use crate::settings::RawSetting;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
 use crate::websocket;
+pub use limits::Limits;
 
 /// The settings of an application. A server fills them in; [`Setup::default`] suits tests.
 #[derive(Clone)]
@@ -91,98 +94,6 @@ pub struct Setup {
     /// The database of that host is PostgreSQL.
     #[cfg(target_family = "wasm")]
     pub(crate) is_on_postgres: bool,
-}
-
-with_defaults! {
-    /// Limits of requests.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct Limits {
-        /// Memory in bytes for the counters of attempts and rates, 8 for each: of sign-ins, mails, rate limits,
-        /// sessions and one-shot forms of a client (4 MiB). It is taken as it is used.
-        pub counters: u64 = 4 << 20,
-        /// Maximum size of a body in bytes, unless the service sets its own (1 MiB).
-        pub body: u64 = 1 << 20,
-        /// The most bytes of request bodies held in memory at once, by all requests of this process (256 MiB); more are a 503.
-        pub bodies: u64 = 256 << 20,
-        /// Maximum number of fields of a form (1000).
-        pub form_fields: usize = 1000,
-        /// Maximum number of filled-in rows of a list in a form (256).
-        pub form_rows: usize = 256,
-        /// Maximum number of submissions of one-shot forms that this process remembers (100 000): without a database until they
-        /// expire, with one only while they are handled. For one more, the oldest form counts as expired.
-        pub once: usize = 100_000,
-        /// Maximum number of submissions of one-shot forms from one address in a minute (1000); 0 means no limit.
-        /// Networks around it have 4 (/56) and 32 times (/48, /24) as many.
-        pub once_per_address: u32 = 1000,
-        /// Maximum size of a cached page in bytes ([`PublicPage`](crate::cache::PublicPage)), streams included (8 MiB).
-        pub page: u64 = 8 << 20,
-        /// Maximum number of entries of one type of page or fragment that this process adds to the cache in a minute (10 000); 0 means
-        /// no limit. Beyond it they are made for their request alone.
-        pub page_variants: u32 = 10_000,
-        /// Maximum number of query parameters (1000).
-        pub query_parameters: usize = 1000,
-        /// Maximum size of a session in bytes: its names, and its values as JSON (64 KiB).
-        pub session: usize = 64 << 10,
-        /// Maximum number of sessions in the default store, a SQLite file: the least recently used are evicted (1 000 000). The
-        /// list of a user's sessions counts as one.
-        pub sessions: u64 = 1_000_000,
-        /// Maximum number of new sessions from one address in a minute (1000), and from the networks around it as
-        /// above; 0 means no limit.
-        pub sessions_per_address: u32 = 1000,
-        /// Maximum size in bytes of the default store of sessions (1 GiB).
-        pub session_store: u64 = 1 << 30,
-        /// Maximum number of sessions of one user ([`Session::belongs_to`](crate::session::Session::belongs_to)): the oldest end (100).
-        pub user_sessions: usize = 100,
-        /// Maximum size of an uploaded file in bytes (16 MiB); a field may allow fewer.
-        pub upload_file: u64 = 16 << 20,
-        /// Maximum size of a form with files in bytes, unless the service sets its own (64 MiB).
-        pub upload_total: u64 = 64 << 20,
-        /// Maximum disk space in bytes for the uploads of all requests in flight in this process (1 GiB).
-        pub upload_quota: u64 = 1 << 30,
-    }
-}
-
-/// The limits that a component keeps itself, and the variables of its environment that have them: `wit/skep.wit`.
-macro_rules! environment {
-    ($($variable:literal $field:ident)*) => {
-        impl Limits {
-            /// The variables, for a component.
-            #[cfg(not(target_family = "wasm"))]
-            pub(crate) fn to_environment(self) -> Vec<(String, String)> {
-                vec![$(($variable.to_owned(), self.$field.to_string())),*]
-            }
-
-            /// Reads the variables that are set.
-            #[cfg(any(target_family = "wasm", test))]
-            pub(crate) fn read_environment(&mut self, variable: impl Fn(&str) -> Option<String>) -> Result<(), String> {
-                $(
-                    if let Some(text) = variable($variable) {
-                        self.$field = text.parse().map_err(|_| format!("{}={text:?} is no number", $variable))?;
-                    }
-                )*
-                Ok(())
-            }
-        }
-    };
-}
-
-environment! {
-    "SKEP_LIMIT_BODY" body
-    "SKEP_LIMIT_BODIES" bodies
-    "SKEP_LIMIT_FORM_FIELDS" form_fields
-    "SKEP_LIMIT_FORM_ROWS" form_rows
-    "SKEP_LIMIT_ONCE" once
-    "SKEP_LIMIT_ONCE_PER_ADDRESS" once_per_address
-    "SKEP_LIMIT_PAGE" page
-    "SKEP_LIMIT_PAGE_VARIANTS" page_variants
-    "SKEP_LIMIT_QUERY_PARAMETERS" query_parameters
-    "SKEP_LIMIT_SESSION" session
-    "SKEP_LIMIT_SESSIONS_PER_ADDRESS" sessions_per_address
-    "SKEP_LIMIT_USER_SESSIONS" user_sessions
-    "SKEP_LIMIT_UPLOAD_FILE" upload_file
-    "SKEP_LIMIT_UPLOAD_TOTAL" upload_total
-    "SKEP_LIMIT_UPLOAD_QUOTA" upload_quota
 }
 
 impl Default for Setup {

@@ -1,4 +1,5 @@
-//! The server's table of settings. A new setting is a new row here and a field of [`Config`], and nothing else.
+//! The server's table of settings. A new setting is a new row here and a field of [`Config`], and nothing else; a new limit that the
+//! application keeps is a row of `setup/limits.rs` in `skep`, and nothing else.
 
 use std::borrow::Cow;
 
@@ -272,10 +273,6 @@ settings! {
         "Maximum number of pieces of blocking work that wait for a thread (503). What belongs to a request that was cancelled is skipped.";
     limits.blocking_threads: Kind::Number(1..=4096), "16",
         "Maximum number of threads for blocking work. They start on demand and end when idle.";
-    limits.body: Kind::Size(0..=1024 * GIB), "1MiB",
-        "Maximum size of a request's body, unless its service sets its own (413).";
-    limits.bodies: Kind::Size(64 * KIB..=1024 * GIB), "256MiB",
-        "Bytes of request bodies held in memory at once, by all requests of a process (503).";
     limits.body_idle: Kind::Duration(10..=HOUR), "30s",
         "Timeout for the next bytes of a request's body (408).";
     limits.body_rate: Kind::Size(0..=GIB), "500",
@@ -288,18 +285,12 @@ settings! {
         "Maximum number of open connections (503). The limit of open files may lower it.";
     limits.connections_per_address: Kind::Number(0..=10_000_000), "5000",
         "Maximum number of open connections of one IPv4 address or one /64 of IPv6, for each process (503). Trusted proxies have no such limit. 0 means no limit.";
-    limits.counters: Kind::Size(KIB..=GIB), "4MiB",
-        "Memory for counters of attempts and rates, 8 bytes each, for all threads and processes of a server together: failed sign-ins, mails that were asked for, rate limits, new sessions, one-shot forms. It is taken as it is used. A counter is forgotten when it is full again, never for another one; if there is no room for a new one, it is shared by clients of its network.";
     limits.fetch_body: Kind::Size(0..=GIB), "8MiB",
         "Maximum size of the body of a response to `cx.fetch` (an error for the handler, 502 if it does not expect one).";
     limits.fetch_time: Kind::Duration(10..=HOUR), "10s",
         "Time for a `cx.fetch`, from the call to the last byte of the response, waiting for a connection included (504).";
     limits.fetches_per_host: Kind::Number(1..=100_000), "64",
         "Maximum number of `cx.fetch` in progress to one host and port, for each process; others wait for their turn. As many connections are kept open for later ones by each thread, for 30 seconds.";
-    limits.form_fields: Kind::Number(1..=1_000_000), "1000",
-        "Maximum number of fields of a form (413).";
-    limits.form_rows: Kind::Number(1..=1_000_000), "256",
-        "Maximum number of rows of a list in a form (413). Empty rows do not count.";
     limits.half_closed: Kind::Duration(0..=24 * HOUR), "10s",
         "Time for the response to a client that has closed its sending side, since it last took a byte: over TCP it may wait for the response or be gone, and only the next byte sent shows which. 0 gives its request up at once.";
     limits.header_bytes: Kind::Size(8 * KIB..=16 * MIB), "64KiB",
@@ -318,28 +309,10 @@ settings! {
         "Idle time after which a connection is closed.";
     limits.mail_queue: Kind::Number(1..=1_000_000), "1000",
         "Mails that wait for the mail server, for each process. More are not sent.";
-    limits.once: Kind::Number(1..=100_000_000), "100000",
-        "Maximum number of one-shot form submissions that a process remembers: without a database until the form expires, with one while they are processed. For one more, the oldest form counts as expired; if all are being processed, it is a 503.";
-    limits.once_per_address: Kind::Number(0..=4_294_967_295), "1000",
-        "Maximum number of one-shot forms from one IPv4 address or one /64 of IPv6 in a minute (429). The /56 around it has 4 times as many, the /48 or /24 32 times. 0 means no limit.";
-    limits.page: Kind::Size(KIB..=GIB), "8MiB",
-        "Maximum size of a cached page (500 for a larger one, and for a stream).";
-    limits.page_variants: Kind::Number(0..=4_294_967_295), "10000",
-        "Maximum number of entries of one type of page or fragment that a server adds to the cache in a minute. Beyond it they are made for their request alone. 0 means no limit.";
-    limits.query_parameters: Kind::Number(1..=1_000_000), "1000",
-        "Maximum number of query parameters (400).";
     limits.request_time: Kind::Duration(0..=24 * HOUR), "1m",
         "Time for the application to begin its response, after the request's body has arrived (503). The body of a response may take longer. 0 means no limit.";
     limits.requests_per_connection: Kind::Number(0..=4_294_967_295), "0",
         "Number of requests after which an HTTP/1 connection is closed. 0 means no limit.";
-    limits.session: Kind::Size(0..=16 * MIB), "64KiB",
-        "Maximum size of a session: names, and values as JSON (500 for the request that exceeds it).";
-    limits.sessions: Kind::Number(16..=1_000_000_000), "1000000",
-        "Maximum number of sessions, if no cache `sessions` is configured; sessions of nobody end first, then the least recently used.";
-    limits.sessions_per_address: Kind::Number(0..=4_294_967_295), "1000",
-        "Maximum number of new sessions from one IPv4 address or one /64 of IPv6 in a minute (429). The /56 around it has 4 times as many, the /48 or /24 32 times. 0 means no limit.";
-    limits.session_store: Kind::Size(64 * KIB..=1024 * GIB), "1GiB",
-        "Maximum size of all sessions, if no cache `sessions` is configured; they end in the same order.";
     limits.log_records: Kind::Number(16..=1_000_000), "2048",
         "Log lines that wait to be sent to `otlp.endpoint`, of all processes together, up to 4 KiB each. More wait in `log.buffer` and `log.reserve` of their processes.";
     limits.spans: Kind::Number(16..=1_000_000), "8192",
@@ -350,16 +323,8 @@ settings! {
         "Bytes of a request's body that are received and dropped if its handler has not read them, so that another request can follow on the connection (HTTP/1). If there are more, or the rest does not come within `limits.keep_alive`, it is closed.";
     limits.unsent: Kind::Size(MIB..=1024 * GIB), "256MiB",
         "Bytes of responses that wait for their clients at once, for each process (503). A connection that holds a 128th of it begins no further response; when half of it is held, `limits.write_idle` is at most a second. Streams, files and what a cache holds do not count.";
-    limits.upload_file: Kind::Size(0..=1024 * GIB), "16MiB",
-        "Maximum size of one uploaded file; its field shows an error. A field may allow less.";
-    limits.upload_quota: Kind::Size(0..=1024 * GIB), "1GiB",
-        "Maximum disk space of uploaded files of requests in flight, for each process (503).";
-    limits.upload_total: Kind::Size(0..=1024 * GIB), "64MiB",
-        "Maximum size of a form with files, unless its service sets its own (413).";
     limits.url: Kind::Size(64..=65_534), "8KiB",
         "Maximum size of a request's target: path and query (414).";
-    limits.user_sessions: Kind::Number(1..=1000), "100",
-        "Maximum number of sessions of one user, if the application names their user; the oldest end first.";
     limits.write_idle: Kind::Duration(10..=HOUR), "30s",
         "Close a connection whose client accepts no bytes of the response for this long. Of HTTP/2, also reset a stream whose client takes fewer than 16 KiB of the body in this time.";
     websocket.message: Kind::Size(125..=GIB), "1MiB",
