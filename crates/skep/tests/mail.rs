@@ -130,7 +130,8 @@ fn a_mail_that_fails_each_time_is_no_503() {
         setup.mailer = Some(Arc::new(Says(failure)));
         let refused = Client::with_setup(app(), setup).post("/send", &[("to", "ada@example.org")]);
         assert_eq!(refused.status(), status);
-        assert!(!refused.text().contains("55"), "what a server says is for the log");
+        let said = ["no such user", "spam", "is down"].into_iter().find(|said| refused.text().contains(said));
+        assert_eq!(said, None, "what a server says is for the log");
     }
 }
 
