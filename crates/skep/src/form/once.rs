@@ -9,7 +9,7 @@
 //! as old as that count as expired: they are shown again, and none is accepted twice. So who sends many forms does not keep
 //! others from sending theirs. What handles them is `endpoint::once`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -67,6 +67,8 @@ pub(crate) struct Key {
 #[derive(Default)]
 struct Claims {
     by_key: BTreeMap<Key, State>,
+    /// Those of handlers that have ended, the first to expire first.
+    by_expiry: BTreeSet<(u64, Key)>,
     /// When the newest form was issued whose claim was forgotten.
     forgotten_until: Option<u64>,
 }
@@ -127,7 +129,8 @@ impl Ledger {
             }
             None => {}
         }
-        if Some(key.issued) <= claims.forgotten_until {
+        // One that expired while it waited for another one may have been forgotten with that.
+        if key.until < now || Some(key.issued) <= claims.forgotten_until {
             return Claim::Forgotten;
         }
         if claims.by_key.len() >= self.most && !claims.forget_oldest() {
@@ -140,11 +143,9 @@ impl Ledger {
 
 impl Claims {
     fn remove_expired(&mut self, now: u64) {
-        while let Some(oldest) = self.by_key.first_entry()
-            && oldest.key().until < now
-            && matches!(oldest.get(), State::Done(_))
-        {
-            oldest.remove();
+        while let Some((_, first)) = self.by_expiry.first().copied().filter(|(until, _)| *until < now) {
+            self.by_expiry.pop_first();
+            self.by_key.remove(&first);
         }
     }
 
@@ -153,6 +154,7 @@ impl Claims {
         let done = |(key, state): (&Key, &State)| matches!(state, State::Done(_)).then_some(*key);
         let Some(oldest) = self.by_key.iter().find_map(done) else { return false };
         self.by_key.remove(&oldest);
+        self.by_expiry.remove(&(oldest.until, oldest));
         self.forgotten_until = self.forgotten_until.max(Some(oldest.issued));
         true
     }
@@ -163,9 +165,12 @@ impl Drop for Taken<'_> {
         let mut claims = lock(&self.ledger.claims);
         // Waiting submissions retry when their senders are dropped.
         match self.outcome.take() {
-            Some(outcome) => claims.by_key.insert(self.key, State::Done(outcome)),
-            None => claims.by_key.remove(&self.key),
-        };
+            Some(outcome) => {
+                claims.by_expiry.insert((self.key.until, self.key));
+                claims.by_key.insert(self.key, State::Done(outcome));
+            }
+            None => drop(claims.by_key.remove(&self.key)),
+        }
     }
 }
 
@@ -180,7 +185,8 @@ pub(crate) fn token(secret: &AppKeys, ledger: &Ledger, route: &Route, cookie: &s
 
 /// With the service's name: several may answer one path.
 pub(crate) fn purpose(route: &Route) -> String {
-    format!("form {FIELD} {} {} {}", route.method, route.path(), route.service)
+    // Times are in milliseconds; they were in seconds.
+    format!("form {FIELD} ms {} {} {}", route.method, route.path(), route.service)
 }
 
 impl Submission {

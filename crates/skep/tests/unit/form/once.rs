@@ -48,6 +48,23 @@ fn what_has_expired_leaves_memory() {
 }
 
 #[test]
+fn what_expires_while_its_handler_runs_is_not_taken_again() {
+    let ledger = Ledger::new(9);
+    first(&ledger, key(5, 1), 4).outcome = Some(Outcome { digest: 0, location: None });
+    assert!(matches!(ledger.claim(key(5, 1), 6), Claim::Forgotten), "it waited for the first one");
+}
+
+#[test]
+fn what_has_expired_goes_before_what_lasts_longer() {
+    let ledger = Ledger::new(2);
+    let lasting = Key { issued: 1, until: 1_000_000, id: [1; 16] };
+    done(&ledger, lasting, 1);
+    done(&ledger, key(7, 2), 3);
+    done(&ledger, key(14, 3), 9);
+    assert!(matches!(ledger.claim(lasting, 9), Claim::Done(_)), "the room was that of the expired one");
+}
+
+#[test]
 fn if_memory_is_full_the_oldest_form_counts_as_expired_and_newer_ones_are_taken() {
     let ledger = Ledger::new(2);
     for (until, id) in [(10, 1), (11, 2), (12, 3), (13, 4)] {
