@@ -55,11 +55,10 @@
 //! Nothing of the SQLite library beneath is part of this interface. A component gets its database from its host, through the same
 //! interface but for the opening.
 //!
+//! [`sql!`], [`derive(Row)`](skep_macros::Row) and [`migrations!`] write paths of `skep`, which re-exports this crate as `skep::sql`: an
+//! application that uses them depends on `skep`.
+//!
 //! Start reading at [`Local`]: where a statement runs is decided there, by the rules in `sqlite/history.rs`.
-
-// What the macros write names this crate `::skep::sql`, also in here.
-#[allow(unused_extern_crates, reason = "only what the macros write uses it")]
-extern crate self as skep_sql;
 
 #[cfg(not(target_family = "wasm"))]
 mod blocking;

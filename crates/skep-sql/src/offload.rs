@@ -17,6 +17,12 @@ pub trait Offload: Send + Sync {
     /// Takes the job and returns at once; the job runs later, on another thread. A job that finds the queue full is dropped,
     /// which its giver hears of.
     fn run(&self, job: Box<dyn FnOnce() + Send>);
+
+    /// True if its jobs carry what belongs to the request that gives them.
+    #[doc(hidden)]
+    fn carries(&self) -> bool {
+        false
+    }
 }
 
 /// Runs every job at once, on the thread that gives it. For tests and tools, where blocking stalls nobody else.
@@ -29,7 +35,8 @@ impl Offload for Inline {
     }
 }
 
-/// Runs `work` by way of `pool` and waits for its value without blocking.
+/// Runs `work` by way of `pool` and waits for its value without blocking. In a handler, `cx.offload` does it on the server's pool, whose
+/// jobs carry what belongs to the request: its id in the log, and the nonce of its page. Those of a pool of your own do not.
 ///
 /// A job that panics or that the pool drops is an error; the latter is answered 503, because the queue of the pool is full. If the
 /// future is dropped, a job that has begun runs to its end, and one that still waits is skipped:

@@ -13,13 +13,20 @@ use crate::{account, component, log};
 pub(crate) fn install(setup: &mut Setup) {
     panic::install_hook(component::panicked);
     skep_sql::observe_statements(&account::Statements);
-    setup.offload = Arc::new(Carrying(Arc::clone(&setup.offload)));
+    // A host of components opens a setup a second time.
+    if !setup.offload.carries() {
+        setup.offload = Arc::new(Carrying(Arc::clone(&setup.offload)));
+    }
 }
 
 /// The pool of a server, whose jobs carry what belongs to their request.
 struct Carrying(Arc<dyn Offload>);
 
 impl Offload for Carrying {
+    fn carries(&self) -> bool {
+        true
+    }
+
     fn run(&self, job: Box<dyn FnOnce() + Send>) {
         let (mut nonce, mut log) = (Scope::share(), log::share());
         if nonce.is_none() && log.is_none() {

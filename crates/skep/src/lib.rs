@@ -23,7 +23,7 @@
 //! # assert_eq!(skep::test::Client::new(app()).get("/writings/bees").status(), 200);
 //! ```
 //!
-//! This crate opens no socket and starts no thread and no process: a server (`skep-server`, or a WebAssembly host)
+//! But for the client of tests, this crate opens no socket and starts no thread and no process: a server (`skep-server`, or a WebAssembly host)
 //! gives it requests and takes its answers. It also builds for `wasm32-wasip2`.
 
 // The layers of the modules are in xtask/src/tidy/layers.rs; `cargo xtask tidy --cycles skep` finds what breaks them.
@@ -70,6 +70,7 @@ pub mod session;
 pub mod settings;
 pub mod site;
 pub mod sse;
+#[cfg(all(feature = "test", not(target_family = "wasm")))]
 pub mod test;
 pub mod tower;
 pub mod upgrade;
@@ -77,7 +78,7 @@ pub mod websocket;
 #[doc(hidden)]
 pub mod wire;
 
-#[cfg(any(feature = "tower", not(target_family = "wasm")))]
+#[cfg(any(feature = "tower", all(feature = "test", not(target_family = "wasm"))))]
 mod cancel;
 mod carry;
 mod const_text;
@@ -124,8 +125,6 @@ pub use site::{Local, Site};
 pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
 pub use skep_macros::html;
-/// Databases: the crate `skep-sql`.
-pub use skep_sql as sql;
 pub use skep_sql::sql;
 pub use skep_sql::{__note_checked, __refuse_dialect, offload, sql_function, status};
 
@@ -196,6 +195,12 @@ pub use skep_macros::piece;
 /// script of one line, `println!("cargo::rerun-if-changed=static");`.
 pub use skep_macros::assets;
 
+/// Databases: the crate `skep-sql`. A module of this crate, so that the compiler names its types as an application does.
+pub mod sql {
+    #[doc(inline)]
+    pub use skep_sql::*;
+}
+
 /// What an application's source usually needs.
 pub mod prelude {
     pub use crate::html::{DOCTYPE, Html};
@@ -208,5 +213,5 @@ pub mod prelude {
     };
     pub use skep_macros::Param;
     // The macro alone: there is a module of the same name.
-    pub use skep_sql_macros::sql;
+    pub use skep_sql::sql;
 }

@@ -221,7 +221,7 @@ impl Outbox {
     }
 
     /// What was sent so far, in a test.
-    #[cfg(not(target_family = "wasm"))]
+    #[cfg(all(feature = "test", not(target_family = "wasm")))]
     pub(crate) fn collected(&self) -> Option<Vec<Mail>> {
         match self {
             Self::Collected(mails) => {

@@ -62,7 +62,8 @@ pub(crate) fn with<T>(take: impl FnOnce(&str) -> T) -> Option<T> {
 }
 
 fn with_current<T>(work: impl FnOnce(&mut Scope) -> T) -> Option<T> {
-    let mut scope = CURRENT.take()?;
+    // What is dropped with its thread finds no scope any more.
+    let mut scope = CURRENT.try_with(Cell::take).ok()??;
     let result = work(&mut scope);
     CURRENT.set(Some(scope));
     Some(result)

@@ -48,7 +48,7 @@ pub(crate) use password::{Salt, hash_now, salt};
 pub use password::{hash_password, verify_password};
 pub use remember::remember;
 pub use second::{TotpAccount, awaiting_second_factor, confirm_totp, second_factor_sign_in};
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "test", not(target_family = "wasm")))]
 pub(crate) use sign_in::sign_in_by_id;
 pub use sign_in::{
     PasswordAccount, change_password, password_sign_in, prove_password, return_to, sign_in, sign_out,

@@ -21,7 +21,6 @@
 //! works in handlers, and a [`Client`] may go to any thread, also to one that runs tokio: `client.get(..)` blocks it, and
 //! `client.request(..).await` does not.
 
-#![cfg(not(target_family = "wasm"))]
 #![allow(clippy::missing_panics_doc, reason = "a test fails by panicking: `Client` says when")]
 
 use std::collections::BTreeMap;

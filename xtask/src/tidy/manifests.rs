@@ -18,10 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "skep-sql",
         &["skep", "skep-units", "skep-macros", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"],
     ),
-    (
-        "skep",
-        &["skep-units", "skep-macros", "skep-sql", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"],
-    ),
+    ("skep", &["skep-units", "skep-macros", "skep-sql", "skep-cache", "skep-cluster"]),
     // The application that its tests drill: `tools/drill`.
     ("skep-server", &["skep", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
     (
@@ -45,7 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Examples stand at the lower end and may name whom they like.
 const EXAMPLES: &str = "examples/";
 
-/// Runtimes and sockets: in `skep`, requests come from the server. Names that begin so, except in tests. The test client has a runtime
+/// Runtimes and sockets: in `skep` and `skep-sql`, requests come from the server. Names that begin so, except in tests. The test client has a runtime
 /// (`tokio` itself), which `invariants` sees that nothing else uses.
 const NOT_IN_SKEP: [&str; 6] = ["tokio-", "hyper", "async-std", "smol", "mio", "socket2"];
 
@@ -83,13 +80,15 @@ fn wrong(source: &Source, package: &str, dependency: &Dependency<'_>) -> Option<
         return Some(format!("{package} names {name}; wasmtime takes minutes to build and lives in skep-isolate only"));
     }
     // What the driver of PostgreSQL has, with a feature that is off.
-    let is_postgres = ["tokio-postgres", "tokio-rustls"].contains(&name);
-    if package == "skep"
+    let is_postgres = package == "skep-sql" && ["tokio-postgres", "tokio-rustls"].contains(&name);
+    if ["skep", "skep-sql"].contains(&package)
         && !dependency.for_tests
         && !is_postgres
         && NOT_IN_SKEP.iter().any(|prefix| name.starts_with(prefix))
     {
-        return Some(format!("skep names {name}; it opens no socket and drives no future: that is skep-server's part"));
+        return Some(format!(
+            "{package} names {name}; it opens no socket and drives no future: that is skep-server's part"
+        ));
     }
     None
 }

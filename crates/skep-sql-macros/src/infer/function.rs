@@ -42,7 +42,7 @@ impl Inference<'_> {
         result(&name, arguments, &types, is_window)
     }
 
-    /// What a function of the application gives, which is compared with its declaration each time: `sql/function.rs` in skep.
+    /// What a function of the application gives, which is compared with its declaration each time: `sqlite/functions.rs` in skep-sql.
     fn declared(&mut self, function: &Function, arguments: &[Expr<'_>], types: &[Type], scope: &Scope<'_>) -> Type {
         let mut nullable = function.result.nullable;
         for (nth, (place, argument)) in function.arguments.iter().zip(arguments).enumerate() {

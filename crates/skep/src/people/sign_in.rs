@@ -47,7 +47,7 @@ pub(super) async fn sign_in_proved<A: Account>(cx: &mut Cx<'_>, account: &A, pro
 }
 
 /// Signs in the account with this id, as all of its factors would. False if there is none.
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "test", not(target_family = "wasm")))]
 pub(crate) async fn sign_in_by_id<A: Account>(cx: &mut Cx<'_>, id: &str) -> Result<bool> {
     let Some(account) = A::find(cx, id).await? else { return Ok(false) };
     establish(cx, &account, now(cx), EventKind::SignedIn).await?;

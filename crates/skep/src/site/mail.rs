@@ -26,7 +26,7 @@ impl Site {
     }
 
     /// The mails that a test has collected.
-    #[cfg(not(target_family = "wasm"))]
+    #[cfg(all(feature = "test", not(target_family = "wasm")))]
     pub(crate) fn mails(&self) -> Option<Vec<Mail>> {
         self.resources.outbox.collected()
     }

@@ -18,7 +18,7 @@ const HIVES: &str = "../skep-cli/tests/hives/migrations/postgres";
 const FLAGS: &str = r#"["--cfg", "trybuild", "--verbose", "-A", "dead_code", "--diagnostic-width=140"]"#;
 
 /// The features of this package that trybuild enables, too: those of this test.
-const FEATURES: [(&str, bool); 12] = [
+const FEATURES: [(&str, bool); 13] = [
     ("compression", cfg!(feature = "compression")),
     ("garde", cfg!(feature = "garde")),
     ("local-tiers", cfg!(feature = "local-tiers")),
@@ -29,6 +29,7 @@ const FEATURES: [(&str, bool); 12] = [
     ("people", cfg!(feature = "people")),
     ("postgres", cfg!(feature = "postgres")),
     ("redis", cfg!(feature = "redis")),
+    ("test", cfg!(feature = "test")),
     ("tower", cfg!(feature = "tower")),
     ("zstd", cfg!(feature = "zstd")),
 ];
@@ -123,10 +124,11 @@ fn compile(package: &Path, target: &Path) -> BTreeMap<String, String> {
     said
 }
 
-/// Without what differs between machines, and the numbers of lines of this crate.
+/// Without what differs between machines, and the numbers of lines of our crates.
 fn normal(message: &str, package: &Path) -> String {
     let message = message.replace(package.to_str().unwrap(), "$DIR");
-    let root = format!("{}/", env!("CARGO_MANIFEST_DIR"));
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = format!("{}/", crates.display());
     let (mut text, mut is_ours) = (String::new(), false);
     for line in message.lines() {
         let place = line.trim_start().strip_prefix("--> ");

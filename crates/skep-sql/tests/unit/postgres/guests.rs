@@ -1,4 +1,4 @@
-//! Unit tests of `sql/postgres/guests`.
+//! Unit tests of `postgres/guests`.
 
 use super::*;
 
