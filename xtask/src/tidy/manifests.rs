@@ -42,8 +42,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Examples stand at the lower end and may name whom they like.
 const EXAMPLES: &str = "examples/";
 
-/// Runtimes and sockets: in `skep` and `skep-sql`, requests come from the server. Names that begin so, except in tests. The test client has a runtime
-/// (`tokio` itself), which `invariants` sees that nothing else uses.
+/// Runtimes and sockets: in `skep` and `skep-sql`, requests come from the server. Names that begin so, except in
+/// tests. The test client has a runtime (`tokio` itself), which `invariants` sees that nothing else uses.
 const NOT_IN_SKEP: [&str; 6] = ["tokio-", "hyper", "async-std", "smol", "mio", "socket2"];
 
 /// One line of a manifest that names another crate.
