@@ -1,10 +1,9 @@
-//! The feature matrix: each crate of the product with none of its features, with its default, and with sets of them. In some set each
-//! feature is there while another is not, for all pairs of them: what a feature needs of another and does not turn on is an error in that
-//! set. A warning is an error, too. The step `clippy` has all features of all crates.
+//! The feature matrix: each crate of the product with none of its features and with its default; and, in a step of its own, with sets of
+//! them. In some set each feature is there while another is not, for all pairs of them: what a feature needs of another and does not turn on
+//! is an error in that set. A warning is an error, too. The step `clippy` has all features of all crates.
 //!
 //! A feature that no source of its crate names only turns on those of other crates, and is checked there: it is left out here.
-//! The compiler of components is checked again for each set of features, which takes a minute: `skep` is checked without it, and the crate
-//! that brings it is left out.
+//! The compiler of components would be checked again for each set of features, which takes a minute: the crates that bring it are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,19 +18,25 @@ use crate::command;
 const CHECK: &str = "cargo rustc --quiet --profile check";
 const DENY: &str = "-- -D warnings";
 
-/// Brings the compiler of components.
-const COMPILER: &str = "skep-isolate";
-/// Has it by default.
-const WITH_COMPILER: &str = "skep-cli";
-
+/// Bring the compiler of components.
+const COMPILERS: [&str; 2] = ["skep-isolate", "skep-wasm"];
 /// Examples alone, which no other step builds so: what they need of the framework's features they turn on themselves.
 const EXAMPLES: [&str; 2] = ["forms", "tutorial"];
 
 /// Features, and all that each turns on, itself among them.
 type Features = BTreeMap<String, BTreeSet<String>>;
 
+/// Which sets of features of a crate are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sets {
+    /// None, and the default.
+    Extremes,
+    /// Of each two features, in some set one is without the other.
+    Separating,
+}
+
 /// The commands of the matrix.
-pub(crate) fn commands() -> Result<Vec<String>, String> {
+pub(crate) fn commands(sets: Sets) -> Result<Vec<String>, String> {
     let said = command::output("cargo", &["metadata", "--no-deps", "--format-version", "1"])?;
     let metadata: Value = serde_json::from_str(&said).map_err(|error| format!("cargo metadata: {error}"))?;
     let mut all = Vec::new();
@@ -45,9 +50,11 @@ pub(crate) fn commands() -> Result<Vec<String>, String> {
         read_all(&folder.join("src"), &mut sources).map_err(|error| format!("{}: {error}", folder.display()))?;
         let target = if folder.join("src/lib.rs").exists() { "--lib" } else { "--bins" };
         let name = package["name"].as_str().unwrap_or_default();
-        all.extend(of(name, target, &features(&package["features"]), &sources));
+        all.extend(of(name, target, &features(&package["features"]), &sources, sets));
     }
-    all.extend(EXAMPLES.map(|name| format!("cargo check --quiet -p {name}")));
+    if sets == Sets::Extremes {
+        all.extend(EXAMPLES.map(|name| format!("cargo check --quiet -p {name}")));
+    }
     Ok(all)
 }
 
@@ -65,22 +72,21 @@ fn read_all(folder: &Path, texts: &mut String) -> io::Result<()> {
 }
 
 /// The commands for this target of a crate with these features and sources; none if it has no features.
-fn of(name: &str, target: &str, features: &Features, sources: &str) -> Vec<String> {
+fn of(name: &str, target: &str, features: &Features, sources: &str, sets: Sets) -> Vec<String> {
     let check = format!("{CHECK} -p {name} {target}");
-    if features.is_empty() || name == COMPILER {
+    if features.is_empty() || COMPILERS.contains(&name) {
         return Vec::new();
     }
     let none = format!("{check} --no-default-features {DENY}");
-    if name == WITH_COMPILER {
-        return vec![none];
+    if sets == Sets::Extremes {
+        let default = features.contains_key("default");
+        return [none].into_iter().chain(default.then(|| format!("{check} {DENY}"))).collect();
     }
     let named = |feature: &str| sources.contains(&format!("feature = \"{feature}\""));
     let named = features.iter().filter(|(feature, _)| named(feature));
     let named = named.map(|(feature, on)| (feature.clone(), on.clone())).collect();
     let sets = separating(&named).into_iter().map(|set| Vec::from_iter(set).join(","));
-    let some = sets.map(|set| format!("{check} --no-default-features --features {set} {DENY}"));
-    let default = features.contains_key("default").then(|| format!("{check} {DENY}"));
-    [none].into_iter().chain(some).chain(default).collect()
+    sets.map(|set| format!("{check} --no-default-features --features {set} {DENY}")).collect()
 }
 
 /// The features of a package, as cargo tells them.
@@ -152,10 +158,10 @@ mod tests {
         let all = features(&json!({ "default": ["b"], "b": [], "c-d": ["b"], "e": ["f/e"] }));
         let sources = "#[cfg(feature = \"b\")]\n#![cfg(feature = \"c-d\")]\n";
         let none = " --no-default-features";
-        let sets = [none, &format!("{none} --features b"), ""];
-        let expected = sets.map(|set| format!("cargo rustc --quiet --profile check -p a --lib{set} -- -D warnings"));
-        assert_eq!(of("a", "--lib", &all, sources), expected);
-        assert!(of("a", "--lib", &Features::new(), "").is_empty());
-        assert_eq!(of("skep-cli", "--bins", &all, sources).len(), 1);
+        let expected = |set: &str| format!("cargo rustc --quiet --profile check -p a --lib{set} -- -D warnings");
+        assert_eq!(of("a", "--lib", &all, sources, Sets::Extremes), [expected(none), expected("")]);
+        assert_eq!(of("a", "--lib", &all, sources, Sets::Separating), [expected(&format!("{none} --features b"))]);
+        assert!(of("a", "--lib", &Features::new(), "", Sets::Separating).is_empty());
+        assert!(of("skep-wasm", "--bins", &all, sources, Sets::Extremes).is_empty());
     }
 }

@@ -1,5 +1,7 @@
 //! The steps of `cargo xtask test`.
 
+use crate::features::Sets;
+
 /// One step.
 #[derive(Debug)]
 pub(crate) struct Step {
@@ -35,8 +37,8 @@ pub(crate) enum Work {
     /// Runs commands, split at spaces, until one fails, while the steps after it run: none of those may run tests, which do not like other
     /// work beside them.
     Beside(&'static [&'static str]),
-    /// Checks each crate with each of its features alone and with none. See [`features`](crate::features).
-    Features,
+    /// Checks each crate with none of its features and its default, or with sets that separate them. See [`features`](crate::features).
+    Features(Sets),
     /// Asks the database of advisories about all dependencies, if it can be fetched.
     Advisories,
     /// Checks with the toolchain that the manifest names as the oldest. See [`msrv`](crate::msrv).
@@ -79,8 +81,8 @@ pub(crate) const STEPS: &[Step] = &[
         work: Work::Commands(
             &[
                 "cargo test --workspace --no-fail-fast --test backends --test browser",
-                // `child_process...` is what a test starts, and no test (`tidy`).
-                "cargo test --workspace --no-fail-fast --lib --tests -- --ignored --skip litestream --skip child_process",
+                // `child_process...` is what a test starts, and no test (`tidy`). Those in a module `long` are the step `long`.
+                "cargo test --workspace --no-fail-fast --lib --tests -- --ignored --skip litestream --skip long:: --skip child_process",
             ],
             &[],
         ),
@@ -99,13 +101,22 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "tools",
-        about: "the workspace of tools: no warning, its unit tests, and its fuzz targets compile",
+        about: "the workspace of tools: no warning, its fuzz targets compile, and the unit tests of what needs nothing of Skep's",
         runs: Runs::Rest,
         work: Work::Commands(
             &[
                 "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
-                "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast --lib --bins",
+                "cargo test --manifest-path tools/Cargo.toml --no-fail-fast --lib --bins -p skep-client -p skep-bench -p runner -p articles -p figures",
             ],
+            &[],
+        ),
+    },
+    Step {
+        name: "long",
+        about: "tests that take minutes or measure time: for who changes what they try, on an idle machine",
+        runs: Runs::All,
+        work: Work::Commands(
+            &["cargo test --workspace --no-fail-fast --lib --tests -- --ignored long:: --test-threads 1"],
             &[],
         ),
     },
@@ -115,10 +126,10 @@ pub(crate) const STEPS: &[Step] = &[
         runs: Runs::All,
         work: Work::Commands(
             &[
-                // The drill of a component starts `skep`, which cargo puts beside `skep-drill`. With a test, so that what `cargo test` has
+                // The drill of a component starts `skep serve`, which cargo puts beside `skep-drill`. With a test, so that what `cargo test` has
                 // compiled has the right features.
-                "cargo build --workspace --bin skep --test subcommands",
-                "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast --tests",
+                "cargo build --workspace --bin skep --bin skep-wasm --test subcommands",
+                "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast",
             ],
             &[],
         ),
@@ -127,7 +138,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "release",
         about: "the blog builds as it is deployed, with the release profile",
         runs: Runs::Rest,
-        // `skep`, with its compiler of components, would take ten minutes more, and each other example one or two: they are made of the same parts.
+        // `skep-wasm`, with its compiler of components, would take ten minutes more, and each other example one or two: they are made of the same parts.
         // Most of it is one thread, as are most of the steps that follow.
         work: Work::Beside(&["cargo build --release -p blog"]),
     },
@@ -172,9 +183,15 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "features",
-        about: "each crate compiles without warnings with none of its features and with each alone (but those with the compiler of components)",
+        about: "each crate compiles without warnings with none of its features and with its default (but those with the compiler of components)",
         runs: Runs::Rest,
-        work: Work::Features,
+        work: Work::Features(Sets::Extremes),
+    },
+    Step {
+        name: "feature-sets",
+        about: "each crate compiles with each feature without each other: for who adds a feature, or a `cfg` that names one",
+        runs: Runs::All,
+        work: Work::Features(Sets::Separating),
     },
     Step {
         name: "msrv",
@@ -203,7 +220,8 @@ pub(crate) fn list() -> String {
         Runs::Rest => " (--all, --rest)",
         Runs::All => " (--all)",
     };
-    let line = |step: &Step| format!("  {:<10} {}{}", step.name, step.about, flags(step.runs));
+    let width = STEPS.iter().map(|step| step.name.len()).max().unwrap_or_default();
+    let line = |step: &Step| format!("  {:<width$} {}{}", step.name, step.about, flags(step.runs));
     format!("Steps of test:\n{}\n", STEPS.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 

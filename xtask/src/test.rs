@@ -112,7 +112,7 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
         Work::Suites => write(&mut file, &suites::complaints()?),
         Work::Commands(lines, env) => commands(lines, env, &file),
         Work::Beside(lines) => commands(lines, &[], &file),
-        Work::Features => commands(&features::commands()?, &[], &file),
+        Work::Features(sets) => commands(&features::commands(sets)?, &[], &file),
         Work::Advisories => advisories(&file),
         Work::Msrv => commands(&msrv::commands()?, &[], &file),
     }
@@ -185,9 +185,9 @@ mod tests {
         assert_eq!(names(&[]).unwrap(), ["format", "tidy", "clippy", "test"]);
         assert_eq!(names(&["--all"]).unwrap().len(), STEPS.len());
         let rest = names(&["--rest"]).unwrap();
-        assert_eq!(rest.len() + 7, STEPS.len());
+        assert_eq!(rest.len() + 9, STEPS.len());
         assert!(
-            ["peers", "replication", "laboratory"].iter().all(|step| !rest.contains(step)),
+            ["peers", "replication", "laboratory", "long", "feature-sets"].iter().all(|step| !rest.contains(step)),
             "of those that are left, CI does without these"
         );
     }

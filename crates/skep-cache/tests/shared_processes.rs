@@ -178,10 +178,15 @@ fn killed_writers_damage_nothing() {
     killing_writers(40);
 }
 
-#[test]
-#[ignore = "takes minutes: run it with --ignored after a change of how a shard is written"]
-fn a_thousand_killed_writers_damage_nothing() {
-    killing_writers(1000);
+/// In the step `long` of `cargo xtask test`.
+mod long {
+    use super::killing_writers;
+
+    #[test]
+    #[ignore = "takes minutes: run it after a change of how a shard is written"]
+    fn a_thousand_killed_writers_damage_nothing() {
+        killing_writers(1000);
+    }
 }
 
 #[test]

@@ -46,16 +46,21 @@ fn ten_thousand_requests_of_a_hundred_users_are_never_mixed_up() {
     }
 }
 
-#[test]
-#[ignore = "minutes: the component is built, compiled, and is no optimised build"]
-fn requests_of_a_hundred_users_to_fresh_instances_of_a_component_are_never_mixed_up() {
-    component_never_mixes_up("snapshot");
-}
+/// In the step `long` of `cargo xtask test`.
+mod long {
+    use super::component_never_mixes_up;
 
-#[test]
-#[ignore = "minutes: the component is built, compiled, and is no optimised build"]
-fn requests_of_a_hundred_users_to_cached_instances_of_a_component_are_never_mixed_up() {
-    component_never_mixes_up("cached");
+    #[test]
+    #[ignore = "minutes: the component is built, compiled, and is no optimised build"]
+    fn requests_of_a_hundred_users_to_fresh_instances_of_a_component_are_never_mixed_up() {
+        component_never_mixes_up("snapshot");
+    }
+
+    #[test]
+    #[ignore = "minutes: the component is built, compiled, and is no optimised build"]
+    fn requests_of_a_hundred_users_to_cached_instances_of_a_component_are_never_mixed_up() {
+        component_never_mixes_up("cached");
+    }
 }
 
 fn component_never_mixes_up(how: &str) {

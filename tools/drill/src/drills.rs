@@ -48,7 +48,7 @@ pub(crate) enum Run {
 pub const DRILLS: &[Drill] = &[
     Drill {
         name: "crash",
-        about: "a handler ends its process, once in 1000 requests, with 32 connections",
+        about: "a handler ends its process, once in 250 requests, with 32 connections",
         needs_ours: true,
         run: Scene(crash::run),
     },

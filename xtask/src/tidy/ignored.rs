@@ -1,4 +1,4 @@
-//! Ignored tests: `cargo xtask test external` runs them all, except the helpers that other tests start.
+//! Ignored tests: `cargo xtask test external long` runs them all, except the helpers that other tests start.
 
 use super::Complaint;
 use super::source::Source;

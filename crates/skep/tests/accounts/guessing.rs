@@ -42,28 +42,33 @@ fn two_hundred_names_known_and_unknown_get_the_same_bytes() {
     assert_eq!(to("Welcome"), 102, "only new addresses can sign up");
 }
 
-/// Not in the hermetic run: other work on the machine decides it. `cargo test -p skep --features people --test accounts -- --ignored`.
-#[test]
-#[ignore = "measures time: run it alone on an idle machine"]
-fn how_long_it_takes_does_not_tell_who_has_an_account() {
-    let (world, _) = World::with_ada();
-    let known: Vec<String> = (0..ROUNDS * PAIRS).map(|number| format!("known{number}@example.org")).collect();
-    world
-        .site
-        .db()
-        .write(|db| {
-            db.transaction(|db| {
-                for email in &known {
-                    db.execute(query("insert into user (email, password) values (?, null)", email.as_str()))?;
-                }
-                Ok(())
+/// In the step `long` of `cargo xtask test`.
+mod long {
+    use super::{PAIRS, ROUNDS, World, query, seems_to_differ};
+
+    /// Other work on the machine decides it.
+    #[test]
+    #[ignore = "measures time: run it alone on an idle machine"]
+    fn how_long_it_takes_does_not_tell_who_has_an_account() {
+        let (world, _) = World::with_ada();
+        let known: Vec<String> = (0..ROUNDS * PAIRS).map(|number| format!("known{number}@example.org")).collect();
+        world
+            .site
+            .db()
+            .write(|db| {
+                db.transaction(|db| {
+                    for email in &known {
+                        db.execute(query("insert into user (email, password) values (?, null)", email.as_str()))?;
+                    }
+                    Ok(())
+                })
             })
-        })
-        .unwrap();
-    for path in ["/sign-up", "/sign-in/link", "/reset", "/sign-in"] {
-        // Of equal times, each round finds a difference in one case of a hundred.
-        let differ = (0..ROUNDS).all(|round| seems_to_differ(&world, path, round * PAIRS..(round + 1) * PAIRS));
-        assert!(!differ, "{path} tells who has an account");
+            .unwrap();
+        for path in ["/sign-up", "/sign-in/link", "/reset", "/sign-in"] {
+            // Of equal times, each round finds a difference in one case of a hundred.
+            let differ = (0..ROUNDS).all(|round| seems_to_differ(&world, path, round * PAIRS..(round + 1) * PAIRS));
+            assert!(!differ, "{path} tells who has an account");
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::report::Report;
 const CONNECTIONS: usize = 32;
 
 /// One request of this number is guilty.
-const EVERY: u64 = 1000;
+const EVERY: u64 = 250;
 
 pub(super) fn run(stage: &Stage<'_>, report: &mut Report) -> Result<()> {
     for model in [SINGLE, THREADS] {
@@ -26,7 +26,7 @@ fn crash(stage: &Stage<'_>, report: &mut Report, model: Model, path: &str) -> Re
     let server = stage.start(model.arguments)?;
     let guilty = Guilty { every: EVERY, path: path.into(), answer: None };
     let running = Load { connections: CONNECTIONS, guilty: Some(guilty), ..stage.load(&server) }.start();
-    running.go_on_for(3500 * stage.scale)?;
+    running.go_on_for(900 * stage.scale)?;
     let tally = running.stop();
     let [asked, guilty] = [&tally.asked, &tally.guilty].map(Tally::of);
     report.expect("guilty requests without an answer", asked, guilty, asked == guilty && guilty > 0);

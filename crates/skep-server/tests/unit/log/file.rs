@@ -234,10 +234,15 @@ fn lines_of_several_processes_are_whole_and_in_order_though_one_in_ten_is_killed
     lines_of(500, "20ms");
 }
 
-#[test]
-#[ignore = "takes long: a million lines"]
-fn a_million_lines_are_whole_and_in_order_though_one_process_in_ten_is_killed() {
-    lines_of(25_000, "1s");
+/// In the step `long` of `cargo xtask test`.
+mod long {
+    use super::lines_of;
+
+    #[test]
+    #[ignore = "takes long: a million lines"]
+    fn a_million_lines_are_whole_and_in_order_though_one_process_in_ten_is_killed() {
+        lines_of(25_000, "1s");
+    }
 }
 
 /// It was killed within the write, or before it, or after it; and the file may be an old one by now.

@@ -22,7 +22,7 @@ impl Handle for Hello {
 
 fn main() -> ExitCode {
     if std::env::var_os(PART).is_some() {
-        return skep_server::run(|| App::new().serve::<(Hello,)>());
+        return skep_server::run(|| App::new().serve(services![Hello]));
     }
     let trial = |name: &str, test: fn()| {
         Trial::test(name, move || {
