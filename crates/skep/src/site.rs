@@ -16,27 +16,21 @@ pub(crate) mod observed;
 mod parts;
 #[cfg(feature = "people")]
 mod people;
+mod respond;
 
-use std::cell::Cell;
-use std::future::{Future, poll_fn};
-use std::mem;
 use std::path::Path;
-use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
 
-use http::header::{ALLOW, LOCATION, ORIGIN};
+use http::header::{ALLOW, LOCATION};
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
-use skep_units::panic::{self, CatchPanic};
+use skep_units::panic;
 
-use crate::account::{self, Account};
+use crate::account;
 use crate::body::Body;
 use crate::cache::{Cache, Store};
-#[cfg(feature = "compression")]
-use crate::compression::{self, Situation};
-use crate::cors::{self, CorsTable};
+use crate::cors::CorsTable;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
@@ -44,13 +38,13 @@ use crate::error_page::ErrorPage;
 use crate::files;
 use crate::guard::{AccessTable, PrefixGuard};
 use crate::link::{self, BaseUrl, Destination};
-use crate::log::{self, Trace};
+use crate::log;
 use crate::mount;
+#[cfg(target_family = "wasm")]
 use crate::nonce;
 use crate::origin;
 use crate::param::Pairs;
 use crate::percent;
-use crate::request::{Peer, Request, RequestId};
 use crate::resources::{Resources, ThreadResources};
 use crate::response::{Response, Result};
 use crate::router::Router;
@@ -61,11 +55,13 @@ use crate::sql;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql::private;
 use crate::status::Part;
+#[cfg(target_family = "wasm")]
 use failures::About;
-use headers::{add_headers, keep_private};
+use headers::add_headers;
 use ids::Ids;
 pub use job::Job;
-use parts::{check_path, endpoint, page_of_form, without_path};
+use parts::{endpoint, page_of_form};
+use respond::Exchange;
 
 /// An application that is ready to serve requests. Made by [`App::open`](crate::App::open).
 ///
@@ -162,7 +158,7 @@ impl Site {
     /// struct News;
     /// # impl Handle for News { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
     ///
-    /// let app = App::new().serve::<(News,)>().base_url("https://example.org").on_start(|site| {
+    /// let app = App::new().serve(services![News]).base_url("https://example.org").on_start(|site| {
     ///     assert_eq!(site.absolute(News).as_deref(), Some("https://example.org/news"));
     ///     Ok(())
     /// });
@@ -317,91 +313,16 @@ impl Site {
 }
 
 impl Local {
-    /// Handles a request, without its log.
-    async fn respond(&self, request: &mut Request, id: RequestId) -> Response {
-        let Request { parts, body, peer, is_accounted, .. } = request;
-        let speaks_json = Cell::new(false);
-        let mut nonce = nonce::Scope::default();
-        let begun = self.site().in_development().then(Instant::now);
-        let is_measured = *is_accounted || begun.is_some();
-        let is_traced = parts.extensions.get::<Trace>().is_some_and(Trace::is_sampled);
-        let mut account = account::Scope(is_measured.then(|| Box::new(Account::new(id.into()).traced(is_traced))));
-        let mount = mounts::find(self.site(), parts);
-        let resources = self.inner.thread.for_request();
-        let is_restricted = self.site().access.has_any(parts.uri.path());
-        let cors = self.site().cors.find(parts.uri.path());
-        let origin = cors.and_then(|_| parts.headers.get(ORIGIN).cloned());
-        let preflight = cors.filter(|_| cors::is_preflight(parts));
-        let result = match mount {
-            _ if let Err(error) = check_path(parts) => Ok(Err(error)),
-            _ if let Some(answer) = without_path(parts) => Ok(answer),
-            _ if let Some(answer) = preflight.and_then(|cors| self.preflight(cors, parts, mount.is_some())) => {
-                Ok(Ok(answer))
-            }
-            Some((number, mount)) => {
-                account.enter(|| account::set_service(number));
-                log::set_service(number);
-                // Boxed: it is no request to a service, whose future has no room for it.
-                Box::pin(self.answer_from_mount(mount, parts, (mem::take(body), *peer, id), &resources)).await
-            }
-            None => {
-                let mut work =
-                    CatchPanic(pin!(self.dispatch(parts, mem::take(body), (*peer, id), &resources, &speaks_json)));
-                poll_fn(|task| account.enter(|| nonce.enter(|| Pin::new(&mut work).poll(task)))).await
-            }
-        };
-        let result = result.unwrap_or_else(|panicked| Err(Error::internal(panicked)));
-        // What is mounted says itself what its pages may do.
-        let is_own = mount.is_none() || result.is_err();
-        let mut response = match result {
-            Ok(response) => response,
-            Err(mut error) => match error.take_response() {
-                Some(response) => response.into(),
-                None => {
-                    let about = About::of_request(parts, speaks_json.get(), &resources);
-                    nonce.enter(|| self.fail(&error, id, &about))
-                }
-            },
-        };
-        keep_private(&mut response, resources.take_cookies(*peer), is_restricted);
-        #[cfg(feature = "compression")]
-        {
-            let situation = Situation { is_private: resources.is_private(), is_foreign: mount.is_some() };
-            compression::apply(&mut response, parts, situation, &self.site().setup().compression);
-        }
-        #[cfg(target_family = "wasm")]
-        response.note_hint(resources.is_private());
-        // What is mounted may have settled it: without a body, no length was known.
-        let settle = if mount.is_some() { Response::settle_again } else { Response::settle };
-        settle(&mut response, parts.method == Method::HEAD);
-        if is_own {
-            self.site().resources.add_security_headers(&mut response, &nonce, *peer);
-        }
-        if let Some(cors) = cors {
-            cors.add_to(response.headers_mut(), origin.as_ref());
-        }
-        if let Some(account) = account.0.take() {
-            observed::note(&mut response, account, begun);
-        }
-        response
-    }
-
     /// The application.
     #[must_use]
     pub fn site(&self) -> &Site {
         &self.inner.site
     }
 
-    /// Stores in `speaks_json` whether the clients of this route read JSON: the error page depends on it.
-    async fn dispatch(
-        &self,
-        parts: &Parts,
-        body: Body,
-        (peer, id): (Peer, RequestId),
-        resources: &ThreadResources,
-        speaks_json: &Cell<bool>,
-    ) -> Result {
-        let site = self.site();
+    /// Routes a request, and has its service answer.
+    async fn dispatch(&self, parts: &Parts, body: Body, exchange: &Exchange<'_>) -> Result {
+        let Exchange { id, peer, resources, speaks_json, .. } = exchange;
+        let (id, peer, site) = (*id, *peer, self.site());
         if site.access.has_any(parts.uri.path()) {
             // Boxed: most requests have no rule.
             Box::pin(self.check_access(parts, (peer, id), resources)).await?;
