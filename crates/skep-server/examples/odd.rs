@@ -54,7 +54,7 @@ impl Handle for WriteLate {
 }
 
 fn app() -> App {
-    App::new().serve::<(Read, Write, ReadLate, WriteLate)>()
+    App::new().serve(services![Read, Write, ReadLate, WriteLate])
 }
 
 fn main() -> ExitCode {

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 }
 
 fn application() -> App {
-    skep_drill::application().database(MIGRATIONS).serve::<(Look, Count, Wait, End)>()
+    skep_drill::application().database(MIGRATIONS).serve(services![Look, Count, Wait, End])
 }
 
 const MIGRATIONS: Migrations = Migrations::new(&[]).with_postgres(&Migrations::new(&[Migration::new(

@@ -31,7 +31,7 @@ use super::Migrations;
 ///     }
 /// }
 ///
-/// let app = App::new().serve::<(Visits,)>().database_of::<Statistics>();
+/// let app = App::new().serve(services![Visits]).database_of::<Statistics>();
 /// assert_eq!(skep::test::Client::new(app).get("/visits").text(), "1");
 /// ```
 pub trait NamedDatabase: 'static {

@@ -41,7 +41,7 @@ fn request(path: &'static str) -> Request {
 }
 
 fn answer(bencher: Bencher<'_, '_>, path: &'static str) {
-    let local = Arc::new(App::new().serve::<(Hello, Article)>().open(skep::Setup::default()).unwrap()).local();
+    let local = Arc::new(App::new().serve(services![Hello, Article]).open(skep::Setup::default()).unwrap()).local();
     bencher.with_inputs(|| request(path)).bench_local_values(|request| {
         let mut answer = pin!(local.answer(request));
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

@@ -56,7 +56,7 @@ mod request {
     }
 
     fn answer(bench: Bencher<'_, '_>, what: &str, setup: Setup) {
-        let site = Arc::new(App::new().serve::<(Do,)>().open(setup).expect("it starts"));
+        let site = Arc::new(App::new().serve(services![Do]).open(setup).expect("it starts"));
         let client = Client::of_site(&site);
         client.post("/update", &[]);
         let cookie = format!("skep-session={}", client.cookie("skep-session").expect("there is a session"));

@@ -11,6 +11,7 @@ mod entries;
 mod mounted;
 mod routes;
 mod security;
+mod services;
 mod settings;
 mod status;
 
@@ -39,7 +40,7 @@ use crate::route::Route;
 pub use crate::route::RouteLine;
 use crate::router::{Entry, Router};
 use crate::security_headers::SecurityHeaders;
-use crate::service::{Handle, Registry, Services};
+use crate::service::Handle;
 use crate::session::Sessions;
 use crate::settings::{Declared, Row};
 use crate::site::{Site, StatusFn, observed};
@@ -48,6 +49,9 @@ use self::around::Surroundings;
 pub(crate) use self::database::keys_of;
 use self::database::{open_database, outbox};
 use self::mounted::LeftOut;
+#[doc(hidden)]
+pub use self::services::ServiceEntry;
+pub use self::services::Services;
 use crate::setup::{Setup, StartError};
 pub use crate::site::Job;
 use crate::sql;
@@ -67,7 +71,7 @@ use crate::sql;
 ///     }
 /// }
 ///
-/// let app = App::new().serve::<(Index,)>();
+/// let app = App::new().serve(services![Index]);
 /// assert_eq!(skep::test::Client::new(app).get("/").text(), "Hello, world!");
 /// ```
 #[derive(Default)]
@@ -145,7 +149,7 @@ impl App {
         self
     }
 
-    /// Mounts services: `.serve::<(Index, Article)>()`. May be called more than once.
+    /// Mounts services: `.serve(services![Index, Article])`, or `.serve(services![Index])` for one. May be called more than once.
     ///
     /// Two services of one call that no request can tell apart are an error when the program is built, and otherwise
     /// when it starts:
@@ -163,12 +167,11 @@ impl App {
     /// # impl Handle for Numbered { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
     ///
     /// // Article and Numbered cannot be distinguished: both answer at /writings/{page}, ...
-    /// let app = App::new().serve::<(Article, Numbered)>();
+    /// let app = App::new().serve(services![Article, Numbered]);
     /// ```
     #[must_use]
-    pub fn serve<S: Services>(mut self) -> Self {
-        const { S::ASSERT_UNAMBIGUOUS };
-        S::register(&mut self);
+    pub fn serve(mut self, services: Services) -> Self {
+        services.iter().for_each(|service| (service.mount)(&mut self));
         self
     }
 
@@ -273,7 +276,7 @@ impl App {
     ///     }
     /// }
     ///
-    /// let app = App::new().serve::<(Order,)>().map_error(|error: &OrderError| match error {
+    /// let app = App::new().serve(services![Order]).map_error(|error: &OrderError| match error {
     ///     OrderError::SoldOut => Error::conflict("This is sold out."),
     ///     OrderError::Warehouse(_) => Error::new(StatusCode::BAD_GATEWAY),
     /// });
@@ -476,9 +479,8 @@ impl App {
         };
         Ok((site, self.starts, warnings))
     }
-}
 
-impl Registry for App {
+    /// Mounts one service.
     fn add<S: Handle>(&mut self) {
         self.services.push(Entry::of_route(S::ROUTE, TypeId::of::<S>(), Endpoint::of_service::<S>()));
         self.has_once |= S::ROUTE.once.is_some();

@@ -68,7 +68,7 @@ pub use {
 /// }
 ///
 /// pub fn app() -> App {
-///     App::new().serve::<(Index,)>()
+///     App::new().serve(services![Index])
 /// }
 ///
 /// skep::component!(app());

@@ -40,7 +40,7 @@ pub enum Any {}
 /// }
 ///
 /// let cors = Cors::origins(["https://app.example"]).credentials();
-/// let client = skep::test::Client::new(App::new().serve::<(Hives,)>().cors("/api", cors));
+/// let client = skep::test::Client::new(App::new().serve(services![Hives]).cors("/api", cors));
 /// let answer = client.request(skep::Method::GET, "/api/hives").header("origin", "https://app.example").send();
 /// assert_eq!(answer.header("access-control-allow-origin"), Some("https://app.example"));
 /// ```

@@ -254,7 +254,7 @@ impl<'r> Cx<'r> {
     /// }
     ///
     /// let sent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-    /// let client = skep::test::Client::new(App::new().serve::<(Index,)>());
+    /// let client = skep::test::Client::new(App::new().serve(services![Index]));
     /// assert_eq!(client.request(skep::Method::GET, "/").header("traceparent", sent).send().text(), sent);
     /// ```
     #[must_use]
@@ -297,7 +297,7 @@ impl<'r> Cx<'r> {
     ///     }
     /// }
     ///
-    /// let client = skep::test::Client::new(App::new().serve::<(Unsubscribe, Link)>());
+    /// let client = skep::test::Client::new(App::new().serve(services![Unsubscribe, Link]));
     /// let link = client.get("/link").text().replace("http://localhost", "");
     /// assert_eq!(client.get(&link).text(), "no more mails to ada@example.org");
     /// assert_eq!(client.get("/unsubscribe/forged").status(), 404);
@@ -373,7 +373,7 @@ impl<'r> Cx<'r> {
     ///         Ok(Response::text(count.to_string()))
     ///     }
     /// }
-    /// assert_eq!(skep::test::Client::new(App::new().serve::<(Primes,)>()).get("/primes/100").text(), "25");
+    /// assert_eq!(skep::test::Client::new(App::new().serve(services![Primes])).get("/primes/100").text(), "25");
     /// ```
     pub async fn offload<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         Ok(offload(&*self.shared.resources().shared().setup.offload, work).await?)

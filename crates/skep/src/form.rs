@@ -34,7 +34,7 @@
 //!     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::see_other(&GuestBook)) }
 //! }
 //!
-//! let client = skep::test::Client::new(App::new().serve::<(GuestBook, Entry)>());
+//! let client = skep::test::Client::new(App::new().serve(services![GuestBook, Entry]));
 //! let answer = client.post("/book", &[("author", ""), ("text", "Well kept.")]);
 //! assert_eq!(answer.status(), 422);
 //! assert!(answer.text().contains("Please fill this in.") && answer.text().contains("Well kept.</textarea>"));
@@ -129,7 +129,7 @@ pub use refusal::Refusal;
 ///     }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Basket, Order)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Basket, Order]));
 /// let form = client.get("/basket").form::<Order>();
 /// let form = form.set(Order::lines.row(2, Line::product), "Honey").set(Order::lines.row(2, Line::amount), "3");
 /// assert_eq!(form.submit().text(), "[3]");

@@ -1,8 +1,8 @@
 //! Guards: types that admit a request to a handler, or refuse it.
 //!
 //! A [`Guard`] is a field of a service (`#[guard] agent: Agent`), so that the handler has its value and cannot be reached without it;
-//! or it is set before services that do not need the value: [`App::serve_guarded`](crate::App::serve_guarded),
-//! [`App::guard`](crate::App::guard). [`App::require`](crate::App::require) finds what has none.
+//! or it is set before a prefix, for what does not need the value: [`App::guard`](crate::App::guard).
+//! [`App::require`](crate::App::require) finds what has none.
 
 mod access;
 mod address_range;
@@ -78,14 +78,14 @@ pub use state::State;
 ///     }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Ticket, SignIn)>().require::<Agent>());
+/// let client = skep::test::Client::new(App::new().serve(services![Ticket, SignIn]).require::<Agent>());
 /// assert_eq!(client.get("/tickets/7").text(), r#"<a href="/tickets/7">Ticket 7</a>"#);
 /// assert_eq!(client.get("/tickets/7").text(), "ticket 7 for Ada");
 /// ```
 ///
 /// # Order
 /// After routing and the check of the origin, and inside all [layers](crate::layer::Layer): first the guards of prefixes, then those of
-/// sets, then those of the service, in the order of its fields. Only then are parameters parsed and the body read, so a client that is
+/// the service, in the order of its fields. Only then are parameters parsed and the body read, so a client that is
 /// refused learns nothing of them and uploads nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a guard",

@@ -38,7 +38,7 @@ use crate::service::ResponseFuture;
 ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("hello")) }
 /// }
 ///
-/// let app = App::new().serve::<(Index,)>().wrap(Maintenance).wrap(async |cx: &mut Cx<'_>, next: Next<'_>| {
+/// let app = App::new().serve(services![Index]).wrap(Maintenance).wrap(async |cx: &mut Cx<'_>, next: Next<'_>| {
 ///     let route = next.route();
 ///     let response = next.run(cx).await?;
 ///     Ok(response.with_header("x-route".parse()?, route.parse()?))

@@ -18,7 +18,7 @@
 //! }
 //!
 //! fn app() -> App {
-//!     App::new().serve::<(Article,)>()
+//!     App::new().serve(services![Article])
 //! }
 //! # assert_eq!(skep::test::Client::new(app()).get("/writings/bees").status(), 200);
 //! ```
@@ -108,7 +108,9 @@ mod validation;
 #[doc(hidden)]
 pub use inventory as __inventory;
 
-pub use app::App;
+#[doc(hidden)]
+pub use app::ServiceEntry;
+pub use app::{App, Services};
 pub use body::Body;
 pub use cookie::Cookie;
 pub use cx::Cx;
@@ -210,6 +212,7 @@ pub mod prelude {
     pub use crate::param::Choice as _;
     pub use crate::{
         Answer, App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html, piece,
+        services,
     };
     pub use skep_macros::Param;
     // The macro alone: there is a module of the same name.

@@ -63,7 +63,7 @@ impl Reuse {
 ///         Ok(Response::text(self.word))
 ///     }
 /// }
-/// # assert_eq!(skep::test::Client::new(App::new().serve::<(Word,)>()).get("/dictionary/bee").text(), "bee");
+/// # assert_eq!(skep::test::Client::new(App::new().serve(services![Word])).get("/dictionary/bee").text(), "bee");
 /// ```
 pub fn cache(reuse: Option<Reuse>) {
     #[cfg(target_family = "wasm")]

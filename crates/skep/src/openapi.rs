@@ -52,7 +52,7 @@ impl App {
     ///     }
     /// }
     ///
-    /// let app = App::new().name("adder", "1.0.0").serve::<(Sum,)>().openapi("/api.json");
+    /// let app = App::new().name("adder", "1.0.0").serve(services![Sum]).openapi("/api.json");
     /// let answer = skep::test::Client::new(app).get("/api.json");
     /// let document: serde_json::Value = serde_json::from_str(answer.text()).unwrap();
     /// assert_eq!(document["paths"]["/api/sum"]["get"]["summary"], "Adds two numbers.");

@@ -25,13 +25,11 @@ use crate::percent;
 use crate::request::joined_text;
 use crate::response::Result;
 
+pub(crate) use ambiguity::indistinguishable;
 pub use json::{Answer, AnswersJson, answer_json, answer_nothing};
-#[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 pub use registry::Declared;
-#[cfg(not(target_family = "wasm"))]
 pub(crate) use registry::declared;
-pub use registry::{Registry, Services};
 
 pub use crate::route::{BodyKind, Link, MAX_PATH_PARAMETERS, QueryParameter, Route};
 
@@ -143,7 +141,7 @@ pub trait Served: Service {
 ///     }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Hello,)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Hello]));
 /// assert_eq!(client.get("/hello/bees").text(), "Hello, bees!");
 /// ```
 #[diagnostic::on_unimplemented(

@@ -102,7 +102,7 @@ pub(crate) use users::REMEMBERED_FOR;
 ///     }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Index, LogIn, LogOut)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Index, LogIn, LogOut]));
 /// assert_eq!(client.get("/").text(), "stranger, 1");
 /// assert_eq!(client.post("/log-in/Ann", &[]).text(), "Ann, 2");
 /// assert_eq!(client.post("/log-out", &[]).text(), "stranger, 1");

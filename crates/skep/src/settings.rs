@@ -32,7 +32,7 @@
 //!     }
 //! }
 //!
-//! let app = App::new().settings::<Helpdesk>().serve::<(Index,)>();
+//! let app = App::new().settings::<Helpdesk>().serve(services![Index]);
 //! let client = skep::test::Client::with_settings(app, &[("helpdesk.smtp", "mail.example.org:587")]);
 //! assert_eq!(client.get("/").text(), "mail.example.org:587");
 //! ```

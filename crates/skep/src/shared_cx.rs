@@ -36,7 +36,7 @@ use crate::validation::Messages;
 /// impl Handle for Index {
 ///     async fn handle(self, cx: &mut Cx<'_>) -> Result { Ok(Response::text(home(cx.shared()))) }
 /// }
-/// # assert_eq!(skep::test::Client::new(App::new().serve::<(Index,)>()).get("/").text(), "http://localhost/");
+/// # assert_eq!(skep::test::Client::new(App::new().serve(services![Index])).get("/").text(), "http://localhost/");
 /// ```
 ///
 /// ```compile_fail,E0599
@@ -226,7 +226,7 @@ impl<'r> SharedCx<'r> {
     /// # impl Handle for Price {
     /// #     async fn handle(self, cx: &mut Cx<'_>) -> Result { Ok(Response::text(in_euro(cx.shared(), 100.0).await?.to_string())) }
     /// # }
-    /// # assert_eq!(skep::test::Client::new(App::new().serve::<(Price,)>()).get("/price").text(), "86");
+    /// # assert_eq!(skep::test::Client::new(App::new().serve(services![Price])).get("/price").text(), "86");
     /// ```
     #[must_use]
     pub fn cache<K: ?Sized + 'static, V: 'static>(&self, store: &Store<K, V>) -> Cache<K, V> {
@@ -282,7 +282,7 @@ impl<'r> SharedCx<'r> {
     ///     }
     /// }
     ///
-    /// let app = App::new().serve::<(Article,)>().base_url("https://example.org");
+    /// let app = App::new().serve(services![Article]).base_url("https://example.org");
     /// let answer = skep::test::Client::new(app).get("/writings/a-day");
     /// assert_eq!(answer.text(), "https://example.org/writings/a-day#comments");
     /// ```

@@ -12,7 +12,7 @@
 //!     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("hello")) }
 //! }
 //!
-//! let client = Client::new(App::new().serve::<(Index,)>());
+//! let client = Client::new(App::new().serve(services![Index]));
 //! let answer = client.get("/");
 //! assert_eq!((answer.status().as_u16(), answer.text()), (200, "hello"));
 //! ```
@@ -123,7 +123,7 @@ impl Client {
     /// # impl Handle for Index {
     /// #     async fn handle(self, cx: &mut Cx<'_>) -> Result { Ok(Response::text(format!("{:?}", cx.peer().address))) }
     /// # }
-    /// let client = skep::test::Client::new(App::new().serve::<(Index,)>()).at_address("192.0.2.1");
+    /// let client = skep::test::Client::new(App::new().serve(services![Index])).at_address("192.0.2.1");
     /// assert!(client.get("/").text().contains("192.0.2.1"));
     /// ```
     ///
@@ -358,7 +358,7 @@ impl RequestBuilder<'_> {
 /// # use skep::Method;
 /// # #[derive(Service)] #[service(GET "/")] struct Index;
 /// # impl Handle for Index { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("hello")) } }
-/// # fn app() -> App { App::new().serve::<(Index,)>() }
+/// # fn app() -> App { App::new().serve(services![Index]) }
 /// # async fn test() {
 /// let client = skep::test::Client::new(app());
 /// assert_eq!(client.request(Method::GET, "/").await.text(), "hello"); // in a `#[tokio::test]`

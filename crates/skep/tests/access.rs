@@ -51,7 +51,7 @@ impl Handle for SignIn {
 
 fn app() -> App {
     App::new()
-        .serve::<(Admin, Open, SignIn)>()
+        .serve(services![Admin, Open, SignIn])
         .files("/admin/files", Files::dir("tests/site"))
         .mount_service("/admin/old", Router::new().fallback(get(async |uri: http::Uri| format!("old: {uri}"))))
 }

@@ -185,7 +185,7 @@ impl Handle for Changed {
 }
 
 fn app() -> App {
-    App::new().serve::<(Plain, Reads, Agent, Mine, Count, Changed)>().state(Made::default())
+    App::new().serve(services![Plain, Reads, Agent, Mine, Count, Changed]).state(Made::default())
 }
 
 fn setup() -> Setup {
@@ -470,7 +470,7 @@ impl PublicPage for Slow {
 fn many_who_ask_at_once_wait_for_one_and_each_gets_its_own() {
     let mut german = Messages::ENGLISH;
     german.language = "de";
-    let app = App::new().serve::<(Slow,)>().state(Made::default()).state(Gate::default());
+    let app = App::new().serve(services![Slow]).state(Made::default()).state(Gate::default());
     let app = app.languages([Messages::ENGLISH, german]);
     let site = Arc::new(app.open(setup()).unwrap());
     let local = site.local();
@@ -537,7 +537,7 @@ impl Handle for Write {
 
 #[test]
 fn what_was_made_while_a_transaction_was_open_is_void_once_it_is_kept() {
-    let app = App::new().serve::<(Notes, Write)>().database(NOTES).state(Gate::default());
+    let app = App::new().serve(services![Notes, Write]).database(NOTES).state(Gate::default());
     let site = Arc::new(app.open(setup()).unwrap());
     let client = Client::of_site(&site);
     let local = site.local();
@@ -588,7 +588,7 @@ impl Handle for Both {
 
 #[test]
 fn a_fragment_for_two_places_is_kept_for_each() {
-    let client = Client::new(App::new().serve::<(Both,)>());
+    let client = Client::new(App::new().serve(services![Both]));
     assert_eq!(text(&client, "/twice"), "<table><tbody><tr><td>row</td></tr></tbody></table><p>paragraph</p>");
 }
 
@@ -691,7 +691,7 @@ impl Handle for Rename {
 }
 
 fn checked() -> App {
-    let app = App::new().serve::<(Titles, TagPage, Changes, AddTag, Rename)>().database(CHECKED);
+    let app = App::new().serve(services![Titles, TagPage, Changes, AddTag, Rename]).database(CHECKED);
     let seed = |site: &skep::Site| {
         site.db().write(|db| {
             db.execute(sql!("insert into author (id, name) values (1, 'Ann')"))?;
@@ -872,7 +872,7 @@ fn who_invalidates_sees_it_at_once_on_every_tier() {
         let mut setup = setup();
         setup.clock = Clock::manual();
         setup.caches = [("pages".to_owned(), Tiers::parse(parsed).unwrap())].into();
-        let site = Arc::new(checked().serve::<(Plain, Changed)>().open(setup).unwrap());
+        let site = Arc::new(checked().serve(services![Plain, Changed]).open(setup).unwrap());
         // Each has a thread of its own.
         let clients = [Client::of_site(&site), Client::of_site(&site)];
         let job = || std::thread::scope(|threads| threads.spawn(|| site.invalidate("all").unwrap()).join().unwrap());

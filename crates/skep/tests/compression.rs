@@ -93,7 +93,7 @@ fn setup() -> Setup {
 fn client_with(change: impl FnOnce(&mut Setup)) -> Client {
     let mut setup = setup();
     change(&mut setup);
-    Client::with_setup(App::new().serve::<(Text, CachedPage)>(), setup)
+    Client::with_setup(App::new().serve(services![Text, CachedPage]), setup)
 }
 
 fn client() -> Client {
@@ -281,7 +281,7 @@ fn a_304_and_a_206_have_the_fields_of_the_200() {
         let files = skep::files::Files::dir("tests/site");
         App::new()
             .name("bees", "1.0.0")
-            .serve::<(Text, CachedPage, Described)>()
+            .serve(services![Text, CachedPage, Described])
             .files("/site", files)
             .openapi("/api.json")
     };

@@ -53,7 +53,7 @@ const APP: &str = "https://app.example";
 const TOKEN: HeaderName = HeaderName::from_static("x-token");
 
 fn client<O>(prefix: &str, cors: Cors<O>) -> Client {
-    Client::new(App::new().serve::<(Show, Change, Send)>().mount("/api/other", Echo).cors(prefix, cors))
+    Client::new(App::new().serve(services![Show, Change, Send]).mount("/api/other", Echo).cors(prefix, cors))
 }
 
 fn listed() -> Cors {
@@ -79,7 +79,7 @@ fn no_fields(response: &TestResponse) -> bool {
 
 #[test]
 fn without_cors_no_other_origin_gets_a_header_field() {
-    let client = Client::new(App::new().serve::<(Show, Change)>());
+    let client = Client::new(App::new().serve(services![Show, Change]));
     let response = from(&client, APP, Method::GET, "/api/hives/1");
     assert!(no_fields(&response) && response.header("vary").is_none_or(|vary| !vary.contains("origin")));
     let response = preflight(&client, APP, "/api/hives/1");
@@ -126,7 +126,7 @@ fn what_depends_on_the_origin_varies_by_it_for_everybody() {
     let vary: Vec<_> =
         from(&client, APP, Method::PATCH, "/api/hives/1").headers().get_all("vary").iter().cloned().collect();
     assert_eq!(vary, ["accept", "origin"]);
-    let public = Client::new(App::new().serve::<(Show,)>().cors("/", Cors::any_origin()));
+    let public = Client::new(App::new().serve(services![Show]).cors("/", Cors::any_origin()));
     let response = public.get("/api/hives/1");
     assert_eq!((allowed(&response), response.header("vary")), (Some("*"), None), "it is the same for all");
 }
@@ -148,7 +148,7 @@ fn a_preflight_says_which_methods_and_headers_are_allowed() {
 
 #[test]
 fn only_what_is_below_the_prefix_is_shared_and_the_longest_prefix_counts() {
-    let app = App::new().serve::<(Show, Change, Send)>();
+    let app = App::new().serve(services![Show, Change, Send]);
     let client = Client::new(app.cors("/api", Cors::any_origin()).cors("/api/hives/1", listed()));
     assert_eq!(allowed(&from(&client, APP, Method::GET, "/api/hives/2")), Some("*"));
     assert_eq!(allowed(&from(&client, APP, Method::GET, "/api/hives/1")), Some(APP));
@@ -200,8 +200,11 @@ fn what_is_no_origin_is_found_at_the_start() {
         "https://*.example",
         "https://a.example:443",
     ] {
-        let error =
-            App::new().serve::<(Show,)>().cors("/", Cors::origins([origin])).open(skep::Setup::default()).unwrap_err();
+        let error = App::new()
+            .serve(services![Show])
+            .cors("/", Cors::origins([origin]))
+            .open(skep::Setup::default())
+            .unwrap_err();
         assert!(error.to_string().contains("is no origin"), "{error}");
     }
 }

@@ -91,7 +91,7 @@ impl Handle for Book {
 }
 
 fn client() -> Client {
-    Client::new(App::new().serve::<(Room, Book)>())
+    Client::new(App::new().serve(services![Room, Book]))
 }
 
 const GOOD: [(&str, &str); 8] = [

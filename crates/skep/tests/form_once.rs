@@ -100,7 +100,7 @@ struct Orders(AtomicUsize);
 const TABLE: Migration = Migration::new(1, "0001_bought.sql", "create table bought (thing text not null) strict");
 
 fn app() -> App {
-    App::new().serve::<(Shop, Order, Brief, Gift, Thanks)>().state(Orders::default()).state(Barrier::new(2))
+    App::new().serve(services![Shop, Order, Brief, Gift, Thanks]).state(Orders::default()).state(Barrier::new(2))
 }
 
 fn with_database() -> App {

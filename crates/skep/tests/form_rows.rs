@@ -90,7 +90,7 @@ impl Handle for Order {
 }
 
 fn client() -> Client {
-    Client::new(App::new().serve::<(Basket, Order)>())
+    Client::new(App::new().serve(services![Basket, Order]))
 }
 
 fn at<T>(row: usize, field: Name<Line, T>) -> Name<Order, T> {

@@ -61,7 +61,7 @@ impl Handle for Like {
 }
 
 fn app() -> App {
-    App::new().serve::<(Page, Send, Seen, Like, Picture, Pictures)>()
+    App::new().serve(services![Page, Send, Seen, Like, Picture, Pictures])
 }
 
 #[test]
@@ -313,7 +313,7 @@ impl Handle for AnyUpload {
 
 #[test]
 fn the_name_of_a_file_is_what_its_sender_means() {
-    let client = Client::new(App::new().serve::<(AnyUpload,)>());
+    let client = Client::new(App::new().serve(services![AnyUpload]));
     for (disposition, name) in [
         (&br#"form-data; name="file"; filename="my \"best\" day.jpg""#[..], Some(r#"my "best" day.jpg"#)),
         (br#"form-data; filename="my \"best\" day.jpg"; name="file""#, Some(r#"my "best" day.jpg"#)),
@@ -338,7 +338,7 @@ fn the_name_of_a_file_is_what_its_sender_means() {
 
 #[test]
 fn a_text_is_read_in_the_encoding_that_its_part_or_its_form_names() {
-    let client = Client::new(App::new().serve::<(AnyUpload,)>());
+    let client = Client::new(App::new().serve(services![AnyUpload]));
     let part = |name: &str, kind: &str, text: &[u8]| {
         let kind = if kind.is_empty() { String::new() } else { format!("Content-Type: {kind}\r\n") };
         [format!("--x\r\nContent-Disposition: form-data; name={name}\r\n{kind}\r\n").as_bytes(), text, b"\r\n"].concat()
@@ -361,6 +361,7 @@ fn a_text_is_read_in_the_encoding_that_its_part_or_its_form_names() {
         ([of_form("iso-8859-1"), title("text/plain; charset=utf-8", b"\xc3\xbcber")].concat(), &german),
         ([of_form("shift_jis"), title("", b"a")].concat(), "415"),
         ([of_form("shift_jis"), title("text/plain; charset=utf-8", b"\xc3\xbcber")].concat(), &german),
+        ([of_form(""), title("", b"\xc3\xbcber")].concat(), &german),
         (of_form("utf-8"), "None None"),
     ] {
         assert_eq!(received(&client, [&parts[..], b"--x--"].concat()), expected, "{}", parts.escape_ascii());
@@ -409,7 +410,7 @@ kinds! {
 fn a_file_is_accepted_by_its_kind_and_content_or_the_end_of_its_name() {
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\n0000";
     const PDF: &[u8] = b"%PDF-1.7";
-    let client = Client::new(App::new().serve::<(Kinds,)>());
+    let client = Client::new(App::new().serve(services![Kinds]));
     for (accept, content_type, name, content, status) in [
         ("image/png, .PDF", "application/pdf", "A.pdf", PDF, 200),
         ("image/*", "image/png", "a", PNG, 200),
@@ -484,7 +485,7 @@ fn a_rule_that_needs_the_database_is_the_handlers_and_undoes_what_it_wrote() {
         "0001_names.sql",
         "create table taken (name text primary key) strict; create table attempt (id integer primary key) strict;",
     )];
-    let app = App::new().serve::<(Names, Register)>().database(Migrations::new(&TABLES));
+    let app = App::new().serve(services![Names, Register]).database(Migrations::new(&TABLES));
     let site = std::sync::Arc::new(app.open(temporary()).unwrap());
     let client = Client::of_site(&site);
     let send = || client.get("/names").form::<Register>().set(Register::name, "Bee").submit();
@@ -614,7 +615,7 @@ mod two_forms_on_one_page {
 
     #[test]
     fn a_test_is_given_the_form_of_the_service_that_it_names() {
-        let client = Client::new(App::new().serve::<(Item, Search, Add, Rename, Delete)>());
+        let client = Client::new(App::new().serve(services![Item, Search, Add, Rename, Delete]));
         let page = client.get(&Item { id: 7 }.url());
         assert_eq!(page.form::<Delete>().submit().text(), "delete 7");
         assert_eq!(page.form::<Rename>().set(Rename::name, "Bees").submit().text(), "rename 7 Bees");

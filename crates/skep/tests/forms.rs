@@ -135,7 +135,7 @@ impl Handle for Save {
 const GERMAN: Messages = Messages { language: "de", missing: "Bitte ausfüllen.", ..Messages::ENGLISH };
 
 fn client() -> Client {
-    Client::new(App::new().serve::<(Edit, Save)>().languages([Messages::ENGLISH, GERMAN]))
+    Client::new(App::new().serve(services![Edit, Save]).languages([Messages::ENGLISH, GERMAN]))
 }
 
 type Fields = Vec<(&'static str, &'static str)>;
@@ -345,7 +345,7 @@ fn a_form_in_pieces_and_messages_elsewhere() {
             Ok(Response::html(page))
         }
     }
-    let client = Client::new(App::new().serve::<(Pieces,)>());
+    let client = Client::new(App::new().serve(services![Pieces]));
     let page = client.get("/pieces");
     assert!(
         page.text().contains(r#"<label for="again-title">Title</label><input name="title" id="again-title""#),
@@ -381,7 +381,7 @@ fn a_refused_submission_is_shown_in_the_form_that_was_sent() {
             Ok(Response::text(self.name.to_string()))
         }
     }
-    let client = Client::new(App::new().serve::<(Hives, Rename)>());
+    let client = Client::new(App::new().serve(services![Hives, Rename]));
     for path in ["/hives/w%C3%A9st", "/hives/%77%c3%a9st"] {
         let answer = client.post(path, &[("name", "x")]);
         let (east, west) = answer.text().split_once("</form>").unwrap();
@@ -410,7 +410,7 @@ impl Handle for Search {
 
 #[test]
 fn a_form_of_get_becomes_a_query() {
-    let client = Client::new(App::new().serve::<(Search,)>());
+    let client = Client::new(App::new().serve(services![Search]));
     let page = client.get("/search").form::<Search>().set(Search::q, "a & b").submit();
     assert_eq!(page.url(), "/search?q=a+%26+b");
     assert!(page.text().contains(r#"<form method="get" action="/search" role="search"><input name="q" id="search-q" maxlength="80" value="a &amp; b" type="search">"#), "{}", page.text());

@@ -163,8 +163,8 @@ fn app(log: &Log) -> App {
         .database(migrations!("tests/sql/audit"))
         .state(log.clone())
         .state(AtomicU32::new(0))
-        .serve::<(SignIn, Enter, Tickets, Ticket, Close)>()
-        .serve_guarded::<Admin, (Count,)>()
+        .serve(services![SignIn, Enter, Tickets, Ticket, Close, Count])
+        .guard::<Admin>("/count")
         .require::<Agent>()
 }
 
@@ -265,12 +265,11 @@ fn what_has_no_guard_and_no_reason_does_not_start() {
         }
     }
     let open = |app: App| app.open(setup()).map(drop);
-    let error = open(app(&Log::default()).serve::<(Forgotten,)>()).unwrap_err().to_string();
+    let error = open(app(&Log::default()).serve(services![Forgotten])).unwrap_err().to_string();
     assert!(error.starts_with("Forgotten (GET /forgotten/{id}, "), "{error}");
     assert!(error.contains("does not have the guard `Agent`") && error.contains("open = \"reason\""), "{error}");
     assert_eq!(error.lines().count(), 1, "what covers the guard, and what is open, is not named: {error}");
-    assert!(open(app(&Log::default()).serve_guarded::<Agent, (Forgotten,)>()).is_ok());
-    assert!(open(app(&Log::default()).serve::<(Forgotten,)>().guard::<Agent>("/forgotten")).is_ok());
+    assert!(open(app(&Log::default()).serve(services![Forgotten]).guard::<Agent>("/forgotten")).is_ok());
 }
 
 #[test]
@@ -293,8 +292,8 @@ fn an_open_service_has_other_guards_and_not_the_one_that_it_does_without() {
         }
     }
     let open = |app: App| app.open(setup()).map(drop);
-    assert!(open(app(&Log::default()).serve::<(Open,)>()).is_ok());
-    let error = open(app(&Log::default()).serve_guarded::<Agent, (Open,)>()).unwrap_err().to_string();
+    assert!(open(app(&Log::default()).serve(services![Open])).is_ok());
+    let error = open(app(&Log::default()).serve(services![Open]).guard::<Agent>("/open")).unwrap_err().to_string();
     assert!(error.ends_with("says that it is `open`, and has the guard `Agent`: remove one of the two"), "{error}");
 }
 
@@ -308,7 +307,7 @@ fn what_a_guard_needs_is_there_before_the_first_request() {
             Ok(Self)
         }
     }
-    let app = App::new().serve_guarded::<Member, (SignIn,)>().serve::<(Count,)>();
+    let app = App::new().serve(services![SignIn, Count]).guard::<Member>("/sign-in");
     let error = app.open(Setup::default()).map(drop).unwrap_err().to_string();
     assert!(error.contains("SignIn: the guard `Member` needs a database: add App::database(...)"), "{error}");
     assert!(error.contains("SignIn needs a value of type `u8`: add App::state(...) with one"), "{error}");
@@ -337,7 +336,7 @@ fn layers_are_around_guards_and_in_the_order_of_their_calls() {
             result
         }
     };
-    let app = app(&log).wrap_only::<(Tickets,)>(layer("inner", &log)).wrap(layer("outer", &log));
+    let app = app(&log).wrap_only(services![Tickets], layer("inner", &log)).wrap(layer("outer", &log));
     let client = Client::new(app);
     let _ = client.get("/tickets");
     let refused = ["outer Tickets", "inner Tickets", "guard", "inner 303", "outer 303", "outer SignIn", "outer 200"];
@@ -354,7 +353,7 @@ fn layers_are_around_guards_and_in_the_order_of_their_calls() {
 #[test]
 fn a_layer_writes_in_the_transaction_of_the_handler() {
     let log = Log::default();
-    let app = app(&log).wrap_only::<(Close,)>(async |cx: &mut Cx<'_>, next: Next<'_>| {
+    let app = app(&log).wrap_only(services![Close], async |cx: &mut Cx<'_>, next: Next<'_>| {
         let response = next.run(cx).await?;
         cx.transaction().await?.execute(query("insert into audit (text) values ('by the layer')", ())).await?;
         if cx.header(&skep::header::EXPECT).is_some() { Err(Error::conflict("no")) } else { Ok(response) }
@@ -390,7 +389,7 @@ fn a_prefix_guards_services_folders_and_mounts() {
     }
     let app = App::new()
         .state(Log::default())
-        .serve::<(SignIn, Enter, AnyArea)>()
+        .serve(services![SignIn, Enter, AnyArea])
         .files("/admin/files", skep::files::Files::dir("tests/site"))
         .mount("/admin/old", Echo)
         .mount("/", Echo)
@@ -434,7 +433,7 @@ fn a_cached_page_behind_a_guard_is_private_to_proxies() {
             Ok(Response::text("for members"))
         }
     }
-    let app = App::new().state(Log::default()).serve::<(SignIn, Enter)>().serve_guarded::<Agent, (Members,)>();
+    let app = App::new().state(Log::default()).serve(services![SignIn, Enter, Members]).guard::<Agent>("/members");
     let client = Client::new(app);
     assert_eq!(client.get("/members").text(), "who are you?");
     signed_in(&client, "Ada");

@@ -60,7 +60,7 @@ impl PublicPage for Page {
 #[test]
 fn behind_a_proxy_that_ends_tls_an_https_base_url_makes_cookies_secure() {
     for (base, is_secure) in [("https://example.org", true), ("http://example.org", false)] {
-        let client = Client::new(App::new().serve::<(Index, Pay)>().base_url(base)).without_fetch_metadata();
+        let client = Client::new(App::new().serve(services![Index, Pay]).base_url(base)).without_fetch_metadata();
         let answer = client.get("/");
         let cookies: Vec<_> =
             answer.headers().get_all("set-cookie").iter().map(|value| value.to_str().unwrap().to_owned()).collect();
@@ -80,15 +80,15 @@ fn a_form_that_is_accepted_once_needs_a_database_where_several_processes_answer(
         (setup.several_processes, setup.temporary_database) = (true, true);
         setup
     };
-    let refused = App::new().serve::<(Index, Pay)>().open(setup()).unwrap_err().to_string();
+    let refused = App::new().serve(services![Index, Pay]).open(setup()).unwrap_err().to_string();
     assert!(refused.contains("App::database") && refused.contains("prefork"), "{refused}");
-    assert!(App::new().serve::<(Index, Pay)>().database(MIGRATIONS).open(setup()).is_ok());
-    assert!(App::new().serve::<(Page,)>().open(setup()).is_ok());
+    assert!(App::new().serve(services![Index, Pay]).database(MIGRATIONS).open(setup()).is_ok());
+    assert!(App::new().serve(services![Page]).open(setup()).is_ok());
 }
 
 #[test]
 fn a_head_answered_with_304_has_no_length() {
-    let client = Client::new(App::new().serve::<(Page,)>());
+    let client = Client::new(App::new().serve(services![Page]));
     let tag = client.get("/page").header("etag").unwrap().to_owned();
     for method in [Method::GET, Method::HEAD] {
         let answer = client.request(method.clone(), "/page").header("if-none-match", &tag).send();
@@ -99,7 +99,7 @@ fn a_head_answered_with_304_has_no_length() {
 
 #[test]
 fn if_match_counts_for_pages_and_comes_before_if_none_match() {
-    let client = Client::new(App::new().serve::<(Page,)>());
+    let client = Client::new(App::new().serve(services![Page]));
     let tag = client.get("/page").header("etag").unwrap().to_owned();
     let status = |fields: &[(&str, &str)]| {
         let request = client.request(Method::GET, "/page");
@@ -119,7 +119,7 @@ fn the_database_is_its_owners_only() {
     let folder = tempfile::tempdir().unwrap();
     let mut setup = Setup::default();
     setup.data = folder.path().join("data");
-    let client = Client::with_setup(App::new().serve::<(Page,)>().database(MIGRATIONS), setup);
+    let client = Client::with_setup(App::new().serve(services![Page]).database(MIGRATIONS), setup);
     assert_eq!(client.get("/page").status(), 200);
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder.path().join("data")), 0o700);
@@ -164,7 +164,7 @@ fn uploads(limit: u64) -> (tempfile::TempDir, Client) {
     let mut setup = Setup::default();
     setup.data = folder.path().into();
     setup.limits.bodies = limit;
-    (folder, Client::with_setup(App::new().serve::<(Send, Store)>(), setup))
+    (folder, Client::with_setup(App::new().serve(services![Send, Store]), setup))
 }
 
 #[test]

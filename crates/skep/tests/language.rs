@@ -82,7 +82,7 @@ fn error_page(failure: &Failure) -> Html<Document> {
 }
 
 fn client() -> Client {
-    let app = App::new().serve::<(Course, Register, Public)>().languages([Messages::ENGLISH, GERMAN]);
+    let app = App::new().serve(services![Course, Register, Public]).languages([Messages::ENGLISH, GERMAN]);
     Client::new(app.wrap(by_cookie).error_page(error_page))
 }
 

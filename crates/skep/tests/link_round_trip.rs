@@ -222,7 +222,7 @@ macro_rules! show {
 show!(Texts Values Rest);
 
 fn client() -> Client {
-    Client::new(App::new().serve::<(Texts, Values, Rest)>())
+    Client::new(App::new().serve(services![Texts, Values, Rest]))
 }
 
 /// The path and query as a browser asks for them that follows this link.

@@ -106,7 +106,7 @@ answers! {
 }
 
 fn app() -> App {
-    App::new().serve::<(Item, Shop, Rename, Delete, Article, Writings, Look)>()
+    App::new().serve(services![Item, Shop, Rename, Delete, Article, Writings, Look])
 }
 
 fn location(client: &Client, path: &str) -> (u16, String) {
@@ -177,7 +177,7 @@ fn a_fixed_value_distinguishes_services_on_a_path() {
     #[service(GET "/forms")]
     struct Forms;
     answers! { Forms => |_forms, cx| format!("{} {}", Rename::form(cx, 7).action(), Delete::form(cx, 7, Some(true)).action()); }
-    let client = Client::new(app().serve::<(Forms,)>());
+    let client = Client::new(app().serve(services![Forms]));
     let forms = client.get("/forms");
     let (rename, delete) = forms.text().split_once(' ').unwrap();
     assert_eq!(delete, "/shop/items/7?action=delete&force=true");
@@ -235,7 +235,7 @@ fn another_sites_services_are_linked_to_and_sent_forms() {
 
     let search = Elsewhere { kind: "é".into(), q: String::new(), page: None };
     assert_eq!(search.url(), "https://example.org/search/%C3%A9?q=");
-    let answer = Client::new(app().serve::<(Forms,)>()).get("/forms");
+    let answer = Client::new(app().serve(services![Forms])).get("/forms");
     let text = answer.text();
     assert!(text.contains("href=\"https://example.org/search/%C3%A9?q=\""), "{text}");
     assert!(text.contains("method=\"get\" action=\"https://example.org/search/a%20b\""), "{text}");
@@ -253,7 +253,7 @@ fn no_rest_of_a_path_leads_to_another_host() {
     for path in ["/evil.example", "", "//", "\\evil.example"] {
         let url = Anything { path: path.into() }.url();
         assert!(!url.starts_with("//") && !url.contains('\\'), "{url}");
-        assert_eq!(Client::new(App::new().serve::<(Anything,)>()).get(&url).text(), path);
+        assert_eq!(Client::new(App::new().serve(services![Anything])).get(&url).text(), path);
     }
 }
 
@@ -265,24 +265,24 @@ fn what_a_link_could_not_reach_is_named_at_the_start() {
         page: Option<u32>,
     }
     answers! { Pages => |pages, _cx| format!("{:?}", pages.page); }
-    let error = App::new().serve::<(Pages, Article)>().open(skep::Setup::default()).unwrap_err().to_string();
+    let error = App::new().serve(services![Pages, Article]).open(skep::Setup::default()).unwrap_err().to_string();
     assert!(error.contains("a link to Pages with page would lead to Article (a redirect)"), "{error}");
-    let error = app().allow_unmounted::<(Shop,)>("closed").open(skep::Setup::default()).unwrap_err().to_string();
+    let error = app().allow_unmounted(services![Shop], "closed").open(skep::Setup::default()).unwrap_err().to_string();
     assert_eq!(error, "Shop (GET /shop/) is mounted and left out: remove it from `allow_unmounted`, or from `serve`");
 }
 
 #[test]
 fn a_service_that_was_never_mounted_is_named() {
-    let app = App::new().serve::<(Item, Shop)>();
+    let app = App::new().serve(services![Item, Shop]);
     assert_eq!(app.service_count(), 2);
     let lines = app.unmounted_services();
     let line = lines.iter().find(|line| line.starts_with("Article ")).expect("it is not mounted");
     assert!(line.starts_with("Article (GET /writings/{page}, crates/skep/tests/links.rs:"), "{line}");
     assert!(line.ends_with(
-        "is never mounted: add it to `App::serve`, or say why not with `App::allow_unmounted::<(Article,)>(\"reason\")`"
+        "is never mounted: add it to `App::serve`, or say why not with `App::allow_unmounted(services![Article], \"reason\")`"
     ));
     assert!(!lines.iter().any(|line| line.contains("Item") || line.contains("Elsewhere")), "{lines:?}");
-    let app = app.allow_unmounted::<(Article, Look)>("the shop has no articles");
+    let app = app.allow_unmounted(services![Article, Look], "the shop has no articles");
     assert_eq!(app.allowed_unmounted()[0], "Article (GET /writings/{page}): the shop has no articles");
     assert!(!app.unmounted_services().iter().any(|line| line.starts_with("Article ") || line.starts_with("Look ")));
 }

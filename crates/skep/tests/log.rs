@@ -164,7 +164,7 @@ impl Handle for Hello {
 #[test]
 fn a_subscriber_of_the_program_sees_each_request_as_a_span() {
     let lines = Notes::of(Level::INFO, || {
-        assert_eq!(skep::test::Client::new(App::new().serve::<(Hello,)>()).get("/hello").status(), 200);
+        assert_eq!(skep::test::Client::new(App::new().serve(services![Hello])).get("/hello").status(), 200);
     });
     assert!(
         lines[0].starts_with("span request id=") && lines[0].ends_with(" method=\"GET\" path=\"/hello\""),

@@ -23,7 +23,7 @@ impl Handle for Send {
 }
 
 fn app() -> App {
-    App::new().serve::<(Send,)>()
+    App::new().serve(services![Send])
 }
 
 struct Broken;
@@ -115,7 +115,7 @@ impl Handle for Wrong {
 #[test]
 fn a_mail_that_fails_each_time_is_no_503() {
     use skep::mail::Permanent;
-    let client = Client::new(App::new().serve::<(Wrong,)>());
+    let client = Client::new(App::new().serve(services![Wrong]));
     for (what, status) in [("tab", 500), ("line", 500), ("nul", 500), ("from", 500), ("reply", 422), ("nothing", 200)] {
         assert_eq!(client.post("/wrong", &[("what", what)]).status(), status, "{what}");
     }

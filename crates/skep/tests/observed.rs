@@ -67,10 +67,12 @@ impl Handle for Page {
 
 fn app() -> App {
     let files = skep::files::Files::dir(env!("CARGO_MANIFEST_DIR"));
-    App::new()
-        .database(migrations!("tests/sql/audit"))
-        .files("/static", files)
-        .serve::<(Index, inner::Index, Search, Page)>()
+    App::new().database(migrations!("tests/sql/audit")).files("/static", files).serve(services![
+        Index,
+        inner::Index,
+        Search,
+        Page
+    ])
 }
 
 fn setup(development: bool) -> skep::Setup {

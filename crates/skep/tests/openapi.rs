@@ -262,7 +262,7 @@ fn draft_as_json() -> Value {
 fn app() -> App {
     App::new()
         .name("the-api", "1.2.3")
-        .serve::<(Articles, Replace, Create, Remove, Comment, Pictures, All, Search, Page, Unlisted)>()
+        .serve(services![Articles, Replace, Create, Remove, Comment, Pictures, All, Search, Page, Unlisted])
         .openapi("/api.json")
 }
 
@@ -494,7 +494,7 @@ fn what_the_document_lacks_is_named_at_the_start() {
     }
 
     let problems = |app: App| app.check(&skep::Setup::default()).map_err(|error| error.to_string()).unwrap_err();
-    let text = problems(App::new().serve::<(Bare,)>().openapi("/api.json"));
+    let text = problems(App::new().serve(services![Bare]).openapi("/api.json"));
     assert!(
         text.contains("`openapi::what_the_document_lacks_is_named_at_the_start::Plain`, which Bare takes or answers"),
         "{text}"
@@ -502,5 +502,5 @@ fn what_the_document_lacks_is_named_at_the_start() {
     assert!(text.contains("needs a title and a version: App::name("), "{text}");
     assert!(problems(App::new().openapi("api.json")).contains("App::openapi: \"api.json\" is no path"));
     // Without a document, nothing is asked of anybody.
-    assert_eq!(Client::new(App::new().serve::<(Bare,)>()).get("/plain").text(), "1");
+    assert_eq!(Client::new(App::new().serve(services![Bare])).get("/plain").text(), "1");
 }

@@ -174,7 +174,7 @@ fn app() -> App {
 }
 
 fn priced(cost: PasswordCost) -> App {
-    App::new().database(migrations!("tests/sql/people")).state(cost).serve::<(
+    App::new().database(migrations!("tests/sql/people")).state(cost).serve(services![
         SignUp,
         SignIn,
         Profile,
@@ -185,7 +185,7 @@ fn priced(cost: PasswordCost) -> App {
         LeaveAll,
         AdminEvents,
         SignedEvents,
-    )>()
+    ])
 }
 
 fn opened(app: App) -> (Arc<Site>, Clock) {
@@ -430,7 +430,7 @@ fn keys_that_are_given_out_again_are_a_warning_of_the_check() {
         setup.data = folder.path().join("data");
         app.check(&setup).unwrap()
     };
-    let found = reports(App::new().database(OLD).serve::<(Profile,)>());
+    let found = reports(App::new().database(OLD).serve(services![Profile]));
     assert!(found.len() == 1 && found[0].starts_with("warning: table user:"), "{found:?}");
     assert_eq!(reports(app()), Vec::<String>::new());
     // Without accounts nothing names its rows.

@@ -101,7 +101,7 @@ impl Handle for Count {
 
 #[test]
 fn a_handler_that_returns_ok_keeps_what_it_wrote_and_no_other_does() {
-    let client = Client::new(App::new().database(MIGRATIONS).serve::<(Write, Count)>());
+    let client = Client::new(App::new().database(MIGRATIONS).serve(services![Write, Count]));
     assert_eq!(client.post("/notes/a?end=error", &[]).status(), 403);
     assert_eq!(client.post("/notes/a?end=panic", &[]).status(), 500);
     assert_eq!(client.get("/notes").text(), "0");
@@ -111,7 +111,7 @@ fn a_handler_that_returns_ok_keeps_what_it_wrote_and_no_other_does() {
 
 #[test]
 fn a_write_past_the_requests_own_transaction_is_an_error_and_not_a_wait_without_end() {
-    let client = Client::new(App::new().database(MIGRATIONS).serve::<(Past, After, Count)>());
+    let client = Client::new(App::new().database(MIGRATIONS).serve(services![Past, After, Count]));
     for how in ["execute", "returning", "transaction"] {
         assert_eq!(client.post(&format!("/past/{how}"), &[]).status(), 500, "{how}");
     }
@@ -123,7 +123,7 @@ fn a_write_past_the_requests_own_transaction_is_an_error_and_not_a_wait_without_
 
 #[test]
 fn a_transaction_borrows_nothing_of_cx_so_that_helpers_may_take_it() {
-    let client = Client::new(App::new().database(MIGRATIONS).serve::<(Audited, Count)>());
+    let client = Client::new(App::new().database(MIGRATIONS).serve(services![Audited, Count]));
     let response = client.post("/audited", &[]);
     assert_eq!(response.text(), "Some(2)");
     assert_eq!(response.header("etag"), Some("\"1\""));
@@ -163,7 +163,7 @@ impl Handle for Said {
 /// What was written stands, whatever is to be said of it; and browsers keep the cookie.
 #[test]
 fn a_flash_message_that_does_not_fit_is_shortened_and_nothing_is_lost() {
-    let app = App::new().serve::<(Flash, Said)>().database(MIGRATIONS);
+    let app = App::new().serve(services![Flash, Said]).database(MIGRATIONS);
     let client = Client::new(app);
     let long = |text: &str| text.repeat(6000 / text.len());
     let (letters, signs, escaped) = (long("p"), long("🐝ä"), long("\"\n"));
@@ -243,7 +243,7 @@ fn a_session_value_that_does_not_fit_is_an_error_before_anything_is_committed() 
         let mut setup = Setup::default();
         setup.temporary_database = true;
         change(&mut setup);
-        let client = Client::with_setup(App::new().serve::<(Keep, Count)>().database(MIGRATIONS), setup);
+        let client = Client::with_setup(App::new().serve(services![Keep, Count]).database(MIGRATIONS), setup);
         let sent = client.post(&format!("/session/{fits}"), &[]);
         assert_eq!((sent.status().as_u16(), client.get("/notes").text()), (200, "1"), "{what}: {:?}", sent.cause());
         let sent = client.post(&format!("/session/{too_much}"), &[]);

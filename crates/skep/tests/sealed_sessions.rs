@@ -73,7 +73,7 @@ fn setup(keys: &str, clock: &Clock) -> Setup {
 }
 
 fn open(setup: Setup) -> Arc<Site> {
-    Arc::new(App::new().name("shop", "").serve::<(Show, Do)>().open(setup).unwrap())
+    Arc::new(App::new().name("shop", "").serve(services![Show, Do]).open(setup).unwrap())
 }
 
 /// A request with this cookie, of a client that keeps none.
@@ -129,7 +129,7 @@ fn what_this_application_did_not_seal_is_no_session() {
     {
         assert_eq!(shown(&site, &wrong), "- 0", "{wrong}");
     }
-    let other = Arc::new(App::new().name("other", "").serve::<(Show, Do)>().open(setup(OLD, &clock)).unwrap());
+    let other = Arc::new(App::new().name("other", "").serve(services![Show, Do]).open(setup(OLD, &clock)).unwrap());
     assert_eq!(shown(&other, &cookie), "- 0", "another application with the same keys");
     assert_eq!(shown(&site, &cookie), "Ann 0");
 }

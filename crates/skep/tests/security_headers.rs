@@ -87,7 +87,7 @@ impl Handle for Data {
 }
 
 fn app() -> App {
-    App::new().serve::<(Plain, Scripted, InFragment, Cached, Streamed, Own, Data)>()
+    App::new().serve(services![Plain, Scripted, InFragment, Cached, Streamed, Own, Data])
 }
 
 fn policy(answer: &TestResponse) -> &str {

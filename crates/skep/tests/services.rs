@@ -138,8 +138,8 @@ impl Handle for Hook {
 }
 
 fn client() -> Client {
-    type All = (Index, Search, Article, Comment, File, Store, Panics, Fails, Hook);
-    Client::new(App::new().serve::<All>())
+    const ALL: skep::Services = services![Index, Search, Article, Comment, File, Store, Panics, Fails, Hook];
+    Client::new(App::new().serve(ALL))
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_panic_or_failure_costs_its_request_and_tells_no_insides() {
 fn in_development_the_page_shows_all() {
     let mut setup = skep::Setup::default();
     setup.development = true;
-    let client = Client::with_setup(App::new().serve::<(Panics, Fails)>(), setup);
+    let client = Client::with_setup(App::new().serve(services![Panics, Fails]), setup);
     let text = client.get("/panic").text().to_owned();
     assert!(text.contains("index is 42") && text.contains("services.rs"), "{text}");
     assert!(client.get("/fails").text().contains("the secret is 42"));
@@ -296,7 +296,7 @@ fn the_answers_own_header_fields_win() {
             Ok(Response::text("x"))
         }
     }
-    let client = Client::new(App::new().serve::<(Both,)>());
+    let client = Client::new(App::new().serve(services![Both]));
     let answer = client.get("/");
     assert_eq!(answer.header("cache-control"), Some("no-store"));
     assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
@@ -313,7 +313,7 @@ fn what_is_wrong_is_named_at_the_start() {
             Ok(Response::text(""))
         }
     }
-    let app = App::new().serve::<(Index,)>().serve::<(Other,)>().state(1u8).state(2u8);
+    let app = App::new().serve(services![Index]).serve(services![Other]).state(1u8).state(2u8);
     let error = app.open(skep::Setup::default()).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("Index (GET /) and Other (GET /) cannot be distinguished"), "{text}");
@@ -325,7 +325,7 @@ fn what_is_wrong_is_named_at_the_start() {
 fn the_future_of_a_request_is_small() {
     let mut setup = skep::Setup::default();
     setup.temporary_database = true;
-    let site = std::sync::Arc::new(App::new().serve::<(Index,)>().open(setup).unwrap());
+    let site = std::sync::Arc::new(App::new().serve(services![Index]).open(setup).unwrap());
     let (parts, ()) = http::Request::get("/").body(()).unwrap().into_parts();
     let future = site.local().answer(skep::Request::new(parts, skep::Body::empty()));
     let bytes = size_of_val(&future);

@@ -122,7 +122,7 @@ impl Handle for Do {
 }
 
 fn app() -> App {
-    App::new().serve::<(Show, Without, Do)>().state(Gate::default())
+    App::new().serve(services![Show, Without, Do]).state(Gate::default())
 }
 
 fn open(setup: Setup) -> Arc<Site> {

@@ -92,7 +92,7 @@ impl Handle for Index {
 }
 
 fn app() -> App {
-    App::new().settings::<Helpdesk>().serve::<(Index,)>()
+    App::new().settings::<Helpdesk>().serve(services![Index])
 }
 
 fn raw(name: &str, value: &str) -> RawSetting {

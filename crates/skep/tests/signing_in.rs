@@ -62,7 +62,7 @@ fn each(test: impl Fn(&Arc<Site>)) {
         let mut setup = Setup::default();
         (setup.temporary_database, setup.clock) = (true, Clock::manual());
         change(&mut setup);
-        test(&Arc::new(App::new().name("shop", "").serve::<(Show, Put, LogIn)>().open(setup).unwrap()));
+        test(&Arc::new(App::new().name("shop", "").serve(services![Show, Put, LogIn]).open(setup).unwrap()));
     };
     open(&|_setup| ());
     open(&|setup| (setup.temporary_database, setup.data) = (false, folder.path().join("data")));
@@ -104,7 +104,7 @@ fn signing_in_keeps_what_is_ones_own_and_what_says_so() {
 fn whom_somebody_takes_a_session_over_from_is_signed_out() {
     let mut setup = Setup::default();
     setup.temporary_database = true;
-    let site = Arc::new(App::new().serve::<(Show, Put, LogIn)>().open(setup).unwrap());
+    let site = Arc::new(App::new().serve(services![Show, Put, LogIn]).open(setup).unwrap());
     let client = Client::of_site(&site);
     client.post("/in/bob", &[]);
     let bobs = client.cookie("skep-session").unwrap();
@@ -120,7 +120,7 @@ fn the_cookie_lasts_as_long_as_the_setting_says() {
         for (cookie, max_age) in [(CookieLife::Browser, None), (CookieLife::Lasting, Some("Max-Age=7776000"))] {
             let mut setup = Setup::default();
             (setup.temporary_database, setup.session.store, setup.session.cookie) = (true, store, cookie);
-            let site = Arc::new(App::new().serve::<(Show, Put, LogIn)>().open(setup).unwrap());
+            let site = Arc::new(App::new().serve(services![Show, Put, LogIn]).open(setup).unwrap());
             let client = Client::of_site(&site);
             for url in ["/put/it", "/in/ann"] {
                 let answer = client.post(url, &[]);

@@ -90,12 +90,11 @@ impl Handle for Listen {
 }
 
 fn app() -> App {
-    App::new().database(MIGRATIONS).state(Arc::new(Written::default())).state(News(watch::Sender::new(0))).serve::<(
-        Sleep,
-        Broken,
-        Export,
-        Listen,
-    )>()
+    App::new()
+        .database(MIGRATIONS)
+        .state(Arc::new(Written::default()))
+        .state(News(watch::Sender::new(0)))
+        .serve(services![Sleep, Broken, Export, Listen])
 }
 
 fn site(clock: Clock) -> Arc<Site> {

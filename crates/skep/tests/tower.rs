@@ -77,7 +77,7 @@ impl Handle for ForEver {
 }
 
 fn app() -> App {
-    App::new().serve::<(Index, Panic, Sum, ForEver)>().state(Arc::new(Mutex::new(false)))
+    App::new().serve(services![Index, Panic, Sum, ForEver]).state(Arc::new(Mutex::new(false)))
 }
 
 /// axum's example of a key-value store, with a state, extractors and a fallback.

@@ -17,7 +17,7 @@ skep::assets!(pub Static = "static" at "/static");
 pub fn app() -> App {
     App::new()
         .name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
-        .serve::<(Course, Register, Shop, Order, Thanks)>()
+        .serve(services![Course, Register, Shop, Order, Thanks])
         .files("/static", Static::files())
         .database(migrations!("migrations"))
 }

@@ -54,7 +54,7 @@ impl Handle for Count {
 /// The application.
 #[must_use]
 pub fn app() -> App {
-    App::new().serve::<(Hello, Page, Count)>()
+    App::new().serve(services![Hello, Page, Count])
 }
 
 skep::component!(app(), plain);

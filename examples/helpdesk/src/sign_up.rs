@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use skep::form::{Email, Password, Text};
-use skep::guard::RateLimit;
+use skep::guard::{Limited, RateLimit};
 use skep::mail::Mail;
 use skep::param::Token;
 use skep::people::{
@@ -55,6 +55,8 @@ impl RateLimit for SignUps {
 #[derive(Service)]
 #[service(POST "/sign-up", page = SignUpPage, open = "everybody may have an account")]
 pub struct SignUp {
+    #[guard]
+    _limit: Limited<SignUps>,
     #[form]
     email: Email,
 }

@@ -84,7 +84,7 @@ mod upload_files {
 
     #[test]
     fn a_picture_is_required() {
-        let client = skep::test::Client::new(App::new().serve::<(New, Add)>());
+        let client = skep::test::Client::new(App::new().serve(services![New, Add]));
         let page = client.request(skep::Method::POST, "/pictures").files(&[], &[]).send();
         assert_eq!(page.status(), 422);
     }
@@ -105,7 +105,7 @@ mod test_an_application {
     }
 
     fn app() -> App {
-        App::new().serve::<(Index,)>()
+        App::new().serve(services![Index])
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod hello {
     }
 
     fn main() -> std::process::ExitCode {
-        skep_server::run(|| App::new().serve::<(Greeting,)>())
+        skep_server::run(|| App::new().serve(services![Greeting]))
     }
 }
 
@@ -177,7 +177,7 @@ mod settings {
     }
 
     fn app() -> App {
-        App::new().settings::<Helpdesk>().serve::<(Index,)>()
+        App::new().settings::<Helpdesk>().serve(services![Index])
     }
 
     #[test]

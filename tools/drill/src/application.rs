@@ -189,8 +189,8 @@ const BREAKS: Migration =
 pub fn application() -> App {
     let version = version();
     let app = match &*version {
-        "once" => plain().serve::<attacked::Once>(),
-        "once db" => plain().serve::<attacked::Once>().database(Migrations::new(&[TABLE])),
+        "once" => plain().serve(attacked::ONCE),
+        "once db" => plain().serve(attacked::ONCE).database(Migrations::new(&[TABLE])),
         "noted" => {
             note();
             plain()
@@ -203,7 +203,7 @@ pub fn application() -> App {
     if version.starts_with("once") {
         return app;
     }
-    app.allow_unmounted::<attacked::Once>("`prefork` would need a database for it")
+    app.allow_unmounted(attacked::ONCE, "`prefork` would need a database for it")
 }
 
 /// Writes down which process has made the application.
@@ -220,8 +220,8 @@ pub const NOTES: &str = "made-by";
 fn plain() -> App {
     App::new()
         .name("drill", "1.2.3")
-        .serve::<(Hello, Kept, Count, Version, Random, Slow, Hang, Crash, Leak)>()
-        .serve::<attacked::Attacked>()
+        .serve(services![Hello, Kept, Count, Version, Random, Slow, Hang, Crash, Leak])
+        .serve(attacked::ATTACKED)
         .state(Started::default())
         .on_start(|site| {
             site.state::<Started>().0.fetch_add(1, Ordering::Relaxed);

@@ -284,6 +284,7 @@ fn local() -> Local {
     setup.temporary_database = true;
     setup.data = std::env::temp_dir();
     let languages = LANGUAGES.map(|language| Messages { language, ..Messages::ENGLISH });
-    let site: Arc<_> = App::new().serve::<(Language,)>().languages(languages).open(setup).expect("it starts").into();
+    let site: Arc<_> =
+        App::new().serve(services![Language]).languages(languages).open(setup).expect("it starts").into();
     site.local()
 }

@@ -178,7 +178,7 @@ fn with<R>(work: impl FnOnce(&Site) -> R) -> R {
             let mut setup = Setup::default();
             setup.temporary_database = true;
             setup.data = std::env::temp_dir();
-            let app = App::new().serve::<(Page, Send, Files, Segment, Tail)>();
+            let app = App::new().serve(services![Page, Send, Files, Segment, Tail]);
             let site = Arc::new(app.open(setup).expect("the application starts"));
             Site { client: Client::of_site(&site), local: site.local() }
         }))

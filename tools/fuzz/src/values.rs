@@ -42,7 +42,7 @@ fn parts() -> Parts {
         setup.data = std::env::temp_dir();
         setup
     };
-    let site = Arc::new(App::new().serve::<(Mine,)>().open(setup()).expect("the application starts"));
+    let site = Arc::new(App::new().serve(services![Mine]).open(setup()).expect("the application starts"));
     let hosted = Hosted::new("fuzz", setup()).expect("the application starts");
     let database = hosted.open_database(&[], &[], false).expect("an empty database");
     Parts { local: site.local(), site, database }

@@ -10,9 +10,6 @@ const ROUTES: usize = 200;
 /// Those that are mounted where there are few.
 const FEW: usize = 2;
 
-/// The most that a tuple of services takes is more than this.
-const TUPLE: usize = 50;
-
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     let folder = env::var_os("OUT_DIR").expect("cargo sets it");
@@ -28,19 +25,13 @@ fn source() -> String {
              impl Handle for Part{number} {{ async fn handle(self, _cx: &mut Cx<'_>) -> Result {{ Ok(part(self.id)) }} }}"
         );
     }
-    let _ = writeln!(source, "type Few = {};", tuple(0..FEW));
-    let rest = (FEW..ROUTES).step_by(TUPLE).map(|first| tuple(first..(first + TUPLE).min(ROUTES)));
-    let rest: Vec<String> = rest.collect();
-    for (function, method, argument) in
-        [("rest", "serve", ""), ("no_rest", "allow_unmounted", "\"few routes are asked for\"")]
-    {
-        let calls: Vec<String> = rest.iter().map(|tuple| format!(".{method}::<{tuple}>({argument})")).collect();
-        let _ = writeln!(source, "fn {function}(app: App) -> App {{ app{} }}", calls.concat());
+    for (name, numbers) in [("FEW", 0..FEW), ("REST", FEW..ROUTES)] {
+        let _ = writeln!(source, "const {name}: Services = services![{}];", list(numbers));
     }
     source
 }
 
-fn tuple(numbers: Range<usize>) -> String {
+fn list(numbers: Range<usize>) -> String {
     let names: Vec<String> = numbers.map(|number| format!("Part{number}")).collect();
-    format!("({})", names.join(", "))
+    names.join(", ")
 }

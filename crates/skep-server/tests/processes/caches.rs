@@ -57,7 +57,8 @@ pub(crate) const MARKS: Store<str, String> = Store::new("marks");
 pub(crate) const TALLIES: Migrations = migrations!("tests/processes/migrations");
 
 /// What a server of these tests can do beside the others.
-pub(crate) type Services = (Visit, Who, LogIn, LogOutEverywhere, Made, Change, Note, Noted, Tally, Count);
+pub(crate) const SERVICES: skep::Services =
+    skep::services![Visit, Who, LogIn, LogOutEverywhere, Made, Change, Note, Noted, Tally, Count];
 
 /// What is configured is asked while the application is initialised: with `prefork`, on connections that no copy of that process may use.
 pub(crate) fn ask_before_the_fork(site: &skep::Site) -> Result<()> {

@@ -28,7 +28,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("no_response_is_without_its_line_though_workers_are_killed", no_response_is_without_its_line),
 ];
 
-pub(crate) type Services = (Careful, Mine, Last, Numbered, Invited);
+pub(crate) const SERVICES: skep::Services = skep::services![Careful, Mine, Last, Numbered, Invited];
 
 /// Says what it does at the level `debug`, and fails if it is asked to.
 #[derive(Service, Log)]

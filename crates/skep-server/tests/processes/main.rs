@@ -37,11 +37,11 @@ fn application() -> skep::App {
         .on_start(caches::ask_before_the_fork)
         .on_status(say);
     let all = |app: skep::App| {
-        app.serve::<caches::Services>()
-            .serve::<logs::Services>()
-            .serve::<proxies::Services>()
-            .serve::<users::Services>()
-            .serve::<websockets::Services>()
+        app.serve(caches::SERVICES)
+            .serve(logs::SERVICES)
+            .serve(proxies::SERVICES)
+            .serve(users::SERVICES)
+            .serve(websockets::SERVICES)
     };
     match &*skep_drill::version() {
         "forgets" => app,

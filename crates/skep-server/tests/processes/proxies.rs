@@ -16,7 +16,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_proxy_header_names_the_client_in_each_model", a_proxy_header_names_the_client_in_each_model),
 ];
 
-pub(crate) type Services = (Sender,);
+pub(crate) const SERVICES: skep::Services = skep::services![Sender];
 
 /// The peer, the origin that links have, and the fields of proxies that are left.
 #[derive(Service)]

@@ -24,7 +24,7 @@ pub(crate) const TESTS: &[Test] = &[
 ];
 
 /// What a server of these tests can do beside the others.
-pub(crate) type Services = (Burst, Paced, Few);
+pub(crate) const SERVICES: skep::Services = skep::services![Burst, Paced, Few];
 
 /// 1000, and none for a long time after that.
 pub(crate) struct Thousand;

@@ -17,7 +17,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_websocket_of_a_drained_worker_finds_the_next_one", a_websocket_of_a_drained_worker_finds_the_next_one),
 ];
 
-pub(crate) type Services = (Echo,);
+pub(crate) const SERVICES: skep::Services = skep::services![Echo];
 
 /// Sends its process id, and then what it receives.
 #[derive(Service)]

@@ -192,10 +192,10 @@ impl Handle for Sends {
     }
 }
 
-pub(crate) type Services = (Done, Work, Pieces, Stream, Messages, Bytes, Sends);
+pub(crate) const SERVICES: skep::Services = skep::services![Done, Work, Pieces, Stream, Messages, Bytes, Sends];
 
 fn app() -> App {
-    App::new().serve::<Services>()
+    App::new().serve(SERVICES)
 }
 
 fn server() -> Running {

@@ -44,10 +44,10 @@ async fn said(cx: &mut Cx<'_>) -> Result {
     Ok(Response::text(format!("[{} {} {length}]", cx.method(), cx.uri())))
 }
 
-pub(super) type Services = (Get, Post);
+pub(super) const SERVICES: skep::Services = skep::services![Get, Post];
 
 fn app() -> App {
-    App::new().serve::<Services>()
+    App::new().serve(SERVICES)
 }
 
 /// Requests, and what follows them; most are whole.

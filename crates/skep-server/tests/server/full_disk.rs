@@ -15,7 +15,7 @@ use skep_server::Running;
 
 use super::support::{Answer, Raw, start_app};
 
-pub(crate) type Services = (Send, Remember, Export, Kept);
+pub(crate) const SERVICES: skep::Services = skep::services![Send, Remember, Export, Kept];
 
 const NAME: Key<String> = Key::new("name");
 
@@ -109,7 +109,7 @@ impl Drop for Disk {
 
 fn server(folder: &Path) -> Running {
     let state = folder.to_owned();
-    let app = move || App::new().serve::<Services>().state(state.clone());
+    let app = move || App::new().serve(SERVICES).state(state.clone());
     let path = |name: &str| folder.join(name).display().to_string();
     let pages = format!("file:1MiB path={}", path("pages"));
     start_app(app, &[("listen", "127.0.0.1:0"), ("data", &path("data")), ("cache.pages.tiers", &pages)])

@@ -126,7 +126,7 @@ impl Handle for SessionAndHang {
 #[test]
 fn the_503_of_a_request_that_takes_too_long_has_the_cookie_of_its_session() {
     let server = start_app(
-        || app().serve::<(SessionAndHang,)>(),
+        || app().serve(services![SessionAndHang]),
         &[("listen", "127.0.0.1:0"), ("limits.request_time", "100ms")],
     );
     let answer = Raw::connect(&server).say("GET /session-and-hang HTTP/1.1\r\nHost: x\r\n\r\n").answer();

@@ -40,12 +40,12 @@ fn child_process() {
     let arguments = std::env::var(PART).unwrap();
     let app = || {
         let app = app()
-            .allow_unmounted::<framing::Services>("they are an application of their own")
-            .allow_unmounted::<rules::Services>("they are another one")
-            .allow_unmounted::<fairness::Services>("so are these")
-            .allow_unmounted::<full_disk::Services>("they are an application of their own")
-            .allow_unmounted::<(limits::SessionAndHang,)>("one test serves it");
-        if std::env::var_os(FORGET).is_some() { app } else { app.allow_unmounted::<(Forgotten,)>("for a test") }
+            .allow_unmounted(framing::SERVICES, "they are an application of their own")
+            .allow_unmounted(rules::SERVICES, "they are another one")
+            .allow_unmounted(fairness::SERVICES, "so are these")
+            .allow_unmounted(full_disk::SERVICES, "they are an application of their own")
+            .allow_unmounted(services![limits::SessionAndHang], "one test serves it");
+        if std::env::var_os(FORGET).is_some() { app } else { app.allow_unmounted(services![Forgotten], "for a test") }
     };
     let server = skep_server::Server::new(app).fix("mpm", "thread");
     // `run` would read the test's own command line.

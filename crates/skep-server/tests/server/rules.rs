@@ -15,11 +15,11 @@ use skep_server::Running;
 
 use super::support::{self, Raw, address};
 use cases::{over_both, over_http2};
-pub(super) use services::Services;
+pub(super) use services::SERVICES;
 
 fn server(settings: &[(&str, &str)]) -> Running {
     let german = Messages { language: "de", ..Messages::ENGLISH };
-    let app = move || support::app().serve::<Services>().languages([Messages::ENGLISH, german]);
+    let app = move || support::app().serve(SERVICES).languages([Messages::ENGLISH, german]);
     support::start_app(app, &[&[("listen", "127.0.0.1:0")], settings].concat())
 }
 

@@ -301,21 +301,9 @@ impl Handle for Panic {
 }
 
 pub fn app() -> App {
-    App::new().name("test", "1.2.3").serve::<(
-        Hello,
-        Length,
-        Slow,
-        Held,
-        MadePage,
-        CachedPage,
-        Echo,
-        Spoken,
-        Shout,
-        Bytes,
-        Sender,
-        Events,
-        Panic,
-    )>()
+    App::new().name("test", "1.2.3").serve(services![
+        Hello, Length, Slow, Held, MadePage, CachedPage, Echo, Spoken, Shout, Bytes, Sender, Events, Panic,
+    ])
 }
 
 /// A server on a port of its own, with these settings besides.

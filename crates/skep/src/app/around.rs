@@ -1,15 +1,14 @@
-//! What stands around services: layers, guards of sets and prefixes, and the guard that every service must have.
+//! What stands around services: layers, guards of prefixes, and the guard that every service must have.
 
 use std::any::TypeId;
 use std::sync::Arc;
 
-use super::App;
+use super::{App, Services};
 use crate::endpoint::{Around, Endpoint};
 use crate::guard::{AccessRule, DynGuard, Guard, GuardInfo, NeedKind, PrefixGuard, Reach, UserName};
 use crate::layer::{DynLayer, Layer};
 use crate::resources::Values;
 use crate::router::Entry;
-use crate::service::{Handle, Registry, Services};
 
 /// What was noted until the application is put together.
 #[derive(Default)]
@@ -17,7 +16,6 @@ pub(super) struct Surroundings {
     layers: Vec<Arc<dyn DynLayer>>,
     layers_of_some: Vec<(Vec<TypeId>, Arc<dyn DynLayer>)>,
     pub(super) prefixes: Vec<PrefixGuard>,
-    sets: Vec<(Vec<TypeId>, Arc<DynGuard>)>,
     required: Vec<GuardInfo>,
     required_ids: Vec<TypeId>,
 }
@@ -33,7 +31,7 @@ impl App {
     /// # #[service(GET "/")]
     /// # struct Index;
     /// # impl Handle for Index { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
-    /// let app = App::new().serve::<(Index,)>().wrap(async |cx: &mut Cx<'_>, next: Next<'_>| {
+    /// let app = App::new().serve(services![Index]).wrap(async |cx: &mut Cx<'_>, next: Next<'_>| {
     ///     Ok(next.run(cx).await?.with_header("x-served-by".parse()?, "skep".parse()?))
     /// });
     /// assert_eq!(skep::test::Client::new(app).get("/").header("x-served-by"), Some("skep"));
@@ -59,44 +57,18 @@ impl App {
     ///     println!("{route} by {}: {}", cx.peer().address.map_or("unknown".into(), |address| address.to_string()), response.status());
     ///     Ok(response)
     /// }
-    /// let app = App::new().serve::<(Close,)>().wrap_only::<(Close,)>(audit);
+    /// let app = App::new().serve(services![Close]).wrap_only(services![Close], audit);
     /// # let _ = skep::test::Client::new(app);
     /// ```
     #[must_use]
-    pub fn wrap_only<S: Services>(mut self, layer: impl Layer) -> Self {
-        self.surroundings.layers_of_some.push((ids::<S>(), Arc::new(layer)));
+    pub fn wrap_only(mut self, services: Services, layer: impl Layer) -> Self {
+        let ids = services.iter().map(|one| (one.id)()).collect();
+        self.surroundings.layers_of_some.push((ids, Arc::new(layer)));
         self
     }
 
-    /// Mounts services behind a [guard](crate::guard::Guard) whose value they do not need. A service that needs the value has the guard as
-    /// a field; it is then not checked twice.
-    ///
-    /// ```
-    /// use skep::guard::Guard;
-    /// use skep::prelude::*;
-    ///
-    /// struct Internal;
-    ///
-    /// impl Guard for Internal {
-    ///     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
-    ///         if cx.peer().address.is_some_and(|address| address.ip().is_loopback()) { Ok(Self) } else { Err(Error::forbidden("for this machine only")) }
-    ///     }
-    /// }
-    /// # #[derive(Service)]
-    /// # #[service(GET "/figures")]
-    /// # struct Figures;
-    /// # impl Handle for Figures { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
-    ///
-    /// let app = App::new().serve_guarded::<Internal, (Figures,)>();
-    /// assert_eq!(skep::test::Client::new(app).get("/figures").status(), 403);
-    /// ```
-    #[must_use]
-    pub fn serve_guarded<G: Guard, S: Services>(mut self) -> Self {
-        self.surroundings.sets.push((ids::<S>(), Arc::new(DynGuard::of::<G>())));
-        self.serve::<S>()
-    }
-
-    /// Puts a [guard](crate::guard::Guard) before everything below a prefix: services, folders and mounts.
+    /// Puts a [guard](crate::guard::Guard) before everything at and below a prefix: services, folders and mounts. They need not know its
+    /// value; a service that has the guard as a field, too, has it check once.
     ///
     /// ```
     /// use skep::guard::Guard;
@@ -150,9 +122,8 @@ impl App {
     }
 
     /// Requires every service to have this [guard](crate::guard::Guard), or one that [covers](crate::guard::Guard::covers) it: as a field,
-    /// by [`serve_guarded`](Self::serve_guarded) or by [`guard`](Self::guard). The application does not start with a service that has
-    /// none and does not say why: `#[service(GET "/sign-in", open = "reason")]`. `--check` names them all, and so does a test that opens
-    /// the application.
+    /// or before its prefix ([`guard`](Self::guard)). The application does not start with a service that has none and does not say why:
+    /// `#[service(GET "/sign-in", open = "reason")]`. `--check` names them all, and so does a test that opens the application.
     ///
     /// An example is at [`Guard`].
     #[must_use]
@@ -194,12 +165,11 @@ impl Surroundings {
             Reach::Some => Some((Some(Arc::clone(&guard.prefix)), Arc::clone(&guard.guard))),
             Reach::None => None,
         });
-        let sets = self.sets.iter().filter(|(set, _)| has(set)).map(|(_, guard)| (None, Arc::clone(guard)));
         let checked_as_field = |id| entry.endpoint.guards().any(|own| (own.covers)(id));
         Around {
             route: entry.name.clone(),
             layers: self.layers.iter().chain(some).map(Arc::clone).collect(),
-            guards: prefixes.chain(sets).filter(|(_, guard)| !checked_as_field(guard.id)).collect(),
+            guards: prefixes.filter(|(_, guard)| !checked_as_field(guard.id)).collect(),
         }
     }
 
@@ -228,7 +198,7 @@ fn unguarded(entry: &Entry<Endpoint>, name: &str, id: TypeId) -> Option<String> 
         }
         (None, false) => Some(format!(
             "{service} does not have the guard `{name}`, which App::require asks of every service: add a field `#[guard] name: {name}`, \
-             mount it with `App::serve_guarded::<{name}, _>()`, or say why it needs none: `open = \"reason\"` in #[service(...)]",
+             set it before a prefix with `App::guard::<{name}>(...)`, or say why it needs none: `open = \"reason\"` in #[service(...)]",
         )),
     }
 }
@@ -246,17 +216,4 @@ fn missing(entry: &Entry<Endpoint>, values: &Values, has_database: bool) -> Vec<
         _ => None,
     });
     missing.collect()
-}
-
-fn ids<S: Services>() -> Vec<TypeId> {
-    struct Ids(Vec<TypeId>);
-
-    impl Registry for Ids {
-        fn add<S: Handle>(&mut self) {
-            self.0.push(TypeId::of::<S>());
-        }
-    }
-    let mut ids = Ids(Vec::new());
-    S::register(&mut ids);
-    ids.0
 }

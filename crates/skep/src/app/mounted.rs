@@ -6,10 +6,11 @@
 
 use std::any::TypeId;
 
-use super::App;
+use super::services::ServiceEntry;
+use super::{App, Services};
 use crate::endpoint::Endpoint;
 use crate::router::Entry;
-use crate::service::{Handle, Registry, Route, Services};
+use crate::service::{Route, declared};
 
 /// A service that is not mounted on purpose.
 pub(super) struct LeftOut {
@@ -19,7 +20,8 @@ pub(super) struct LeftOut {
 }
 
 impl App {
-    /// Says that services are not mounted on purpose, and why: those of a library that this application has no use for.
+    /// Says that services are not mounted on purpose, and why: those of a library that this application has no use for. Two that no
+    /// request tells apart are two calls.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -32,12 +34,13 @@ impl App {
     /// let is_missing = |app: &App| app.unmounted_services().iter().any(|line| line.starts_with("Wishes (GET /wishes, "));
     /// let app = App::new();
     /// assert!(is_missing(&app));
-    /// let app = app.allow_unmounted::<(Wishes,)>("nobody may wish for anything in this shop");
+    /// let app = app.allow_unmounted(services![Wishes], "nobody may wish for anything in this shop");
     /// assert!(!is_missing(&app));
     /// ```
     #[must_use]
-    pub fn allow_unmounted<S: Services>(mut self, reason: &'static str) -> Self {
-        S::register(&mut Leave { app: &mut self, reason });
+    pub fn allow_unmounted(mut self, services: Services, reason: &'static str) -> Self {
+        let left_out = |one: &ServiceEntry| LeftOut { route: one.route, id: (one.id)(), reason };
+        self.left_out.extend(services.iter().map(left_out));
         self
     }
 
@@ -45,16 +48,10 @@ impl App {
     /// A server asks for them before it opens a socket, a component has none.
     #[must_use]
     pub fn unmounted_services(&self) -> Vec<String> {
-        #[cfg(target_family = "wasm")]
-        let lines = Vec::new();
-        #[cfg(not(target_family = "wasm"))]
-        let mut lines: Vec<String> = {
-            let known = |id| {
-                self.services.iter().any(|entry| entry.id == Some(id)) || self.left_out.iter().any(|out| out.id == id)
-            };
-            crate::service::declared().filter(|one| !known((one.id)())).map(|one| line(one.route)).collect()
-        };
-        #[cfg(not(target_family = "wasm"))]
+        let known =
+            |id| self.services.iter().any(|entry| entry.id == Some(id)) || self.left_out.iter().any(|out| out.id == id);
+        let unmounted = declared().filter(|one| !known((one.id)()));
+        let mut lines: Vec<String> = unmounted.map(|one| line(one.route)).collect();
         lines.sort();
         lines
     }
@@ -72,17 +69,6 @@ impl App {
     }
 }
 
-struct Leave<'a> {
-    app: &'a mut App,
-    reason: &'static str,
-}
-
-impl Registry for Leave<'_> {
-    fn add<S: Handle>(&mut self) {
-        self.app.left_out.push(LeftOut { route: S::ROUTE, id: TypeId::of::<S>(), reason: self.reason });
-    }
-}
-
 /// What is both mounted and left out.
 pub(super) fn both(services: &[Entry<Endpoint>], left_out: &[LeftOut]) -> impl Iterator<Item = String> {
     let both = left_out.iter().filter(|out| services.iter().any(|entry| entry.id == Some(out.id)));
@@ -91,12 +77,11 @@ pub(super) fn both(services: &[Entry<Endpoint>], left_out: &[LeftOut]) -> impl I
     })
 }
 
-#[cfg(not(target_family = "wasm"))]
 fn line(route: &Route) -> String {
     let Route { service, method, source: (file, line), .. } = route;
     format!(
         "{service} ({method} {}, {file}:{line}) is never mounted: add it to `App::serve`, or say why not with \
-         `App::allow_unmounted::<({service},)>(\"reason\")`",
+         `App::allow_unmounted(services![{service}], \"reason\")`",
         route.path()
     )
 }

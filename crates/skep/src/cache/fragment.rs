@@ -43,7 +43,7 @@ use crate::nonce;
 ///     }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Index,)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Index]));
 /// assert_eq!(client.get("/").text(), "<p>Hello stranger</p><ul><li>Article 1</li><li>Article 2</li></ul>");
 /// ```
 ///

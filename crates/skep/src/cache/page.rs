@@ -57,7 +57,7 @@ use crate::shared_cx::Inputs;
 ///     }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Index, Publish)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Index, Publish]));
 /// let answer = client.get("/");
 /// assert_eq!(answer.headers()["cache-control"], "public, no-cache");
 /// let again = client.request(skep::Method::GET, "/").header("if-none-match", answer.headers()["etag"].to_str().unwrap());
@@ -85,9 +85,9 @@ use crate::shared_cx::Inputs;
 ///     async fn page(&self, cx: &SharedCx<'_>) -> Result { Ok(Response::text(self.words.clone())) }
 /// }
 ///
-/// let app = App::new().serve::<(Search,)>();
+/// let app = App::new().serve(services![Search]);
 /// ```
-/// Nor has it guards; [`App::serve_guarded`](crate::App::serve_guarded) sets one before it.
+/// Nor has it guards; [`App::guard`](crate::App::guard) sets one before it.
 ///
 /// ```compile_fail,E0080
 /// use skep::cache::{EntryPolicy, SharedCx, PublicPage};
@@ -107,7 +107,7 @@ use crate::shared_cx::Inputs;
 ///     async fn page(&self, _cx: &SharedCx<'_>) -> Result { Ok(Response::text("tickets")) }
 /// }
 ///
-/// let app = App::new().serve::<(Tickets,)>();
+/// let app = App::new().serve(services![Tickets]);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a public page",
@@ -135,7 +135,8 @@ impl<S: PublicPage> Handle for S {
         const {
             assert!(
                 Self::GUARDS.is_empty(),
-                "a page for everybody has no guards: its content is the same for all. App::serve_guarded sets a guard before it"
+                "a page for everybody has no guards: its content is the same for all. App::guard sets one before its path, and \
+                 where that begins with a parameter, App::wrap_only a layer around it"
             );
         };
         let field = |name: &&'static str| joined_text(cx.request_headers(), &HeaderName::from_static(name));

@@ -36,7 +36,7 @@ impl Cx<'_> {
     ///     }
     /// }
     ///
-    /// let client = skep::test::Client::new(App::new().serve::<(Price,)>().fetcher(Fixed));
+    /// let client = skep::test::Client::new(App::new().serve(services![Price]).fetcher(Fixed));
     /// assert_eq!(client.get("/price/7").text(), "3.50 euros");
     /// ```
     ///

@@ -153,7 +153,7 @@ impl<'r> Cx<'r> {
     ///     }
     /// }
     ///
-    /// let client = skep::test::Client::new(App::new().serve::<(Index, Save)>());
+    /// let client = skep::test::Client::new(App::new().serve(services![Index, Save]));
     /// assert_eq!(client.post("/save", &[]).text(), r#"<p role="status">Saved.</p>"#);
     /// assert_eq!(client.get("/").text(), "");
     /// ```

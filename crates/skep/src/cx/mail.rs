@@ -28,7 +28,7 @@ impl Cx<'_> {
     ///     }
     /// }
     ///
-    /// let client = skep::test::Client::new(App::new().serve::<(Order,)>());
+    /// let client = skep::test::Client::new(App::new().serve(services![Order]));
     /// client.post("/orders", &[]);
     /// assert_eq!(client.mails()[0].subject, "Your order");
     /// ```

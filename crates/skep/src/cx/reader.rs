@@ -37,7 +37,7 @@ impl Cx<'_> {
     ///     async fn handle(self, cx: &mut Cx<'_>) -> Result { Ok(Response::text(cx.language())) }
     /// }
     ///
-    /// let app = App::new().serve::<(Index,)>().languages([Messages::ENGLISH, GERMAN]).wrap(by_cookie);
+    /// let app = App::new().serve(services![Index]).languages([Messages::ENGLISH, GERMAN]).wrap(by_cookie);
     /// let client = skep::test::Client::new(app);
     /// let index = || client.request(skep::Method::GET, "/");
     /// assert_eq!(index().send().text(), "en");

@@ -48,7 +48,7 @@ impl<'r> Cx<'r> {
     ///     }
     /// }
     ///
-    /// let client = skep::test::Client::new(App::new().serve::<(Ticks,)>());
+    /// let client = skep::test::Client::new(App::new().serve(services![Ticks]));
     /// let mut ticks = client.request(skep::Method::GET, "/ticks").open();
     /// assert_eq!(ticks.next().unwrap(), "tick\n");
     /// client.drain();
@@ -80,7 +80,7 @@ impl<'r> Cx<'r> {
     ///     }
     /// }
     ///
-    /// let client = skep::test::Client::new(App::new().serve::<(News,)>());
+    /// let client = skep::test::Client::new(App::new().serve(services![News]));
     /// let again = client.request(skep::Method::GET, "/news").header("last-event-id", "2");
     /// assert_eq!(again.open().next_event().unwrap(), "id: 3\ndata: news");
     /// ```

@@ -44,7 +44,7 @@ use crate::{Error, Result};
 /// # let mut setup = skep::Setup::default();
 /// # setup.temporary_database = true;
 /// # setup.data = folder.clone();
-/// # let client = skep::test::Client::with_setup(App::new().serve::<(Attachment,)>(), setup);
+/// # let client = skep::test::Client::with_setup(App::new().serve(services![Attachment]), setup);
 /// let answer = client.get("/attachments/7");
 /// assert_eq!(answer.header("content-type"), Some("application/pdf"));
 /// assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"Gr__e.pdf\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe.pdf"));

@@ -67,7 +67,7 @@ use crate::validation::{FieldError, Messages, Named};
 /// }
 ///
 /// # let hive = Hive { version: 7, name: "Oak".parse().unwrap() };
-/// let client = skep::test::Client::new(App::new().serve::<(Edit, Rename)>().state(Hives(Mutex::new(hive))));
+/// let client = skep::test::Client::new(App::new().serve(services![Edit, Rename]).state(Hives(Mutex::new(hive))));
 /// let (ann, bob) = (client.get("/hive").form::<Rename>(), client.get("/hive").form::<Rename>());
 /// assert_eq!(ann.set(Rename::name, "Beech").submit().status(), 200);
 ///

@@ -34,7 +34,7 @@ use crate::validation::{ErrorDetail, FieldError, Messages, Named};
 ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("booked")) }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Stay,)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Stay]));
 /// assert_eq!(client.post("/stays", &[("from", "2026-12-02"), ("to", "2026-12-01")]).status(), 422);
 /// assert_eq!(client.post("/stays", &[("from", "2026-12-01"), ("to", "2026-12-02")]).text(), "booked");
 /// ```
@@ -133,7 +133,7 @@ impl<S, T> Name<S, T> {
     ///     }
     /// }
     ///
-    /// let client = skep::test::Client::new(App::new().serve::<(Register,)>());
+    /// let client = skep::test::Client::new(App::new().serve(services![Register]));
     /// assert_eq!(client.post("/names", &[("name", "bee")]).status(), 422);
     /// ```
     #[must_use]

@@ -69,7 +69,7 @@ impl FileKind for AnyFile {}
 ///     }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Send,)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Send]));
 /// let answer = client.request(skep::Method::POST, "/files").files(&[], &[("file", "a.txt", "text/plain", b"Hello")]).send();
 /// assert_eq!(answer.text(), "5 bytes");
 /// ```

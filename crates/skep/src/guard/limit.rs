@@ -45,7 +45,7 @@ use crate::response::Result;
 ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(self.words)) }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Search,)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Search]));
 /// for _ in 0..3 {
 ///     assert_eq!(client.get("/search?words=bees").status(), 200);
 /// }

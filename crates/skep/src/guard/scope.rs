@@ -118,7 +118,7 @@ use crate::sql::{Parameter, ToValue, Unfit, Value};
 ///         Ok(Response::text(Scope::<User>::of(&self.somebody).id().to_string()))
 ///     }
 /// }
-/// # fn main() { let _ = App::new().serve::<(Tokens,)>(); }
+/// # fn main() { let _ = App::new().serve(services![Tokens]); }
 /// ```
 pub struct Scope<'g, S: ScopeKind>(&'g S::Id);
 

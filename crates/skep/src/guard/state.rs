@@ -26,10 +26,10 @@ use crate::response::Result;
 ///     }
 /// }
 ///
-/// let without = App::new().serve::<(Visits,)>().open(skep::Setup::default());
+/// let without = App::new().serve(services![Visits]).open(skep::Setup::default());
 /// assert!(without.unwrap_err().to_string().contains("needs a value of type `core::sync::atomic::Atomic"));
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Visits,)>().state(AtomicU64::new(1)));
+/// let client = skep::test::Client::new(App::new().serve(services![Visits]).state(AtomicU64::new(1)));
 /// assert_eq!(client.get("/").text(), "1");
 /// ```
 pub struct State<T>(Arc<T>);

@@ -18,7 +18,7 @@
 /// # impl Handle for Item { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
 ///
 /// assert_eq!(Item { id: 7 }.url(), "/shop/items/7");
-/// # assert_eq!(skep::test::Client::new(App::new().serve::<(Item,)>()).get("/shop/items/7").status(), 200);
+/// # assert_eq!(skep::test::Client::new(App::new().serve(services![Item])).get("/shop/items/7").status(), 200);
 /// ```
 ///
 /// What is no prefix does not compile:

@@ -72,7 +72,7 @@ pub(super) const SIGNED_IN: Key<SignedIn> = Key::new("skep.signed-in");
 /// # impl Handle for SignIn { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("who are you?")) } }
 ///
 /// # fn example() -> App {
-/// App::new().serve::<(Profile, SignIn)>()
+/// App::new().serve(services![Profile, SignIn])
 /// # }
 /// # let _ = example;
 /// ```
@@ -171,7 +171,7 @@ impl<A: Account> Guard for Signed<A> {
 ///         Ok(Response::text(self.user.as_ref().map_or("hello", |user| user.name()).to_owned()))
 ///     }
 /// }
-/// # assert_eq!(skep::test::Client::new(App::new().serve::<(Index,)>()).get("/").text(), "hello");
+/// # assert_eq!(skep::test::Client::new(App::new().serve(services![Index])).get("/").text(), "hello");
 /// ```
 ///
 /// It is written as `#[state]`, since a service with it is as open as one without.
@@ -234,7 +234,7 @@ impl<A: Account> Guard for Fresh<A> {
 /// impl Handle for Admin {
 ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(format!("hello, {}", self.admin.name()))) }
 /// }
-/// assert_eq!(skep::test::Client::new(App::new().serve::<(Admin,)>()).get("/admin").status(), 401);
+/// assert_eq!(skep::test::Client::new(App::new().serve(services![Admin])).get("/admin").status(), 401);
 /// ```
 pub trait Rule: 'static {
     /// Whom it judges.

@@ -48,7 +48,7 @@ pub(crate) type Salt = [u8; SALT_BYTES];
 ///         Ok(Response::text(hash.chars().take(9).collect::<String>()))
 ///     }
 /// }
-/// assert_eq!(skep::test::Client::new(App::new().serve::<(Index,)>()).get("/").text(), "$argon2id");
+/// assert_eq!(skep::test::Client::new(App::new().serve(services![Index])).get("/").text(), "$argon2id");
 /// ```
 pub async fn hash_password(cx: &Cx<'_>, password: &str) -> Result<String> {
     let (params, password) = (cost(cx).params()?, to_hash(password)?);

@@ -48,7 +48,7 @@ const BYTES: usize = 24;
 ///     }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Invite, Join)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Invite, Join]));
 /// let join = format!("/join/{}", client.get("/invite/7").text());
 /// assert_eq!(client.post(&join, &[]).text(), "welcome to team 7");
 /// assert_eq!(client.post(&join, &[]).status(), 404);

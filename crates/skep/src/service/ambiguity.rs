@@ -1,24 +1,16 @@
 //! Services that cannot be distinguished, found while the program is built.
 //!
-//! This sees the services of one tuple, and of those what every request would confuse. What only some links would, and what
-//! stands in two tuples, is found at the start: `router::conflict`.
+//! This sees the services of one list, and of those what every request would confuse. What only some links would, and what
+//! stands in two lists, is found at the start: `router::conflict`.
 
 use http::Method;
 
-use super::{Route, Service};
+use super::Route;
 use crate::const_text::{ConstText, is_same};
 
-/// Two services.
-pub(super) struct Pair<A, B>(std::marker::PhantomData<(A, B)>);
-
-impl<A: Service, B: Service> Pair<A, B> {
-    /// Does not evaluate if no request tells the two apart.
-    pub(super) const ASSERT_UNAMBIGUOUS: () = {
-        if are_one(A::ROUTE, B::ROUTE) {
-            let message = complaint(A::ROUTE, B::ROUTE);
-            panic!("{}", message.text());
-        }
-    };
+/// What the compiler says of two services that no request tells apart.
+pub(crate) const fn indistinguishable(one: &Route, other: &Route) -> Option<ConstText> {
+    if are_one(one, other) { Some(complaint(one, other)) } else { None }
 }
 
 const fn are_one(one: &Route, other: &Route) -> bool {

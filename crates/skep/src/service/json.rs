@@ -33,7 +33,7 @@ use crate::response::{Response, Result};
 ///     }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Articles,)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Articles]));
 /// assert_eq!(client.get("/api/articles").text(), r#"[{"title":"Bees"}]"#);
 /// ```
 ///

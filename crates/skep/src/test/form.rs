@@ -34,7 +34,7 @@ use crate::service::{Route, Service};
 ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(format!("from {}", self.author))) }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Book, Entry)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Book, Entry]));
 /// let answer = client.get("/book").form::<Entry>().set(Entry::author, "Ann").submit();
 /// assert_eq!(answer.text(), "from Ann");
 /// ```

@@ -70,7 +70,7 @@ impl TestResponse {
     /// impl Handle for Index {
     ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { panic!("the shelf is empty") }
     /// }
-    /// let answer = skep::test::Client::new(App::new().serve::<(Index,)>()).get("/");
+    /// let answer = skep::test::Client::new(App::new().serve(services![Index])).get("/");
     /// assert!(answer.cause().unwrap().contains("the shelf is empty"));
     /// assert!(!answer.text().contains("the shelf is empty"));
     /// ```

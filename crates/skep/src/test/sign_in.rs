@@ -28,7 +28,7 @@ impl Client {
     /// # impl Handle for Profile {
     /// #     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(self.user.name().to_owned())) }
     /// # }
-    /// # fn app() -> App { App::new().serve::<(Profile,)>() }
+    /// # fn app() -> App { App::new().serve(services![Profile]) }
     /// let client = skep::test::Client::new(app());
     /// assert_eq!(client.get("/profile").status(), 401);
     /// client.sign_in(&User("ada".into()));

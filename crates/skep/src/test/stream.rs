@@ -29,7 +29,7 @@ use crate::body::Body;
 ///     }
 /// }
 ///
-/// let client = skep::test::Client::new(App::new().serve::<(Index,)>());
+/// let client = skep::test::Client::new(App::new().serve(services![Index]));
 /// let mut stream = client.request(Method::GET, "/").open();
 /// assert_eq!(stream.next().unwrap(), "one ");
 /// assert_eq!(stream.rest(), "two");

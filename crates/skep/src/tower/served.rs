@@ -35,7 +35,7 @@ struct Job {
 /// use skep::prelude::*;
 /// # #[derive(Service)] #[service(GET "/")] struct Index;
 /// # impl Handle for Index { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("hello")) } }
-/// # fn app() -> App { App::new().serve::<(Index,)>() }
+/// # fn app() -> App { App::new().serve(services![Index]) }
 ///
 /// # let mut setup = skep::Setup::default();
 /// # setup.temporary_database = true;

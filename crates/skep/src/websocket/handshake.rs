@@ -49,7 +49,7 @@ impl Cx<'_> {
     ///     }
     /// }
     /// // A request that asks for no WebSocket:
-    /// assert_eq!(skep::test::Client::new(App::new().serve::<(Echo,)>()).get("/echo").status(), 426);
+    /// assert_eq!(skep::test::Client::new(App::new().serve(services![Echo])).get("/echo").status(), 426);
     /// ```
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Cx<'_> {
     ///         })
     ///     }
     /// }
-    /// # assert_eq!(skep::test::Client::new(App::new().serve::<(Chat,)>()).get("/chat").status(), 426);
+    /// # assert_eq!(skep::test::Client::new(App::new().serve(services![Chat])).get("/chat").status(), 426);
     /// ```
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl Cx<'_> {
     ///         })
     ///     }
     /// }
-    /// assert_eq!(skep::test::Client::new(App::new().serve::<(Pipe,)>()).get("/pipe").status(), 426);
+    /// assert_eq!(skep::test::Client::new(App::new().serve(services![Pipe])).get("/pipe").status(), 426);
     /// ```
     ///
     /// # Errors

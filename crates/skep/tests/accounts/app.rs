@@ -537,9 +537,9 @@ pub(crate) fn app() -> App {
         .database(migrations!("tests/sql/accounts"))
         .state(cheap)
         .state(SecurityLog::new(store))
-        .serve::<(SignUp, SignUpPage, ChoosePassword, SignIn, SecondFactor, SecondFactorPage)>()
-        .serve::<(RequestLink, LinkPage, OpenLink, RequestReset, Reset, SetPassword, ChangePassword)>()
-        .serve::<(ChangeEmail, ConfirmPage, ConfirmEmail, SetUpSecondFactor, TurnOnSecondFactor)>()
-        .serve::<(Sessions, EndSession, SignOut, Profile, Delete)>()
+        .serve(services![SignUp, SignUpPage, ChoosePassword, SignIn, SecondFactor, SecondFactorPage])
+        .serve(services![RequestLink, LinkPage, OpenLink, RequestReset, Reset, SetPassword, ChangePassword])
+        .serve(services![ChangeEmail, ConfirmPage, ConfirmEmail, SetUpSecondFactor, TurnOnSecondFactor])
+        .serve(services![Sessions, EndSession, SignOut, Profile, Delete])
         .require::<Signed<User>>()
 }

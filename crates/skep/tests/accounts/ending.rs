@@ -104,7 +104,7 @@ const SOON: Duration = Duration::from_secs(11);
 impl World {
     fn streaming() -> (Self, Client) {
         let app = app().state(Feed(watch::Sender::new(0)));
-        Self::of(app.serve::<(CreateToken, Me, Events, OpenEvents, TokenEvents, Download)>()).and_ada()
+        Self::of(app.serve(services![CreateToken, Me, Events, OpenEvents, TokenEvents, Download])).and_ada()
     }
 
     fn send(&self, number: u32) {

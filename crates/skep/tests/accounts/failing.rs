@@ -48,7 +48,7 @@ fn comes_again(world: &World, client: &Client, before: &str) {
 }
 
 fn world(app: App) -> World {
-    World::of(app.serve::<(Fail,)>()).and_ada().0
+    World::of(app.serve(services![Fail])).and_ada().0
 }
 
 #[test]

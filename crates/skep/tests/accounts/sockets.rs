@@ -116,7 +116,7 @@ fn what_is_open_ends_with_the_session_of_who_opened_it() {
     for (kind, first, last) in
         [("receiving", &b""[..], CLOSED), ("sending", &b"\x81\x011"[..], CLOSED), ("raw", &b"1"[..], &b""[..])]
     {
-        let (world, other) = World::of(app().serve::<(Socket,)>().state(Feed(watch::Sender::new(0)))).and_ada();
+        let (world, other) = World::of(app().serve(services![Socket]).state(Feed(watch::Sender::new(0)))).and_ada();
         let (local, client) = (world.site.local(), world.client());
         sign_in(&client, PASSWORD);
         let (mut task, sent) = open(&local, &client, kind);

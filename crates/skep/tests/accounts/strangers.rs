@@ -359,7 +359,7 @@ impl Handle for ResetTyped {
 #[test]
 fn who_signs_in_without_a_name_is_known_by_none() {
     // Users may choose what they are called, and this one is called like Ada's address.
-    let (world, _) = World::of(app::app().serve::<(InOtherwise, ResetTyped)>()).and_ada();
+    let (world, _) = World::of(app::app().serve(services![InOtherwise, ResetTyped])).and_ada();
     let eve = world.at("192.0.2.77");
     assert_eq!(eve.post("/in-otherwise", &[]).text(), "welcome");
     let guesses = (0..30).filter(|_| guess(&eve) == 422).count();
@@ -368,7 +368,7 @@ fn who_signs_in_without_a_name_is_known_by_none() {
 
 #[test]
 fn a_mail_goes_to_an_address_alone() {
-    let (world, _) = World::of(app::app().serve::<(InOtherwise, ResetTyped)>()).and_ada();
+    let (world, _) = World::of(app::app().serve(services![InOtherwise, ResetTyped])).and_ada();
     let stranger = world.at("192.0.2.1");
     let ask = |email: &str| stranger.post("/reset-typed", &[("email", email)]).status().as_u16();
     for email in ["x1 <ada@example.org>", "\"x2\" <ada@example.org>", "ada@example.org, bob@example.org", "ada", ""] {

@@ -162,6 +162,6 @@ pub(crate) fn app() -> App {
     App::new()
         .database(migrations!("tests/sql/oidc"))
         .settings::<Login>()
-        .serve::<(SignIn, SignInAgain, Callback, Profile, ShowKey)>()
+        .serve(services![SignIn, SignInAgain, Callback, Profile, ShowKey])
         .require::<Signed<User>>()
 }

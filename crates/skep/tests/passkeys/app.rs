@@ -257,7 +257,16 @@ pub(crate) fn app() -> App {
     App::new()
         .database(migrations!("tests/sql/passkeys"))
         .state(SecurityLog::new(store))
-        .serve::<(NewPasskey, NewSecondFactor, AddPasskey, RemovePasskey)>()
-        .serve::<(SignInPage, SignInOptions, SignInWithPasskey, SignIn, SecondFactorOptions, SecondFactor, Profile, Vault)>()
+        .serve(services![NewPasskey, NewSecondFactor, AddPasskey, RemovePasskey])
+        .serve(services![
+            SignInPage,
+            SignInOptions,
+            SignInWithPasskey,
+            SignIn,
+            SecondFactorOptions,
+            SecondFactor,
+            Profile,
+            Vault
+        ])
         .require::<Signed<User>>()
 }

@@ -120,7 +120,7 @@ fn sessions_and_tokens_are_not_those_of_the_next_account_with_their_number() {
         let mut setup = Setup::default();
         setup.database = Some(Secret::new(shared().address()));
         setup.temporary_database = true;
-        let app = App::new().serve::<(In, CreateToken, Me, ApiMe)>().database(MIGRATIONS);
+        let app = App::new().serve(services![In, CreateToken, Me, ApiMe]).database(MIGRATIONS);
         let site: Arc<Site> = Arc::new(app.open(setup).unwrap());
         let (client, program) = (Client::of_site(&site), Client::of_site(&site));
         client.post("/in", &[]);

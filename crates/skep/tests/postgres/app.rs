@@ -93,7 +93,7 @@ impl Handle for Write {
 }
 
 fn app() -> App {
-    App::new().serve::<(Pairs, Page, Add, Write)>().database(MIGRATIONS)
+    App::new().serve(services![Pairs, Page, Add, Write]).database(MIGRATIONS)
 }
 
 fn setup(cluster: &Cluster) -> Setup {

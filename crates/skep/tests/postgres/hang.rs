@@ -165,7 +165,7 @@ fn a_write_in_doubt_says_so_and_pages_show_what_became_of_it() {
     let mut setup = Setup::default();
     (setup.database, setup.temporary_database) = (Some(Secret::new(cluster.address())), true);
     setup.sql = options();
-    let site = Arc::new(App::new().serve::<(Pairs, Add)>().database(MIGRATIONS).open(setup).unwrap());
+    let site = Arc::new(App::new().serve(services![Pairs, Add]).database(MIGRATIONS).open(setup).unwrap());
     let client = Client::of_site(&site);
     let rows = || site.db().write(|db| db.all::<String>("select value from pair order by key")).unwrap().join(",");
     for key in 1..=3 {

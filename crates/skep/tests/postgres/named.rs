@@ -37,7 +37,7 @@ fn one_is_of_postgresql_and_the_first_is_of_sqlite() {
     let mut setup = Setup::default();
     setup.temporary_database = true;
     setup.databases.insert("pairs".to_owned(), Secret::new(shared().address()));
-    let app = App::new().serve::<(Add,)>().database(MIGRATIONS).database_of::<Pairs>();
+    let app = App::new().serve(services![Add]).database(MIGRATIONS).database_of::<Pairs>();
     let client = Client::with_setup(app, setup);
     let said = client.post("/pairs/1", &[]);
     assert!(said.text().starts_with("3.") && said.text().contains(", PostgreSQL "), "{}", said.text());

@@ -74,7 +74,7 @@ impl Handle for Write {
 }
 
 fn app() -> App {
-    App::new().serve::<(Pairs, Add, Write)>().database(MIGRATIONS)
+    App::new().serve(services![Pairs, Add, Write]).database(MIGRATIONS)
 }
 
 fn site((primary, standby): &(Cluster, Cluster), lag: Duration) -> Arc<Site> {

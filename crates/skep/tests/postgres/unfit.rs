@@ -89,7 +89,7 @@ impl Handle for Fault {
 fn client() -> Client {
     let mut setup = Setup::default();
     (setup.database, setup.temporary_database) = (Some(Secret::new(shared().address())), true);
-    Client::with_setup(App::new().serve::<(Store, Fault)>().database(ROWS), setup)
+    Client::with_setup(App::new().serve(services![Store, Fault]).database(ROWS), setup)
 }
 
 /// Columns, and texts that they cannot hold.

@@ -53,7 +53,7 @@ impl Handle for Numbers {
 }
 
 fn app() -> App {
-    App::new().serve::<(Language, Change, Delete, Numbers)>().trust_origin("https://partner.example")
+    App::new().serve(services![Language, Change, Delete, Numbers]).trust_origin("https://partner.example")
 }
 
 fn allowed(method: Method, fields: &[(&str, &str)]) -> bool {
@@ -203,7 +203,7 @@ impl Handle for Crumb {
 
 #[test]
 fn the_defaults_of_a_cookie_are_the_safe_ones() {
-    let client = Client::new(App::new().serve::<(Crumb,)>().base_url("https://example.org"));
+    let client = Client::new(App::new().serve(services![Crumb]).base_url("https://example.org"));
     let expected = "a=b; Path=/; SameSite=Lax; HttpOnly; Secure";
     assert_eq!(client.get("/cookies/a").header("set-cookie"), Some(expected));
 }
@@ -218,7 +218,7 @@ fn a_cookie_is_found_among_others_and_one_that_is_no_text_hides_none() {
         ("e", "Some(\"5\")"),
         ("f", "None"),
     ] {
-        let client = Client::new(App::new().serve::<(Crumb,)>());
+        let client = Client::new(App::new().serve(services![Crumb]));
         let request = client.request(Method::GET, &format!("/cookies/{name}")).header("cookie", "aa=1; a=\"2\";b=3");
         let request = request.header("cookie", "c=4").header("cookie", "theme=d\u{fc}nkel; e=5; f=\u{e9}");
         assert_eq!(request.send().text(), expected, "{name}");

@@ -6,7 +6,7 @@ use skep::test::Client;
 use skep::{HeaderName, HeaderValue, Method, Setup};
 
 /// Each says its name, and what it was given.
-macro_rules! services {
+macro_rules! declare {
     ($($method:ident $path:literal $([$when:literal])? $name:ident { $($field:ident: $type:ty),* })*) => {$(
         #[derive(Service)]
         #[service($method $path $(, when = $when)?)]
@@ -34,13 +34,13 @@ fn complaint(app: App) -> String {
 
 #[test]
 fn the_most_literal_path_wins() {
-    services! {
+    declare! {
         GET "/a/{*rest}" Rest { rest: String }
         GET "/a/{one}" One { one: String }
         GET "/a/new" New {}
         GET "/a/{other}/b" Under { other: String }
     }
-    let client = Client::new(App::new().serve::<(Rest, One, New, Under)>());
+    let client = Client::new(App::new().serve(services![Rest, One, New, Under]));
     for (path, expected) in [
         ("/a/new", "New"),
         ("/a/old", "One"),
@@ -58,7 +58,7 @@ fn the_most_literal_path_wins() {
 
 #[test]
 fn a_path_with_half_an_escape_is_a_bad_request_wherever_it_leads() {
-    services! {
+    declare! {
         GET "/a/{*rest}" Rest { rest: String }
     }
     struct Echo;
@@ -67,7 +67,7 @@ fn a_path_with_half_an_escape_is_a_bad_request_wherever_it_leads() {
             Box::pin(async move { Ok(Response::text(request.parts.uri.path().to_owned())) })
         }
     }
-    let app = App::new().serve::<(Rest,)>().mount("/mounted", Echo);
+    let app = App::new().serve(services![Rest]).mount("/mounted", Echo);
     let client = Client::new(app);
     for path in ["/a/%", "/a/%4", "/a/%zz", "/mounted/%zz", "/nowhere/%u0041"] {
         let response = client.get(path);
@@ -81,13 +81,13 @@ fn a_path_with_half_an_escape_is_a_bad_request_wherever_it_leads() {
 
 #[test]
 fn methods_then_required_parameters_tell_services_apart() {
-    services! {
+    declare! {
         GET "/" List {}
         GET "/" Search { q: String }
         GET "/" Exact { exact: String, q: String }
         POST "/" Create {}
     }
-    let client = Client::new(App::new().serve::<(List, Search, Exact, Create)>());
+    let client = Client::new(App::new().serve(services![List, Search, Exact, Create]));
     for (method, target, expected) in [
         (Method::GET, "/", "List"),
         (Method::HEAD, "/?q=1", "Search"),
@@ -103,23 +103,23 @@ fn methods_then_required_parameters_tell_services_apart() {
 
 #[test]
 fn a_query_that_fits_no_service_is_a_bad_request() {
-    services! {
+    declare! {
         GET "/" A { a: String }
         GET "/" B { b: String }
     }
-    let client = Client::new(App::new().serve::<(A, B)>());
+    let client = Client::new(App::new().serve(services![A, B]));
     assert_eq!(answer(&client, Method::GET, "/?c=1"), "400");
 }
 
 #[test]
 fn a_fixed_value_tells_services_apart() {
-    services! {
+    declare! {
         POST "/" Rename {}
         POST "/" ["action=delete"] Delete {}
         POST "/" ["action=archive"] Archive {}
         PUT "/" ["action=x"] Alone {}
     }
-    let client = Client::new(App::new().serve::<(Rename, Delete, Archive, Alone)>());
+    let client = Client::new(App::new().serve(services![Rename, Delete, Archive, Alone]));
     for (method, target, expected) in [
         (Method::POST, "/", "Rename"),
         (Method::POST, "/?action=delete", "Delete"),
@@ -134,25 +134,25 @@ fn a_fixed_value_tells_services_apart() {
 
 #[test]
 fn services_that_cannot_be_distinguished_are_named() {
-    services! {
+    declare! {
         GET "/{page}" Article { page: String }
         GET "/{name}" Page { name: String }
         GET "/" A { q: String }
         POST "/" ["action=delete"] Delete {}
         POST "/" ["action=delete"] Remove {}
     }
-    let text = complaint(App::new().serve::<(Article,)>().serve::<(Page,)>());
+    let text = complaint(App::new().serve(services![Article]).serve(services![Page]));
     assert!(text.contains("Article (GET /{page}) and Page (GET /{name}) cannot be distinguished"), "{text}");
-    let text = complaint(App::new().serve::<(A,)>().serve::<(A,)>());
+    let text = complaint(App::new().serve(services![A]).serve(services![A]));
     assert!(text.contains("A (GET /) is served twice: name it once"), "{text}");
-    let text = complaint(App::new().serve::<(Delete,)>().serve::<(Remove,)>());
+    let text = complaint(App::new().serve(services![Delete]).serve(services![Remove]));
     let expected = "Delete (POST /) and Remove (POST /) cannot be distinguished: both require action=delete";
     assert!(text.contains(expected), "{text}");
 }
 
 #[test]
 fn a_link_that_would_lead_to_another_service_is_named() {
-    services! {
+    declare! {
         GET "/" List {}
         GET "/" Filtered { q: Option<String> }
         GET "/" Search { q: String }
@@ -163,13 +163,13 @@ fn a_link_that_would_lead_to_another_service_is_named() {
         POST "/" Do { action: String }
         POST "/" ["action=delete"] Delete {}
     }
-    let text = complaint(App::new().serve::<(Filtered, Search)>());
+    let text = complaint(App::new().serve(services![Filtered, Search]));
     assert!(text.contains("a link to Filtered with q would lead to Search"), "{text}");
     // Of as many required, either might come first.
-    let text = complaint(App::new().serve::<(A, B)>());
+    let text = complaint(App::new().serve(services![A, B]));
     assert!(text.contains("a link to A with b would lead to B"), "{text}");
     // The one that requires more is asked first, whatever the other takes.
-    App::new().serve::<(List, Paged, Tagged)>().check(&Setup::default()).unwrap();
-    let text = complaint(App::new().serve::<(Do, Delete)>());
+    App::new().serve(services![List, Paged, Tagged]).check(&Setup::default()).unwrap();
+    let text = complaint(App::new().serve(services![Do, Delete]));
     assert!(text.contains("a link to Do with action=delete would lead to Delete"), "{text}");
 }

@@ -46,7 +46,7 @@ impl Handle for PostTagged {
 fn the_conditions_of_a_request_are_judged_by_the_handlers_own_validators() {
     const OLD: &str = "Thu, 01 Jan 2015 00:00:00 GMT";
     const NEW: &str = "Fri, 01 Jan 2016 00:00:00 GMT";
-    let client = Client::new(App::new().serve::<(Tagged, PostTagged)>());
+    let client = Client::new(App::new().serve(services![Tagged, PostTagged]));
     let (strong, weak) = ("etag=%22a%22", "etag=W/%22a%22");
     for (query, fields, status) in [
         (strong, &[][..], 200),
@@ -164,7 +164,7 @@ fn a_cookie_that_no_browser_keeps_is_an_error_where_it_is_set() {
         for (is_secure, status) in [(true, encrypted), (false, plain)] {
             let mut setup = skep::Setup::default();
             (setup.temporary_database, setup.secure_cookies) = (true, is_secure);
-            let client = Client::with_setup(App::new().serve::<(SetCookies,)>(), setup);
+            let client = Client::with_setup(App::new().serve(services![SetCookies]), setup);
             assert_eq!(client.get(&format!("/set?{query}")).status(), status, "{query} {is_secure}");
         }
     }

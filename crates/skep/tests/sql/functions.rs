@@ -136,7 +136,7 @@ fn a_panic_in_it_is_an_answer_of_500_and_not_the_end_of_the_handlers_own() {
         }
     }
 
-    let client = skep::test::Client::new(App::new().serve::<(Page,)>().database(MIGRATIONS));
+    let client = skep::test::Client::new(App::new().serve(services![Page]).database(MIGRATIONS));
     let answer = client.get("/panic");
     assert_eq!(answer.status(), 500);
     let cause = answer.cause().unwrap();

@@ -79,7 +79,7 @@ impl Handle for Nowhere {
 }
 
 fn app() -> App {
-    App::new().serve::<(Visits, Visit, Nowhere)>().database(HIVES).database_of::<Counters>()
+    App::new().serve(services![Visits, Visit, Nowhere]).database(HIVES).database_of::<Counters>()
 }
 
 #[test]

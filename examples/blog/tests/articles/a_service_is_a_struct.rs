@@ -51,7 +51,7 @@ impl Handle for Search {
 
 #[test]
 fn the_query_decides_which_service_is_called() {
-    let client = skep::test::Client::new(App::new().serve::<(Books, Search)>());
+    let client = skep::test::Client::new(App::new().serve(services![Books, Search]));
     assert_eq!(client.get("/books").text(), "all books");
     assert_eq!(client.get("/books?q=bees").text(), "books about bees");
 }

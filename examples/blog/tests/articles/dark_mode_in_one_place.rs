@@ -53,7 +53,7 @@ html! { html lang="en" data-scheme=[name] { (head) (body) } }
 
 #[test]
 fn the_choice_is_in_the_page() {
-    let client = skep::test::Client::new(App::new().serve::<(Home, Choose)>());
+    let client = skep::test::Client::new(App::new().serve(services![Home, Choose]));
     let answer = client.post("/scheme", &[("scheme", "dark")]);
     assert!(answer.text().contains(r#"data-scheme="dark""#), "{}", answer.text());
 }

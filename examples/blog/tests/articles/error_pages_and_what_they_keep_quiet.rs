@@ -38,7 +38,7 @@ fn failed(failure: &Failure) -> Html<Document> {
 }
 
 fn app() -> App {
-    App::new().serve::<(Menu,)>().error_page(failed)
+    App::new().serve(services![Menu]).error_page(failed)
 }
 
 #[derive(Service)]

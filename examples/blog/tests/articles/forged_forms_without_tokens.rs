@@ -28,8 +28,8 @@ struct Report;
 
 fn app() -> App {
 // Pages of a partner may send us forms.
-let app = App::new().serve::<(Booking,)>().trust_origin("https://partner.example");
-app.serve::<(Report,)>()
+let app = App::new().serve(services![Booking]).trust_origin("https://partner.example");
+app.serve(services![Report])
 }
 
 use skep::Method;

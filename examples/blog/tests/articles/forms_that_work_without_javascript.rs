@@ -45,7 +45,7 @@ impl Handle for Reply {
 
 #[test]
 fn a_faulty_reply_is_shown_again() {
-    let client = skep::test::Client::new(App::new().serve::<(Invitation, Reply)>());
+    let client = skep::test::Client::new(App::new().serve(services![Invitation, Reply]));
     let answer = client.post("/party", &[("name", "Ann"), ("guests", "7")]);
     assert_eq!(answer.status(), 422);
     assert!(answer.text().contains("Ann"));

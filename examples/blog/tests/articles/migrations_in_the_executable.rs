@@ -4,7 +4,7 @@ use skep::prelude::*;
 use skep::sql::migrations;
 
 fn app() -> App {
-    App::new().serve::<(Plots,)>().database(migrations!("migrations"))
+    App::new().serve(services![Plots]).database(migrations!("migrations"))
 }
 
 #[derive(Service)]

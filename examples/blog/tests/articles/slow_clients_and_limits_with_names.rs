@@ -28,7 +28,7 @@ impl Handle for Entry {
 
 #[test]
 fn each_service_has_a_limit_of_its_own() {
-    let client = skep::test::Client::new(App::new().serve::<(Entry, Upload)>());
+    let client = skep::test::Client::new(App::new().serve(services![Entry, Upload]));
     assert_eq!(client.post("/guestbook", &[("text", &"x".repeat(20_000))]).status(), 413);
     let photo = client.request(skep::Method::POST, "/photos").body("image/jpeg", vec![0u8; 20_000]).send();
     assert_eq!(photo.text(), "20000 bytes, thank you");

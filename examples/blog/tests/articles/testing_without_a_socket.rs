@@ -73,7 +73,7 @@ impl Handle for Broken {
 }
 
 fn app() -> App {
-    App::new().serve::<(Door, Book, Sign, OldBook, Entry, Broken)>()
+    App::new().serve(services![Door, Book, Sign, OldBook, Entry, Broken])
 }
 
 use skep::test::Client;

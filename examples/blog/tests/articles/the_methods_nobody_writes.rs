@@ -13,7 +13,7 @@ impl Handle for Home {
 }
 
 fn app() -> App {
-    App::new().serve::<(Home,)>()
+    App::new().serve(services![Home])
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Handle for Brew {
 }
 
 fn app() -> App {
-    App::new().name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")).serve::<(Shelf, Brew)>()
+    App::new().name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")).serve(services![Shelf, Brew])
 }
 
 fn main() -> ExitCode {

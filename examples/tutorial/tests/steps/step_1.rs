@@ -14,7 +14,7 @@ impl Handle for Index {
 }
 
 fn app() -> App {
-    App::new().name("guestbook", "0.1.0").serve::<(Index,)>()
+    App::new().name("guestbook", "0.1.0").serve(services![Index])
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl Handle for Show {
 }
 
 fn app() -> App {
-    App::new().name("guestbook", "0.1.0").serve::<(Index, Show)>()
+    App::new().name("guestbook", "0.1.0").serve(services![Index, Show])
 }
 
 #[test]

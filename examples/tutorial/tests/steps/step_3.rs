@@ -66,7 +66,7 @@ impl Handle for Show {
 }
 
 fn app() -> App {
-    App::new().name("guestbook", "0.1.0").serve::<(Index, Show)>().database(migrations!("migrations"))
+    App::new().name("guestbook", "0.1.0").serve(services![Index, Show]).database(migrations!("migrations"))
 }
 
 #[test]

@@ -98,7 +98,7 @@ impl Handle for Sign {
 }
 
 fn app() -> App {
-    App::new().name("guestbook", "0.1.0").serve::<(Index, Show, Sign)>().database(migrations!("migrations"))
+    App::new().name("guestbook", "0.1.0").serve(services![Index, Show, Sign]).database(migrations!("migrations"))
 }
 
 #[test]

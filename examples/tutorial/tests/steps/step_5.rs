@@ -122,7 +122,10 @@ impl Handle for Forget {
 }
 
 fn app() -> App {
-    App::new().name("guestbook", "0.1.0").serve::<(Index, Show, Sign, Forget)>().database(migrations!("migrations"))
+    App::new()
+        .name("guestbook", "0.1.0")
+        .serve(services![Index, Show, Sign, Forget])
+        .database(migrations!("migrations"))
 }
 
 #[test]

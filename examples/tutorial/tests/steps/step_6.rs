@@ -141,7 +141,7 @@ impl Handle for Forget {
 fn app() -> App {
     App::new()
         .name("guestbook", "0.1.0")
-        .serve::<(Index, Show, Sign, Forget)>()
+        .serve(services![Index, Show, Sign, Forget])
         .files("/static", Static::files())
         .database(migrations!("migrations"))
 }

@@ -148,7 +148,7 @@ fn delete_old(site: &Site) -> Result<()> {
 fn app() -> App {
     App::new()
         .name("guestbook", "0.1.0")
-        .serve::<(Index, Show, Sign, Forget)>()
+        .serve(services![Index, Show, Sign, Forget])
         .files("/static", Static::files())
         .database(migrations!("migrations"))
         .every("delete old entries", Duration::from_hours(1), delete_old)

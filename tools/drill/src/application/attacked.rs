@@ -10,11 +10,12 @@ use skep::prelude::*;
 use skep::session::Key;
 use skep::websocket::WebSocket;
 
-/// All of them but those of [`Once`].
-pub(super) type Attacked = (Large, Shop, Order, Attach, Write, Begin, SignIn, Who, Article, Busy, Messages);
+/// All of them but those of [`ONCE`].
+pub(super) const ATTACKED: skep::Services =
+    skep::services![Large, Shop, Order, Attach, Write, Begin, SignIn, Who, Article, Busy, Messages];
 
 /// A form that is accepted once. `prefork` without a database does not start with it.
-pub(super) type Once = (Checkout, Pay);
+pub(super) const ONCE: skep::Services = skep::services![Checkout, Pay];
 
 /// A response of 100 KB.
 #[derive(Service)]

@@ -30,7 +30,7 @@ impl Handle for Hello {
 #[must_use]
 pub fn app() -> App {
     App::new()
-        .serve::<(Hello, hold::Hold, page::Page, table::LookUp)>()
+        .serve(services![Hello, hold::Hold, page::Page, table::LookUp])
         .database(migrations!("migrations"))
         .state(page::Template::read())
         .state(table::Table::make())

@@ -20,8 +20,8 @@ const MIGRATIONS: Migrations = Migrations::new(&[]).with_postgres(&Migrations::n
 fn main() -> ExitCode {
     skep_server::run(|| {
         App::new()
-            .serve::<(list::List, list::Writing, list::Tagged)>()
-            .serve::<(world::Db, world::Queries, world::Updates, fortune::Fortunes)>()
+            .serve(skep::services![list::List, list::Writing, list::Tagged])
+            .serve(skep::services![world::Db, world::Queries, world::Updates, fortune::Fortunes])
             .database(MIGRATIONS)
     })
 }

@@ -41,5 +41,5 @@ fn heap() -> Heap {
 }
 
 fn main() -> ExitCode {
-    skep_server::run(|| App::new().serve::<(Hello,)>().state(heap()))
+    skep_server::run(|| App::new().serve(services![Hello]).state(heap()))
 }

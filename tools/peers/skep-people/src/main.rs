@@ -17,12 +17,12 @@ const UNUSED: &str = "one run asks for accounts, another for sessions alone";
 fn main() -> ExitCode {
     let has_accounts = std::env::var_os("PEOPLE_ACCOUNTS").is_some();
     skep_server::run(move || {
-        let app = App::new().database(migrations!("migrations")).serve::<(Page,)>();
+        let app = App::new().database(migrations!("migrations")).serve(services![Page]);
         // Sessions in a cookie are refused to an application with accounts.
         if has_accounts {
-            app.serve::<(EnterAsUser, UserPage)>().allow_unmounted::<(Enter, SessionPage)>(UNUSED)
+            app.serve(services![EnterAsUser, UserPage]).allow_unmounted(services![Enter, SessionPage], UNUSED)
         } else {
-            app.serve::<(Enter, SessionPage)>().allow_unmounted::<(EnterAsUser, UserPage)>(UNUSED)
+            app.serve(services![Enter, SessionPage]).allow_unmounted(services![EnterAsUser, UserPage], UNUSED)
         }
     })
 }

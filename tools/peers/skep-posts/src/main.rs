@@ -20,9 +20,9 @@ fn main() -> ExitCode {
     };
     skep_server::run(|| {
         App::new()
-            .serve::<(counters::Hello, counters::Count)>()
-            .serve::<(list::Page, list::Empty, list::Writing, list::Tagged)>()
-            .serve::<(files::Twice, files::Once, files::BySession)>()
+            .serve(skep::services![counters::Hello, counters::Count])
+            .serve(skep::services![list::Page, list::Empty, list::Writing, list::Tagged])
+            .serve(skep::services![files::Twice, files::Once, files::BySession])
             .files("/static", Files::dir(&folder))
             .database(migrations!("migrations"))
             .state(files::Public::new(folder))

@@ -23,8 +23,8 @@ fn main() -> ExitCode {
     let is_many = std::env::var("TASKS_ROUTES").is_ok_and(|routes| routes == "200");
     skep_server::run(move || {
         let app = App::new()
-            .serve::<(plain::Hello, plain::Echo, json::List, form::Sign, session::Home)>()
-            .serve::<(page::Page, page::CachedPage)>()
+            .serve(skep::services![plain::Hello, plain::Echo, json::List, form::Sign, session::Home])
+            .serve(skep::services![page::Page, page::CachedPage])
             .files("/files", Files::dir(&folder))
             .state(page::Text::read(&folder));
         routes::mount(app, is_many)

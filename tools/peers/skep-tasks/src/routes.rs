@@ -1,5 +1,6 @@
 //! 200 services that differ in their path, or the first two of them.
 
+use skep::Services;
 use skep::prelude::*;
 
 fn part(id: u32) -> Response {
@@ -8,8 +9,8 @@ fn part(id: u32) -> Response {
 
 /// Mounts all, or the first two.
 pub(crate) fn mount(app: App, is_many: bool) -> App {
-    let app = app.serve::<Few>();
-    if is_many { rest(app) } else { no_rest(app) }
+    let app = app.serve(FEW);
+    if is_many { app.serve(REST) } else { app.allow_unmounted(REST, "few routes are asked for") }
 }
 
 include!(concat!(env!("OUT_DIR"), "/parts.rs"));

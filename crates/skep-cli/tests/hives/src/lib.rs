@@ -17,9 +17,16 @@ pub const MIGRATIONS: Migrations = migrations!("migrations");
 #[must_use]
 pub fn app() -> App {
     App::new()
-        .serve::<(pages::Hives, pages::Visits, pages::AddHive, pages::AddVisit, pages::Move, pages::Latest)>()
-        .serve::<(honey::Honey, honey::Fill, honey::Eat, honey::Total)>()
-        .serve::<(desk::Merge, desk::Ask)>()
+        .serve(skep::services![
+            pages::Hives,
+            pages::Visits,
+            pages::AddHive,
+            pages::AddVisit,
+            pages::Move,
+            pages::Latest
+        ])
+        .serve(skep::services![honey::Honey, honey::Fill, honey::Eat, honey::Total])
+        .serve(skep::services![desk::Merge, desk::Ask])
         .database(MIGRATIONS)
 }
 

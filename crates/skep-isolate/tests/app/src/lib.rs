@@ -31,9 +31,9 @@ fn file() -> skep::Body {
 pub fn app() -> App {
     App::new()
         .name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
-        .serve::<(Index, Word, Chance, Kept, Notes, Add, Errors, Visit, Visits)>()
-        .serve::<(Parts, Void, Break, Echo, Pieces, Panic, Forever, Fetched, Few)>()
-        .serve::<rules::Services>()
+        .serve(services![Index, Word, Chance, Kept, Notes, Add, Errors, Visit, Visits])
+        .serve(services![Parts, Void, Break, Echo, Pieces, Panic, Forever, Fetched, Few])
+        .serve(rules::SERVICES)
         .languages([Messages::ENGLISH, Messages { language: "de", ..Messages::ENGLISH }])
         .error_page(bodies::sorry)
         .database(migrations!("migrations"))

@@ -140,4 +140,4 @@ impl Handle for Fields {
 }
 
 /// All of them.
-pub(crate) type Services = (Content, RawBody, NameForm, Json, Files, Fields);
+pub(crate) const SERVICES: skep::Services = skep::services![Content, RawBody, NameForm, Json, Files, Fields];

@@ -228,7 +228,7 @@ fn all_lines_of_a_request_carry_its_id_trace_and_user() {
 
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     let text = written("stderr layout=text", || {
-        let client = skep::test::Client::new(App::new().serve::<(Index,)>());
+        let client = skep::test::Client::new(App::new().serve(services![Index]));
         let request =
             client.request(skep::Method::GET, "/").header("traceparent", &format!("00-{trace}-00f067aa0ba902b7-01"));
         assert_eq!(request.send().status(), 500);

@@ -57,7 +57,7 @@ use crate::session::Key;
 ///         Ok(Response::text(format!("{} of {}", claims.subject(), claims.issuer())))
 ///     }
 /// }
-/// # let client = skep::test::Client::new(App::new().serve::<(SignIn, Callback)>());
+/// # let client = skep::test::Client::new(App::new().serve(services![SignIn, Callback]));
 /// # assert_eq!(client.get("/sign-in/example/callback?code=1&state=2").status(), 400);
 /// ```
 ///

@@ -97,7 +97,7 @@ impl Site {
 ///         Ok(Response::html(page))
 ///     }
 /// }
-/// let client = skep::test::Client::new(App::new().serve::<(SignInPage,)>());
+/// let client = skep::test::Client::new(App::new().serve(services![SignInPage]));
 /// assert!(client.get("/sign-in").text().contains("button"));
 /// ```
 #[must_use]

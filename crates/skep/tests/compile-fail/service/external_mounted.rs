@@ -7,5 +7,5 @@ struct Search {
 }
 
 fn main() {
-    let _ = App::new().serve::<(Search,)>();
+    let _ = App::new().serve(services![Search]);
 }

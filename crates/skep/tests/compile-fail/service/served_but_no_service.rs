@@ -3,5 +3,5 @@ use skep::prelude::*;
 struct Plain;
 
 fn main() {
-    let _ = App::new().serve::<(Plain,)>();
+    let _ = App::new().serve(services![Plain]);
 }
