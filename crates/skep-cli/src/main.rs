@@ -1,16 +1,13 @@
 //! The command `skep`.
 //!
-//! `serve` and `compile` are functions of `skep-isolate`. Any other command is an executable, found as cargo finds its
-//! subcommands: `skep NAME` runs `skep-NAME`. See [`subcommand`].
+//! It builds in seconds: what takes long is an executable of its own, found as cargo finds its subcommands. `skep NAME` runs `skep-NAME`, and
+//! `skep serve` runs `skep-wasm serve`. See [`subcommand`].
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-#[cfg(feature = "sql")]
 mod sql;
 mod subcommand;
-#[cfg(feature = "top")]
-mod top;
 
 /// A command that is built in.
 struct Command {
@@ -21,14 +18,7 @@ struct Command {
 }
 
 const COMMANDS: &[Command] = &[
-    #[cfg(feature = "isolate")]
-    Command { name: "serve", about: "serve WebAssembly components", run: skep_isolate::serve },
-    #[cfg(feature = "isolate")]
-    Command { name: "compile", about: "compile a component ahead of time", run: skep_isolate::compile },
-    #[cfg(feature = "sql")]
     Command { name: "sql", about: "check statements of `sql!` on PostgreSQL: sql check", run: sql::run },
-    #[cfg(feature = "top")]
-    Command { name: "top", about: "watch and control a running server in the terminal", run: top::run },
 ];
 
 /// The exit code for a command line that is wrong.
@@ -41,10 +31,13 @@ fn main() -> ExitCode {
         return ExitCode::from(BAD_USAGE);
     };
     match name.to_str() {
-        Some("help" | "--help" | "-h") => {
-            print!("{}", help());
-            ExitCode::SUCCESS
-        }
+        Some("help" | "--help" | "-h") => match arguments.next() {
+            Some(of) => run(&of, vec!["--help".into()]),
+            None => {
+                print!("{}", help());
+                ExitCode::SUCCESS
+            }
+        },
         Some("--version" | "-V") => {
             println!("skep {}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
@@ -59,7 +52,7 @@ fn run(name: &OsStr, arguments: Vec<OsString>) -> ExitCode {
     }
     match subcommand::find(name) {
         Some(file) => {
-            eprintln!("skep: {} does not start: {}", file.display(), subcommand::execute(&file, arguments));
+            eprintln!("skep: {} does not start: {}", file.display(), subcommand::execute(&file, name, arguments));
             ExitCode::FAILURE
         }
         None => {
@@ -71,11 +64,9 @@ fn run(name: &OsStr, arguments: Vec<OsString>) -> ExitCode {
 
 fn help() -> String {
     let built_in = COMMANDS.iter().map(|command| format!("  {:9} {}\n", command.name, command.about));
-    let mut text = format!("usage: skep COMMAND [ARGUMENT...]\n\n{}", built_in.collect::<String>());
-    let found = subcommand::list();
-    if !found.is_empty() {
-        text += "\nsubcommands, from the folder of skep and from PATH:\n\n";
-        text.extend(found.iter().map(|name| format!("  {name:9} {}\n", subcommand::about(name))));
-    }
-    text + "\n`skep COMMAND --help` describes a command.\n"
+    format!(
+        "usage: skep COMMAND [ARGUMENT...]\n\n{}\nexecutables of their own, in the folder of skep or in PATH:\n\n{}\n`skep COMMAND --help` describes a command.\n",
+        built_in.collect::<String>(),
+        subcommand::list()
+    )
 }

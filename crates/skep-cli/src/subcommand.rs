@@ -1,6 +1,7 @@
 //! Commands that are executables of their own: `skep-NAME`, in the folder of `skep` or else in a folder of `PATH`.
 //!
-//! The executable replaces this process. It gets the arguments after `NAME`, and the path of `skep` in the variable `SKEP`.
+//! The executable replaces this process. It gets the arguments after `NAME`, and the path of `skep` in the variable `SKEP`. One of ours may
+//! have several commands; it gets their name, too.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -12,11 +13,42 @@ use std::process::Command;
 
 const PREFIX: &str = "skep-";
 
-/// Those of the project, which `tools/` builds.
-const OURS: [(&str, &str); 2] = [
-    ("bench", "load servers, and compare what they cost"),
-    ("drill", "re-enact failures under load, and report what was lost"),
+/// A command of the project that is not built in.
+struct Ours {
+    name: &'static str,
+    about: &'static str,
+    executable: &'static str,
+    /// The folder of its package.
+    package: &'static str,
+}
+
+const OURS: [Ours; 5] = [
+    ours("serve", "serve WebAssembly components", "skep-wasm", "crates/skep-wasm"),
+    ours("compile", "compile a component ahead of time", "skep-wasm", "crates/skep-wasm"),
+    ours("top", "watch and control a running server in the terminal", "skep-top", "crates/skep-top"),
+    ours("bench", "load servers, and compare what they cost", "skep-bench", "tools/bench"),
+    ours("drill", "re-enact failures under load, and report what was lost", "skep-drill", "tools/drill"),
 ];
+
+const fn ours(name: &'static str, about: &'static str, executable: &'static str, package: &'static str) -> Ours {
+    Ours { name, about, executable, package }
+}
+
+impl Ours {
+    fn named(name: &OsStr) -> Option<&'static Self> {
+        OURS.iter().find(|ours| ours.name == name)
+    }
+
+    /// It has other commands, too, and receives the name of the one that is meant.
+    fn is_one_of_several(&self) -> bool {
+        self.executable.strip_prefix(PREFIX) != Some(self.name)
+    }
+
+    /// How to get it, in a clone of Skep.
+    fn install(&self) -> String {
+        format!("cargo install --locked --path {}", self.package)
+    }
+}
 
 /// The executable of this subcommand.
 pub(crate) fn find(name: &OsStr) -> Option<PathBuf> {
@@ -25,45 +57,64 @@ pub(crate) fn find(name: &OsStr) -> Option<PathBuf> {
     }
     let mut file = OsString::from(PREFIX);
     file.push(name);
+    let file = Ours::named(name).map_or(file, |ours| ours.executable.into());
     folders().into_iter().map(|folder| folder.join(&file)).find(|file| is_executable(file))
 }
 
-/// Replaces this process by the executable; returns only if that fails.
-pub(crate) fn execute(file: &Path, arguments: Vec<OsString>) -> io::Error {
+/// Replaces this process by the executable of this subcommand; returns only if that fails.
+pub(crate) fn execute(file: &Path, name: &OsStr, arguments: Vec<OsString>) -> io::Error {
     let mut command = Command::new(file);
     if let Ok(this) = std::env::current_exe() {
         command.env("SKEP", this);
     }
+    if Ours::named(name).is_some_and(Ours::is_one_of_several) {
+        command.arg(name);
+    }
     command.args(arguments).exec()
 }
 
-/// The names of all subcommands that can be found, sorted.
-pub(crate) fn list() -> BTreeSet<String> {
+/// A line of the help text for each subcommand: ours, with how to get those that are not there, and what else can be found.
+pub(crate) fn list() -> String {
+    let ours = |ours: &Ours| match find(OsStr::new(ours.name)) {
+        Some(_) => format!("  {:9} {}\n", ours.name, ours.about),
+        None => format!("  {:9} {}; not installed: `{}`\n", ours.name, ours.about, ours.install()),
+    };
     let files = folders().into_iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
     let executables = files.map(|file| file.path()).filter(|file| is_executable(file));
-    executables.filter_map(|file| Some(file.file_name()?.to_str()?.strip_prefix(PREFIX)?.to_owned())).collect()
+    let names = executables.filter_map(|file| Some(file.file_name()?.to_str()?.strip_prefix(PREFIX)?.to_owned()));
+    let is_ours = |name: &String| OURS.iter().any(|ours| ours.executable.strip_prefix(PREFIX) == Some(name));
+    let others: BTreeSet<String> = names.filter(|name| !is_ours(name)).collect();
+    let others = others.into_iter().map(|name| format!("  {name}\n"));
+    OURS.iter().map(ours).chain(others).collect()
 }
 
-/// One line of the help text; empty for executables that are not ours.
-pub(crate) fn about(name: &str) -> &'static str {
-    OURS.iter().find(|(ours, _)| *ours == name).map_or("", |(_, about)| about)
-}
-
-/// How to get a subcommand of ours that is not there.
+/// How to get a subcommand that is not there.
 pub(crate) fn hint(name: &OsStr) -> String {
-    let Some((name, _)) = OURS.iter().find(|(ours, _)| *ours == name) else {
+    let Some(ours) = Ours::named(name) else {
         return format!(": there is no executable {PREFIX}{} in the folder of skep or in PATH", name.display());
     };
     format!(
-        ": build it with `cargo build --release --manifest-path tools/Cargo.toml -p {PREFIX}{name}`, and put it in the folder of \
-         skep or in PATH"
+        ": it is the executable {}, which is not in the folder of skep, nor in PATH. In a clone of Skep, `{}` makes it",
+        ours.executable,
+        ours.install()
     )
 }
 
+/// The folder of `skep` as it was called, that of the file which a link leads to, and those of `PATH`.
 fn folders() -> Vec<PathBuf> {
-    let own = std::env::current_exe().ok().and_then(|this| this.parent().map(Path::to_owned));
     let path = std::env::var_os("PATH").unwrap_or_default();
-    own.into_iter().chain(std::env::split_paths(&path)).collect()
+    let path = || std::env::split_paths(&path);
+    let this = std::env::current_exe().ok();
+    let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let called: Vec<PathBuf> = match called.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => vec![folder.to_owned()],
+        _ => path().collect(),
+    };
+    // Where a link leads to another version later, what is beside the link goes with it.
+    let is_this = |folder: &PathBuf| this.is_some() && folder.join("skep").canonicalize().ok() == this;
+    let called = called.into_iter().find(is_this);
+    let own = this.as_deref().and_then(Path::parent).map(Path::to_owned);
+    called.into_iter().chain(own).chain(path()).collect()
 }
 
 fn is_executable(file: &Path) -> bool {

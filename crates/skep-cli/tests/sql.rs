@@ -1,6 +1,4 @@
 //! `skep sql check` as a whole, on the application in `hives`.
-#![cfg(feature = "sql")]
-
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -46,6 +46,36 @@ fn the_folder_of_skep_comes_before_path() {
 }
 
 #[test]
+fn an_executable_with_several_commands_gets_the_name_of_one() {
+    for (command, executable, arguments) in [
+        ("serve", "wasm", "serve app.wasm --check"),
+        ("compile", "wasm", "compile app.wasm --check"),
+        ("top", "top", "app.wasm --check"),
+    ] {
+        let folder = with_subcommand(executable, "ours");
+        let copy = folder.path().join("skep");
+        fs::hard_link(SKEP, &copy).or_else(|_| fs::copy(SKEP, &copy).map(drop)).unwrap();
+        let output = skep(&copy, folder.path(), &[command, "app.wasm", "--check"]);
+        assert_eq!(output.status.code(), Some(7));
+        assert_eq!(
+            text(&output.stdout),
+            format!("ours: {arguments} from {}\n", copy.canonicalize().unwrap().display())
+        );
+    }
+}
+
+#[test]
+fn what_is_beside_a_link_comes_before_what_is_beside_the_file() {
+    let (folder, links) = (with_subcommand("greet-test", "file"), with_subcommand("greet-test", "link"));
+    let copy = folder.path().join("skep");
+    fs::hard_link(SKEP, &copy).or_else(|_| fs::copy(SKEP, &copy).map(drop)).unwrap();
+    let link = links.path().join("skep");
+    std::os::unix::fs::symlink(&copy, &link).unwrap();
+    let output = skep(&link, folder.path(), &["greet-test"]);
+    assert!(text(&output.stdout).starts_with("link: "), "{}", text(&output.stdout));
+}
+
+#[test]
 fn an_error_says_how_to_get_a_subcommand() {
     let empty = tempfile::tempdir().unwrap();
     let copy = empty.path().join("skep");
@@ -53,7 +83,11 @@ fn an_error_says_how_to_get_a_subcommand() {
     let output = skep(&copy, empty.path(), &["bench", "--help"]);
     assert_eq!(output.status.code(), Some(2));
     let error = text(&output.stderr);
-    assert!(error.contains("cargo build --release --manifest-path tools/Cargo.toml -p skep-bench"), "{error}");
+    assert!(error.contains("`cargo install --locked --path tools/bench`"), "{error}");
+    let output = skep(&copy, empty.path(), &["serve", "app.wasm"]);
+    let error = text(&output.stderr);
+    assert!(error.contains("`cargo install --locked --path crates/skep-wasm`"), "{error}");
+    assert!(error.contains("serve WebAssembly components; not installed: "), "the help says it, too: {error}");
     let output = skep(&copy, empty.path(), &["no-such-command"]);
     assert!(text(&output.stderr).contains("skep-no-such-command"), "{}", text(&output.stderr));
     assert_eq!(skep(&copy, empty.path(), &["a/b"]).status.code(), Some(2));

@@ -131,7 +131,8 @@ impl Host {
     #[expect(clippy::unused_self, reason = "the same function as with the feature")]
     pub(crate) fn wasi03(&self) -> Result<Self, Error> {
         Err(Error::invalid(
-            "is made for WASI 0.3, which this build of skep does not support: build it with `--features wasi03`, or build the component \
+            "is made for WASI 0.3, which this build of skep-wasm does not support: build it with `--features wasi03` (`cargo install --locked --path \
+             crates/skep-wasm --features wasi03`), or build the component \
              for WASI 0.2 (wasm32-wasip2)",
         ))
     }

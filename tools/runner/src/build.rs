@@ -28,7 +28,7 @@ pub(crate) fn repository() -> &'static Path {
 pub(crate) fn executable(need: Need) -> PathBuf {
     match need {
         Need::Skep(name) => repository().join("target/release").join(name),
-        Need::Cli => repository().join("target/release/skep"),
+        Need::Cli => repository().join("target/release/skep-wasm"),
         Need::Wasmtime => tools().join("target/tools/bin/wasmtime"),
         Need::Peer(name) | Need::Ours(name) => tools().join("target/release").join(name),
         Need::Made(made) => made.result(),
@@ -129,7 +129,7 @@ enum Workspace {
 fn matching(need: Need, workspace: Workspace) -> Option<&'static str> {
     match need {
         Need::Skep(name) if workspace == Workspace::Root => Some(name),
-        Need::Cli if workspace == Workspace::Root => Some("skep-cli"),
+        Need::Cli if workspace == Workspace::Root => Some("skep-wasm"),
         Need::Peer(name) if workspace == Workspace::Peers => Some(name),
         Need::Ours(name) if workspace == Workspace::Tools => Some(name),
         _ => None,

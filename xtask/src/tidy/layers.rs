@@ -245,7 +245,13 @@ const CRATES: &[Layers] = &[
         ],
         upward: &[],
     },
-    Layers { name: "skep-cli", order: &[("commands", &["sql", "subcommand", "top"])], upward: &[] },
+    Layers { name: "skep-wasm", order: &[], upward: &[] },
+    Layers {
+        name: "skep-top",
+        order: &[("feed", &["feed"]), ("screen", &["screen"]), ("drawing", &["draw", "tables"])],
+        upward: &[],
+    },
+    Layers { name: "skep-cli", order: &[("commands", &["new", "sql", "subcommand"])], upward: &[] },
 ];
 
 /// The rule for all crates.

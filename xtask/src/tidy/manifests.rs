@@ -35,8 +35,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("skep-isolate-app", &["skep"]),
-    // The server that the tests of `skep top` watch: `tools/drill`.
-    ("skep-cli", &["skep", "skep-cache", "skep-server", "skep-isolate", "skep-drill", "skep-sql-lock", "skep-units"]),
+    ("skep-wasm", &["skep-server", "skep-isolate"]),
+    // The server that its tests watch: `tools/drill`.
+    ("skep-top", &["skep-units", "skep-server", "skep-drill"]),
+    ("skep-cli", &["skep-sql-lock", "skep-units"]),
 ];
 
 /// Examples stand at the lower end and may name whom they like.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use skep_server::control::{SlotOverview, WorkerOverview};
 use skep_server::control::{ago, bytes, count, micros, nanos, rate, seconds, value};
 
-use super::screen::Screen;
+use crate::screen::Screen;
 
 /// A column: its title, its key in the JSON, its width (0: what is left), and how its values are written.
 type Column = (&'static str, &'static str, u16, Form);

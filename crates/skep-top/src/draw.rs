@@ -8,8 +8,8 @@ use ratatui::widgets::{Paragraph, Tabs};
 use skep_server::control::Overview;
 use skep_server::control::{bytes, rate, seconds};
 
-use super::screen::{Mode, Screen, VIEWS};
-use super::tables;
+use crate::screen::{Mode, Screen, VIEWS};
+use crate::tables;
 
 const KEYS: &str = " q quit  tab 1-7 view  up/down select  l log level  d drain  s swap  u upgrade";
 const PROMPT_KEYS: &str =
@@ -107,5 +107,5 @@ fn draw_message(frame: &mut Frame<'_>, screen: &Screen, area: Rect) {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/top/draw.rs"]
+#[path = "../tests/unit/draw.rs"]
 mod tests;

@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::widgets::TableState;
 
-use super::feed::{News, Rates, Snapshot};
+use crate::feed::{News, Rates, Snapshot};
 
 pub(super) const VIEWS: [&str; 7] = ["Workers", "Services", "Running", "Slow", "Errors", "SQL", "Application"];
 
@@ -157,5 +157,5 @@ impl Screen {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/top/screen.rs"]
+#[path = "../tests/unit/screen.rs"]
 pub(super) mod tests;

@@ -1,4 +1,4 @@
-//! Unit tests of `top::draw`.
+//! Unit tests of `draw`.
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

@@ -14,7 +14,7 @@ use pty_process::Size;
 use rustix::process::{Pid, Signal, kill_process};
 use skep_drill::{APPLICATION, Server, Subject};
 
-const SKEP: &str = env!("CARGO_BIN_EXE_skep");
+const TOP: &str = env!("CARGO_BIN_EXE_skep-top");
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|first| first == APPLICATION) {
@@ -51,7 +51,7 @@ impl Terminal {
     fn start(server: &Server, (rows, columns): (u16, u16)) -> Self {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(Size::new(rows, columns)).unwrap();
-        let command = pty_process::blocking::Command::new(SKEP).arg("top");
+        let command = pty_process::blocking::Command::new(TOP);
         let child = command.current_dir(&server.folder).env("TERM", "xterm-256color").spawn(pts).unwrap();
         let screen = Arc::new(Mutex::new(vt100::Parser::new(side(rows), side(columns), 0)));
         let pty = Arc::new(pty);
@@ -193,10 +193,10 @@ fn signals_restore_the_terminal() {
 
 fn without_a_server_or_a_terminal_it_says_so() {
     let mut server = server(&["--workers", "1"]);
-    let output = Command::new(SKEP).arg("top").current_dir(&server.folder).output().unwrap();
+    let output = Command::new(TOP).current_dir(&server.folder).output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && text.contains("must be a terminal"), "{text}");
-    let output = Command::new(SKEP).args(["top", "--lisen"]).output().unwrap();
+    let output = Command::new(TOP).args(["--lisen"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "there is no such flag");
     let watching = Terminal::start(&server, (24, 80));
     watching.shows("q quit");

@@ -1,4 +1,4 @@
-//! `skep top`: a running server in the terminal, with keys to raise a log level, drain a worker, swap and upgrade.
+//! The command `skep-top`, which `skep top` runs: a running server in the terminal, with keys to raise a log level, drain a worker, swap and upgrade.
 //!
 //! It is a client of the control socket and holds nothing: whatever happens to it, the server does not notice. One thread asks for the
 //! status, one sends each command, and the main thread draws; so it stays usable while the server is slow to reply.
@@ -14,7 +14,6 @@ mod feed;
 mod screen;
 mod tables;
 
-use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -30,8 +29,6 @@ use skep_server::control::Client;
 use feed::{Feed, News};
 use screen::{Reaction, Screen};
 
-use crate::BAD_USAGE;
-
 const HELP: &str = "\
 Usage: skep top [FLAGS]
 
@@ -42,13 +39,21 @@ user: it reads skep.toml and SKEP_* as the server does, and connects to the cont
   --set NAME=VALUE     change a setting, such as data or control, which say where the socket is
 ";
 
+/// The exit code for a command line that is wrong.
+const BAD_USAGE: u8 = 2;
+
 /// How often the main thread looks for signals and news.
 const TICK: Duration = Duration::from_millis(100);
 
 /// Runs until a key or a signal ends it.
-pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
         print!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    if arguments.iter().any(|argument| argument == "--version" || argument == "-V") {
+        println!("skep-top {}", env!("CARGO_PKG_VERSION"));
         return ExitCode::SUCCESS;
     }
     let client = match Client::of_arguments(arguments) {

@@ -1,4 +1,4 @@
-//! Unit tests of `top::screen`.
+//! Unit tests of `screen`.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use skep_server::control::{Overview, SlotOverview, WorkerOverview};
 
 use super::*;
 
-pub(in crate::top) fn snapshot(mpm: &str) -> Snapshot {
+pub(crate) fn snapshot(mpm: &str) -> Snapshot {
     let slot = |number| SlotOverview { number, process: 100 + number, ..SlotOverview::default() };
     let worker = WorkerOverview {
         number: 3,
