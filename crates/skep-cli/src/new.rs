@@ -1,0 +1,270 @@
+//! `skep new`: an application to begin with. It is `examples/starter`, under another name.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::BAD_USAGE;
+
+const HELP: &str = "\
+usage: skep new FOLDER [--path SKEP]
+
+Begin an application: a list, a page, a form and a delete button on a database, with a layout, a style sheet, tests, and
+files for systemd and nginx. The name of the folder is the name of the application.
+
+  --path SKEP   the folder of a clone of Skep, which is not published yet; the one that this command was built from, if
+                it is still there
+";
+
+/// A file of `examples/starter`, and its text.
+macro_rules! files {
+    ($($file:literal),* $(,)?) => {
+        &[$(($file, include_str!(concat!("../../../examples/starter/", $file)))),*]
+    };
+}
+
+const FILES: &[(&str, &str)] = files![
+    ".gitignore",
+    "README.md",
+    "build.rs",
+    "deploy/nginx.conf",
+    "deploy/skep.toml",
+    "deploy/starter.service",
+    "migrations/0001_note.sql",
+    "rustfmt.toml",
+    "src/layout.rs",
+    "src/lib.rs",
+    "src/main.rs",
+    "src/note.rs",
+    "static/icon.svg",
+    "static/style.css",
+    "tests/notes.rs",
+];
+
+/// Names that would hide a crate which the application uses, or which cargo refuses.
+const TAKEN: [&str; 10] =
+    ["alloc", "build", "core", "deps", "examples", "incremental", "proc-macro", "skep", "std", "test"];
+
+/// Words of Rust that are no names of crates, in the order of its reference.
+const KEYWORDS: &str = " as break const continue crate else enum extern false fn for if impl in let loop match mod move mut pub ref \
+    return self static struct super trait true type unsafe use where while async await dyn abstract become box do final gen macro \
+    override priv try typeof unsized virtual yield ";
+
+/// Runs the command.
+pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    let wanted = match read(arguments) {
+        Ok(Some(wanted)) => wanted,
+        Ok(None) => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprint!("skep new: {error}\n\n{HELP}");
+            return ExitCode::from(BAD_USAGE);
+        }
+    };
+    match wanted.create() {
+        Ok(()) => {
+            println!("{}", wanted.done());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("skep new: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Wanted {
+    folder: PathBuf,
+    /// That of the folder, and of the package.
+    name: String,
+    /// The clone of Skep.
+    skep: PathBuf,
+}
+
+/// What the command line asks for; none if it asks for help.
+fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
+    let (mut folder, mut skep) = (None, None);
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("--help" | "-h") => return Ok(None),
+            Some("--path") => {
+                let path = arguments.next().ok_or("--path needs the folder of a clone of Skep")?;
+                skep = Some(PathBuf::from(path));
+            }
+            Some(flag) if flag.starts_with("--path=") => skep = Some(PathBuf::from(&flag["--path=".len()..])),
+            Some(flag) if flag.starts_with('-') => return Err(format!("there is no flag {flag}")),
+            _ if folder.is_some() => return Err(format!("one folder at a time, not \"{}\", too", argument.display())),
+            _ => folder = Some(PathBuf::from(argument)),
+        }
+    }
+    let folder = folder.ok_or("which folder?")?;
+    // "." has a name, too.
+    let named = if folder.file_name().is_some() { None } else { fs::canonicalize(&folder).ok() };
+    let name = named.as_ref().unwrap_or(&folder).file_name().unwrap_or_default();
+    let name = name.to_str().unwrap_or_default().to_owned();
+    check(&name)?;
+    let skep = skep.unwrap_or_else(|| {
+        Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("/")).to_owned()
+    });
+    Ok(Some(Wanted { folder, name, skep }))
+}
+
+/// Whether a package may have this name, and a crate that it depends on has not.
+fn check(name: &str) -> Result<(), String> {
+    let is_word =
+        |word: &str| !word.is_empty() && word.chars().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit());
+    if !name.starts_with(|first: char| first.is_ascii_lowercase()) || !name.split(['-', '_']).all(is_word) {
+        return Err(format!(
+            "\"{name}\" is not the name of an application: expected lower-case letters and digits, and a - or _ between them, such as \"my-shop\""
+        ));
+    }
+    if KEYWORDS.contains(&format!(" {name} ")) {
+        return Err(format!("\"{name}\" is a word of Rust, which no application can be named: choose another name"));
+    }
+    if TAKEN.contains(&name) || name.replace('_', "-").starts_with("skep-") {
+        return Err(format!("\"{name}\" is the name of a crate, or of a folder of cargo's: choose another name"));
+    }
+    Ok(())
+}
+
+impl Wanted {
+    /// Writes all files, or none.
+    fn create(&self) -> Result<(), String> {
+        let is_free =
+            |folder: &Path| folder.read_dir().is_ok_and(|files| files.flatten().all(|file| file.file_name() == ".git"));
+        if self.folder.symlink_metadata().is_ok() && !is_free(&self.folder) {
+            return Err(format!("{} is there already, and is not empty: nothing was written", self.folder.display()));
+        }
+        let (manifest, lock) = self.manifest()?;
+        let mut made = Made::default();
+        let written = self.write(&mut made, &manifest, &lock);
+        written.map_err(|(path, error)| {
+            made.undo();
+            format!("{}: {error}: nothing was written", path.display())
+        })
+    }
+
+    fn write(&self, made: &mut Made, manifest: &str, lock: &str) -> Result<(), (PathBuf, io::Error)> {
+        let own =
+            [("Cargo.toml", manifest), ("Cargo.lock", lock)].map(|(file, text)| (file.to_owned(), text.to_owned()));
+        let files = FILES.iter().map(|(file, text)| (file.replace("starter", &self.name), self.named(file, text)));
+        for (file, text) in own.into_iter().filter(|(_, text)| !text.is_empty()).chain(files) {
+            let path = self.folder.join(file);
+            made.file(&path, &text).map_err(|error| (path, error))?;
+        }
+        Ok(())
+    }
+
+    /// The text of a file with the name of this application in it.
+    fn named(&self, file: &str, text: &str) -> String {
+        let is_rust = Path::new(file).extension().is_some_and(|extension| extension == "rs");
+        let name = if is_rust { self.name.replace('-', "_") } else { self.name.clone() };
+        let host = format!("{}.example", self.name.replace('_', "-"));
+        text.replace("starter.example", &host).replace("starter", &name).replace("Starter", &self.title())
+    }
+
+    /// The name for people: "My shop".
+    fn title(&self) -> String {
+        let words = self.name.replace(['-', '_'], " ");
+        let mut letters = words.chars();
+        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+    }
+
+    /// The manifest, and the lock file of the clone: it has the versions that Skep was tested with, and cargo drops what is not needed.
+    fn manifest(&self) -> Result<(String, String), String> {
+        let is_skep = |folder: &PathBuf| folder.join("crates/skep/Cargo.toml").is_file();
+        let skep = fs::canonicalize(&self.skep).ok().filter(is_skep).ok_or_else(|| {
+            let shown = self.skep.display();
+            format!(
+                "{shown} is not a clone of Skep, which the application depends on: name the folder of one with --path"
+            )
+        })?;
+        let of = |name: &str| match skep.join("crates").join(name).to_str() {
+            Some(path) => Ok(format!("path = {}", toml_text(path))),
+            None => Err(format!("{}: a path that is not UTF-8 cannot stand in Cargo.toml", skep.display())),
+        };
+        let (framework, server) = (of("skep")?, of("skep-server")?);
+        let manifest = format!(
+            r#"[package]
+name = "{}"
+version = "0.1.0"
+edition = "2024"
+publish = false
+
+# Not a part of one that it may stand in.
+[workspace]
+
+# Skep is not published yet: this is a clone of it.
+[dependencies]
+skep = {{ {framework} }}
+skep-server = {{ {server} }}
+
+[dev-dependencies]
+skep = {{ {framework}, features = ["test"] }}
+
+# Less to write for the compiler, and a panic still says its line.
+[profile.dev]
+debug = "line-tables-only"
+[profile.dev.package."*"]
+debug = false
+"#,
+            self.name
+        );
+        Ok((manifest, fs::read_to_string(skep.join("Cargo.lock")).unwrap_or_default()))
+    }
+
+    fn done(&self) -> String {
+        format!(
+            "{0} is there: a list of notes, to make into what you want.\n\n  cd {0}\n  cargo run     # http://127.0.0.1:8800; the first build takes minutes\n  cargo test",
+            self.folder.display()
+        )
+    }
+}
+
+/// A text in a TOML file.
+fn toml_text(text: &str) -> String {
+    let escaped = text.chars().map(|one| match one {
+        '"' | '\\' => format!("\\{one}"),
+        _ if one.is_control() => format!("\\u{:04X}", u32::from(one)),
+        _ => one.to_string(),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
+/// Files and folders that were made, to be taken back if one of them cannot be.
+#[derive(Default)]
+struct Made(Vec<PathBuf>);
+
+impl Made {
+    fn folder(&mut self, path: &Path) -> io::Result<()> {
+        if path.as_os_str().is_empty() || path.is_dir() {
+            return Ok(());
+        }
+        self.folder(path.parent().unwrap_or(Path::new("")))?;
+        fs::create_dir(path)?;
+        self.0.push(path.to_owned());
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, text: &str) -> io::Result<()> {
+        self.folder(path.parent().unwrap_or(Path::new("")))?;
+        let mut file = fs::File::create_new(path)?;
+        self.0.push(path.to_owned());
+        file.write_all(text.as_bytes())
+    }
+
+    fn undo(self) {
+        for path in self.0.into_iter().rev() {
+            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/new.rs"]
+mod tests;

@@ -1,0 +1,51 @@
+//! What all pages have in common.
+
+use skep::error_page::Failure;
+use skep::html::Document;
+use skep::prelude::*;
+
+use crate::Static;
+use crate::note::Notes;
+
+/// The name of the application, for people.
+const NAME: &str = "Starter";
+
+/// A page, with the messages that the last request left.
+pub(crate) fn page(cx: &mut Cx<'_>, title: &str, content: &Html) -> Response {
+    let content = html! {
+        @for message in cx.flashes() { p role="status" { (message) } }
+        h1 { (title) }
+        (content)
+    };
+    Response::html(document(title, &content))
+}
+
+/// Error pages look like all others.
+pub(crate) fn error_page(failure: &Failure) -> Html<Document> {
+    let content = html! {
+        h1 { (failure.title()) }
+        p { (failure.message()) }
+        @if let Some(detail) = failure.detail() { pre { (detail) } }
+        p.hint { "Error " (failure.status().as_u16()) ", known to our log as " code { (failure.id()) } "." }
+    };
+    document(failure.title(), &content)
+}
+
+fn document(title: &str, content: &Html) -> Html<Document> {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) " – " (NAME) }
+                link rel="stylesheet" href=(Static::STYLE_CSS);
+                link rel="icon" href=(Static::ICON_SVG) type="image/svg+xml";
+            }
+            body {
+                header { a href=(Notes { at: None }) { (NAME) } }
+                main { (content) }
+            }
+        }
+    }
+}
