@@ -72,7 +72,7 @@ pub(crate) const NEEDS: &[Need] = &[
     Need {
         name: "Chromium",
         why: "the blog is tried in a real browser, driven by chromedriver",
-        steps: &["external"],
+        steps: &["external", "long"],
         found: || command::on_path("chromium") && command::on_path("chromedriver"),
         from: From::Debian(&["chromium", "chromium-driver"]),
     },

@@ -116,7 +116,10 @@ pub(crate) const STEPS: &[Step] = &[
         about: "tests that take minutes or measure time: for who changes what they try, on an idle machine",
         runs: Runs::All,
         work: Work::Commands(
-            &["cargo test --workspace --no-fail-fast --lib --tests -- --ignored long:: --test-threads 1"],
+            &[
+                "cargo test --workspace --no-fail-fast --lib --tests -- --ignored long:: --test-threads 1",
+                "cargo test --workspace --no-fail-fast --test browser -- --ignored long:: --test-threads 1",
+            ],
             &[],
         ),
     },

@@ -26,14 +26,21 @@ fn two_browsers_are_two_people_to_forked_processes() {
     two_people(&native("prefork").address);
 }
 
-#[test]
-fn two_browsers_are_two_people_to_fresh_instances_of_a_component() {
-    two_people(&of_component("snapshot").address);
-}
+/// In the step `long` of `cargo xtask test`. Servers of components without a browser are tried by `skep-isolate`.
+mod long {
+    use super::{of_component, two_people};
 
-#[test]
-fn two_browsers_are_two_people_to_cached_instances_of_a_component() {
-    two_people(&of_component("cached").address);
+    #[test]
+    #[ignore = "minutes: the component is built, compiled, and is no optimised build"]
+    fn two_browsers_are_two_people_to_fresh_instances_of_a_component() {
+        two_people(&of_component("snapshot").address);
+    }
+
+    #[test]
+    #[ignore = "minutes: the component is built, compiled, and is no optimised build"]
+    fn two_browsers_are_two_people_to_cached_instances_of_a_component() {
+        two_people(&of_component("cached").address);
+    }
 }
 
 fn native(model: &str) -> Server {
