@@ -97,15 +97,17 @@ fn masked(answer: &str) -> String {
     all
 }
 
-/// Replaces words of 16 characters or more that hold small letters and digits or capitals, and times.
+/// Replaces words of 16 characters or more that hold small letters and digits or capitals, or digits alone, and times.
 fn without_tokens(text: &str) -> String {
     let is_part = |byte: char| byte.is_ascii_alphanumeric() || matches!(byte, '+' | '/' | '_' | '-' | '=' | ':');
     let mut all = String::new();
     for word in text.split_inclusive(|byte: char| !is_part(byte)) {
         let token = word.trim_end_matches(|byte: char| !is_part(byte));
-        let is_drawn = token.len() >= 16
-            && token.bytes().any(|byte| byte.is_ascii_lowercase())
+        // An id may have no letter at all: one of two thousand has none.
+        let is_number = token.bytes().all(|byte| byte.is_ascii_digit());
+        let is_mixed = token.bytes().any(|byte| byte.is_ascii_lowercase())
             && token.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+        let is_drawn = token.len() >= 16 && (is_number || is_mixed);
         // `12:30:00`
         let is_time = token.len() == 8 && token.as_bytes()[2] == b':' && token.as_bytes()[5] == b':';
         all.push_str(if is_drawn || is_time { "..." } else { token });
