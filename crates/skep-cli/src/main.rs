@@ -1,7 +1,7 @@
 //! The command `skep`.
 //!
-//! It builds in seconds: what takes long is an executable of its own, found as cargo finds its subcommands. `skep NAME` runs `skep-NAME`, and
-//! `skep serve` runs `skep-wasm serve`. See [`subcommand`].
+//! It needs no server. What takes long to build is an executable of its own, found as cargo finds its subcommands:
+//! `skep NAME` runs `skep-NAME`, and `skep serve` runs `skep-wasm serve`. See [`subcommand`].
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
@@ -58,7 +58,7 @@ fn run(name: &OsStr, arguments: Vec<OsString>) -> ExitCode {
             ExitCode::FAILURE
         }
         None => {
-            eprint!("skep: no command \"{}\"{}\n\n{}", name.display(), subcommand::hint(name), help());
+            eprint!("skep: {}\n\n{}", subcommand::missing(name, COMMANDS.iter().map(|command| command.name)), help());
             ExitCode::from(BAD_USAGE)
         }
     }

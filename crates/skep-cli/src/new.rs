@@ -14,9 +14,10 @@ usage: skep new FOLDER [--path SKEP]
 Begin an application: a list, a page, a form and a delete button on a database, with a layout, a style sheet, tests, and
 files for systemd and nginx. The name of the folder is the name of the application.
 
-  --path SKEP   the folder of a clone of Skep, which is not published yet; the one that this command was built from, if
-                it is still there
+  --path SKEP   a clone of Skep, which is not published yet; otherwise the one that this command was built from
 ";
+
+const NEXT: &str = "  cargo run     # http://127.0.0.1:8800; the first build takes minutes\n  cargo test";
 
 /// A file of `examples/starter`, and its text.
 macro_rules! files {
@@ -67,7 +68,10 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     };
     match wanted.create() {
         Ok(()) => {
-            println!("{}", wanted.done());
+            println!(
+                "{0} is there: a list of notes, to make into what you want.\n\n  cd {0}\n{NEXT}",
+                wanted.folder.display()
+            );
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -105,8 +109,8 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
     let folder = folder.ok_or("which folder?")?;
     // "." has a name, too.
     let named = if folder.file_name().is_some() { None } else { fs::canonicalize(&folder).ok() };
-    let name = named.as_ref().unwrap_or(&folder).file_name().unwrap_or_default();
-    let name = name.to_str().unwrap_or_default().to_owned();
+    let name = named.as_ref().unwrap_or(&folder).file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default().to_owned();
     check(&name)?;
     let skep = skep.unwrap_or_else(|| {
         Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("/")).to_owned()
@@ -178,12 +182,8 @@ impl Wanted {
     /// The manifest, and the lock file of the clone: it has the versions that Skep was tested with, and cargo drops what is not needed.
     fn manifest(&self) -> Result<(String, String), String> {
         let is_skep = |folder: &PathBuf| folder.join("crates/skep/Cargo.toml").is_file();
-        let skep = fs::canonicalize(&self.skep).ok().filter(is_skep).ok_or_else(|| {
-            let shown = self.skep.display();
-            format!(
-                "{shown} is not a clone of Skep, which the application depends on: name the folder of one with --path"
-            )
-        })?;
+        let unknown = || format!("{} is not a clone of Skep: name the folder of one with --path", self.skep.display());
+        let skep = fs::canonicalize(&self.skep).ok().filter(is_skep).ok_or_else(unknown)?;
         let of = |name: &str| match skep.join("crates").join(name).to_str() {
             Some(path) => Ok(format!("path = {}", toml_text(path))),
             None => Err(format!("{}: a path that is not UTF-8 cannot stand in Cargo.toml", skep.display())),
@@ -216,13 +216,6 @@ debug = false
             self.name
         );
         Ok((manifest, fs::read_to_string(skep.join("Cargo.lock")).unwrap_or_default()))
-    }
-
-    fn done(&self) -> String {
-        format!(
-            "{0} is there: a list of notes, to make into what you want.\n\n  cd {0}\n  cargo run     # http://127.0.0.1:8800; the first build takes minutes\n  cargo test",
-            self.folder.display()
-        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Commands that are executables of their own: `skep-NAME`, in the folder of `skep` or else in a folder of `PATH`.
 //!
-//! The executable replaces this process. It gets the arguments after `NAME`, and the path of `skep` in the variable `SKEP`. One of ours may
-//! have several commands; it gets their name, too.
+//! The executable replaces this process. It gets the arguments after `NAME`, and the path of `skep` in the variable
+//! `SKEP`. One of ours may have several commands; it gets the name of the one that is meant, too.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -10,6 +10,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use skep_units::nearest;
 
 const PREFIX: &str = "skep-";
 
@@ -83,21 +85,26 @@ pub(crate) fn list() -> String {
     let executables = files.map(|file| file.path()).filter(|file| is_executable(file));
     let names = executables.filter_map(|file| Some(file.file_name()?.to_str()?.strip_prefix(PREFIX)?.to_owned()));
     let is_ours = |name: &String| OURS.iter().any(|ours| ours.executable.strip_prefix(PREFIX) == Some(name));
-    let others: BTreeSet<String> = names.filter(|name| !is_ours(name)).collect();
-    let others = others.into_iter().map(|name| format!("  {name}\n"));
+    let others: BTreeSet<String> = names.filter(|name| !is_ours(name)).map(|name| format!("  {name}\n")).collect();
     OURS.iter().map(ours).chain(others).collect()
 }
 
-/// How to get a subcommand that is not there.
-pub(crate) fn hint(name: &OsStr) -> String {
-    let Some(ours) = Ours::named(name) else {
-        return format!(": there is no executable {PREFIX}{} in the folder of skep or in PATH", name.display());
-    };
-    format!(
-        ": it is the executable {}, which is not in the folder of skep, nor in PATH. In a clone of Skep, `{}` makes it",
-        ours.executable,
-        ours.install()
-    )
+/// What is wrong with a command that is neither there nor built in, and what would be right.
+pub(crate) fn missing(name: &OsStr, built_in: impl Iterator<Item = &'static str>) -> String {
+    let shown = name.display();
+    if let Some(ours) = Ours::named(name) {
+        let (executable, install) = (ours.executable, ours.install());
+        return format!(
+            "`{shown}` is the executable {executable}, which is neither in the folder of skep nor in PATH. In a clone of \
+             Skep, `{install}` makes it"
+        );
+    }
+    match name.to_str().and_then(|name| nearest(name, built_in.chain(OURS.iter().map(|ours| ours.name)))) {
+        Some(near) => format!("no command \"{shown}\": did you mean `{near}`?"),
+        None => {
+            format!("no command \"{shown}\": there is no executable {PREFIX}{shown} in the folder of skep or in PATH")
+        }
+    }
 }
 
 /// The folder of `skep` as it was called, that of the file which a link leads to, and those of `PATH`.

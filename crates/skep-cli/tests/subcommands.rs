@@ -90,5 +90,10 @@ fn an_error_says_how_to_get_a_subcommand() {
     assert!(error.contains("serve WebAssembly components; not installed: "), "the help says it, too: {error}");
     let output = skep(&copy, empty.path(), &["no-such-command"]);
     assert!(text(&output.stderr).contains("skep-no-such-command"), "{}", text(&output.stderr));
+    for (typed, meant) in [("nwe", "new"), ("sevre", "serve")] {
+        let output = skep(&copy, empty.path(), &[typed]);
+        let error = text(&output.stderr);
+        assert!(error.contains(&format!("did you mean `{meant}`?")), "{error}");
+    }
     assert_eq!(skep(&copy, empty.path(), &["a/b"]).status.code(), Some(2));
 }
