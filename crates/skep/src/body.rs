@@ -1,6 +1,7 @@
 //! What follows the header block, in either direction.
 
 pub mod drain;
+pub(crate) mod own_thread;
 mod rows;
 #[cfg(feature = "people")]
 pub(crate) mod watched;
@@ -18,6 +19,7 @@ use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 
 use crate::upgrade::Upgrade;
+use own_thread::OwnThread;
 
 /// Why a body broke off.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -72,7 +74,7 @@ impl Body {
         if slice.len == 0 { Self::empty() } else { Self { kind: Kind::File(slice) } }
     }
 
-    /// Any other body, read as it is sent.
+    /// Any other body, read as it is sent. What owns something of its thread is a [`from_stream`](Self::from_stream).
     pub fn stream<B>(body: B) -> Self
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -112,6 +114,9 @@ impl Body {
     /// A body of the pieces of any stream (`futures`, `tokio-stream`, `async-stream`), each sent as soon as it is there. An error breaks
     /// the body off, which the client notices.
     ///
+    /// It is read on the thread that made it, and may own what lives there: a clone of [`Cx::db`](crate::Cx::db), an `Rc`. A stream that
+    /// was made on another thread than its request's breaks off.
+    ///
     /// ```
     /// use std::convert::Infallible;
     /// use futures_util::stream;
@@ -124,11 +129,11 @@ impl Body {
     /// ```
     pub fn from_stream<S>(stream: S) -> Self
     where
-        S: TryStream + Send + 'static,
+        S: TryStream + 'static,
         S::Ok: Into<Bytes>,
         S::Error: Into<BodyError>,
     {
-        Self { kind: Kind::Stream(Box::pin(Pieces(Box::pin(stream))), 0) }
+        Self { kind: Kind::Stream(Box::pin(Pieces(OwnThread::new(Box::pin(stream)))), 0) }
     }
 
     /// The length in bytes, where it is known before sending.
@@ -244,7 +249,10 @@ impl Body {
 }
 
 /// The pieces of a stream.
-struct Pieces<S>(Pin<Box<S>>);
+struct Pieces<S>(OwnThread<Pin<Box<S>>>);
+
+/// Why a stream is not read on another thread.
+pub(crate) const ELSEWHERE: &str = "the stream was made on another thread; `Body::stream` takes what may move";
 
 impl<S> http_body::Body for Pieces<S>
 where
@@ -256,8 +264,9 @@ where
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let Some(stream) = self.0.get_mut() else { return Poll::Ready(Some(Err(ELSEWHERE.into()))) };
         loop {
-            match ready!(self.0.as_mut().try_poll_next(cx)) {
+            match ready!(stream.as_mut().try_poll_next(cx)) {
                 Some(Ok(piece)) => {
                     let piece = piece.into();
                     // An empty chunk would be the end (RFC 9112, 7.1).

@@ -32,6 +32,19 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// let error = Error::bad_request("page: \"x\" is not a number");
 /// assert_eq!(error.status(), StatusCode::BAD_REQUEST);
 /// ```
+///
+/// Where a standard error is wanted, such as in a stream or a `main` that returns one, `?` and `into` make a box of it:
+///
+/// ```
+/// fn read() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+///     skep::sse::Event::json(&7)?;
+///     Err(skep::Error::internal(skep::Error::bad_request("no number")))?
+/// }
+///
+/// let error = read().unwrap_err();
+/// assert_eq!(error.to_string(), "500 Internal Server Error");
+/// assert_eq!(error.source().unwrap().to_string(), "400 Bad Request: no number");
+/// ```
 pub struct Error {
     inner: Box<Inner>,
 }
@@ -251,6 +264,11 @@ impl Error {
         }
     }
 
+    fn fmt_without_cause(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.inner.status)?;
+        self.message().map_or(Ok(()), |message| write!(f, ": {message}"))
+    }
+
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.inner.headers
     }
@@ -299,6 +317,34 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     }
 }
 
+/// An [`Error`] as a standard one.
+#[derive(Debug)]
+struct Boxed(Error);
+
+impl fmt::Display for Boxed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt_without_cause(f)
+    }
+}
+
+impl StdError for Boxed {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.cause().map(|cause| cause as _)
+    }
+}
+
+impl From<Error> for Box<dyn StdError + Send + Sync> {
+    fn from(error: Error) -> Self {
+        Box::new(Boxed(error))
+    }
+}
+
+impl From<Error> for Box<dyn StdError> {
+    fn from(error: Error) -> Self {
+        Box::new(Boxed(error))
+    }
+}
+
 /// Status and message for the client if the same request may succeed later, or another server or the client is at fault.
 fn not_ours(cause: &(dyn StdError + 'static)) -> Option<(StatusCode, &'static str)> {
     let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
@@ -326,10 +372,7 @@ fn of_full_disk(error: &io::Error) -> Option<&'static str> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.inner.status)?;
-        if let Some(message) = self.message() {
-            write!(f, ": {message}")?;
-        }
+        self.fmt_without_cause(f)?;
         match self.cause() {
             Some(cause) => write!(f, ": {}", chain(cause)),
             None => Ok(()),

@@ -92,7 +92,7 @@ impl Response {
     where
         C: 'static,
         H: 'static,
-        S: futures_core::Stream<Item = Result<Html<C, H>, E>> + Send + 'static,
+        S: futures_core::Stream<Item = Result<Html<C, H>, E>> + 'static,
         E: Into<crate::body::BodyError> + 'static,
     {
         Self::with_content_type(HTML, html::stream(pieces))

@@ -156,7 +156,7 @@ impl<S: TryStream<Ok = Event>> Stream for Events<S> {
 
 impl<S> From<Events<S>> for Response
 where
-    S: TryStream<Ok = Event> + Send + 'static,
+    S: TryStream<Ok = Event> + 'static,
     S::Error: Into<BodyError>,
 {
     fn from(events: Events<S>) -> Self {

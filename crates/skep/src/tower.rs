@@ -12,6 +12,7 @@
 #![cfg(feature = "tower")]
 
 mod mounted;
+mod pumped;
 mod served;
 mod stack;
 

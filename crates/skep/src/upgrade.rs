@@ -13,6 +13,7 @@ use std::time::Duration;
 #[cfg(feature = "people")]
 use std::time::Instant;
 
+use crate::body::own_thread::OwnThread;
 use crate::log::{self, RequestLog};
 
 /// A connection in both directions, as a server brings it.
@@ -181,16 +182,18 @@ pub enum Offer {
 /// What runs on the byte stream.
 pub type Task = Pin<Box<dyn Future<Output = ()>>>;
 
+type Begin = Box<dyn FnOnce(Upgraded) -> Task>;
+
 /// What is to be done with the byte stream: the body of a response with status 101.
 pub struct Upgrade {
-    run: Box<dyn FnOnce(Upgraded) -> Task + Send>,
+    run: OwnThread<Begin>,
     service: u16,
 }
 
 impl Upgrade {
-    pub(crate) fn new<F: Future<Output = ()> + 'static>(begin: impl FnOnce(Upgraded) -> F + Send + 'static) -> Self {
+    pub(crate) fn new<F: Future<Output = ()> + 'static>(begin: impl FnOnce(Upgraded) -> F + 'static) -> Self {
         let service = log::with_request(|request| request.map_or(0, RequestLog::service));
-        Self { run: Box::new(move |stream| Box::pin(begin(stream))), service }
+        Self { run: OwnThread::new(Box::new(move |stream| Box::pin(begin(stream)))), service }
     }
 
     /// Whose it is: a position in [`Site::service_routes`](crate::Site::service_routes).
@@ -203,14 +206,19 @@ impl Upgrade {
     /// The same, on a byte stream that ends when the watch says so.
     #[cfg(feature = "people")]
     pub(crate) fn watched(self, watch: Box<dyn Watch>) -> Self {
+        let service = self.service;
         let watched = |stream: Upgraded| Upgraded(Box::new(Watched { stream: stream.0, watch, revoked: None }));
-        Self { run: Box::new(move |stream| (self.run)(watched(stream))), ..self }
+        Self { run: OwnThread::new(Box::new(move |stream| self.begin(watched(stream)))), service }
     }
 
-    /// Begins. For a server, which has sent the response.
+    /// Begins. For a server, which has sent the response, and does so on the thread that made it.
+    ///
+    /// # Panics
+    /// On another thread.
     #[must_use]
     pub fn begin(self, stream: Upgraded) -> Task {
-        (self.run)(stream)
+        let run = self.run.take().expect("a connection stays on its thread");
+        run(stream)
     }
 }
 

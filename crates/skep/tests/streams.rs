@@ -3,6 +3,7 @@
 
 use std::convert::Infallible;
 use std::fmt::Write;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -89,12 +90,59 @@ impl Handle for Listen {
     }
 }
 
+/// How many hives there are, whenever that is asked: the stream owns a handle of the database, and tells when it is dropped.
+#[derive(Service)]
+#[service(GET "/hives/count")]
+struct Count;
+
+impl Handle for Count {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let open = Rc::new(Open::new(&cx.state::<Counting>().0));
+        let counts = stream::unfold((cx.db().clone(), open), async |(db, open)| {
+            let count = db.one::<i64>("select count(*) from hive").await;
+            Some((count.map(|count| Event::text(count.unwrap_or_default().to_string())), (db, open)))
+        });
+        Ok(cx.events(counts).into())
+    }
+}
+
+/// How many of these streams there are.
+struct Counting(watch::Sender<u32>);
+
+struct Open(watch::Sender<u32>);
+
+impl Open {
+    fn new(open: &watch::Sender<u32>) -> Self {
+        open.send_modify(|open| *open += 1);
+        Self(open.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.send_modify(|open| *open -= 1);
+    }
+}
+
+/// A stream that another thread has made.
+#[derive(Service)]
+#[service(GET "/elsewhere")]
+struct Elsewhere;
+
+impl Handle for Elsewhere {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        let make = || Body::from_stream(stream::iter([Ok::<_, Infallible>("one")]));
+        Ok(Response::with_content_type("text/plain", std::thread::spawn(make).join().unwrap()))
+    }
+}
+
 fn app() -> App {
     App::new()
         .database(MIGRATIONS)
         .state(Arc::new(Written::default()))
         .state(News(watch::Sender::new(0)))
-        .serve(services![Sleep, Broken, Export, Listen])
+        .state(Counting(watch::Sender::new(0)))
+        .serve(services![Sleep, Broken, Export, Listen, Count, Elsewhere])
 }
 
 fn site(clock: Clock) -> Arc<Site> {
@@ -244,6 +292,52 @@ fn events_come_as_they_happen_with_their_ids() {
     let mut again = client.request(Method::GET, "/events").header("last-event-id", "7").open();
     assert_eq!(again.next_event().unwrap(), "retry: 2000");
     assert_eq!(again.next_event().unwrap(), "id: 3\ndata: 3");
+}
+
+/// The next count, after this many hives.
+fn count_of(site: &Site, hives: u32, next: impl FnOnce() -> Option<String>) {
+    fill(site.db(), hives);
+    assert_eq!(next().unwrap(), format!("data: {hives}"));
+    site.db().write(|writer| writer.execute("delete from hive")).unwrap();
+}
+
+#[test]
+fn a_stream_reads_the_database_until_its_client_leaves() {
+    let site = site(Clock::system());
+    let mut counts = open(&Client::of_site(&site), "/hives/count");
+    for hives in [3, 1, 4] {
+        count_of(&site, hives, || counts.next_event());
+    }
+    assert_eq!(*site.state::<Counting>().0.borrow(), 1);
+    drop(counts);
+    assert_eq!(*site.state::<Counting>().0.borrow(), 0);
+}
+
+#[test]
+fn a_stream_of_another_thread_breaks_off() {
+    let mut body = open(&Client::new(app()), "/elsewhere");
+    let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| body.next()));
+    let text = *broken.unwrap_err().downcast::<String>().unwrap();
+    assert!(text.contains("the stream was made on another thread"), "{text}");
+}
+
+/// An application whose bodies another thread reads: they are made by the thread of their handler.
+#[tokio::test]
+async fn under_tower_a_stream_reads_the_database_until_its_client_leaves() {
+    let site = site(Clock::system());
+    let (mut service, driver) = skep::tower::service(&site);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    std::thread::spawn(move || runtime.block_on(driver.run()));
+    let request = http::Request::get("/hives/count").body(Body::empty()).unwrap();
+    let mut body = tower::Service::call(&mut service, request).await.unwrap().into_body();
+    for _ in 0..3 {
+        let event = http_body_util::BodyExt::frame(&mut body).await.unwrap().unwrap().into_data().unwrap();
+        assert_eq!(event, "data: 0\n\n");
+    }
+    let mut open = site.state::<Counting>().0.subscribe();
+    assert_eq!(*open.borrow(), 1);
+    drop(body);
+    open.wait_for(|open| *open == 0).await.unwrap();
 }
 
 #[test]

@@ -1,13 +1,17 @@
 //! Upgrades and WebSockets, with a client that is not ours (tungstenite).
 
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::Empty;
 use hyper::Request;
 use hyper::ext::Protocol;
+use skep::prelude::*;
+use skep::sql::{Migration, Migrations, query};
 use skep_server::Running;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tower::util::MapResponseLayer;
@@ -43,6 +47,47 @@ fn closing(client: &mut WebSocket<TcpStream>) -> u16 {
     };
     assert!(matches!(client.read(), Err(Error::ConnectionClosed)), "the server ends the connection");
     code
+}
+
+const MIGRATIONS: Migrations =
+    Migrations::new(&[Migration::new(1, "0001_word.sql", "create table word (text text not null) strict")]);
+
+/// Writes each word that comes, and sends how many there are.
+#[derive(Service)]
+#[service(GET "/echo")]
+struct Words;
+
+impl Handle for Words {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let (db, sent) = (cx.db().clone(), Rc::new(Cell::new(0)));
+        cx.websocket(async move |socket: &mut skep::websocket::WebSocket| {
+            while let Some(skep::websocket::Message::Text(word)) = socket.receive().await? {
+                db.execute(query("insert into word (text) values (?)", &word)).await?;
+                sent.set(sent.get() + 1);
+                let words = db.one::<i64>("select count(*) from word").await?.unwrap_or_default();
+                socket.send(format!("{words} words, {} here", sent.get())).await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+#[test]
+fn a_websocket_owns_a_handle_of_the_database() {
+    let app = || App::new().database(MIGRATIONS).serve(services![Words]);
+    let data = std::env::temp_dir().join(format!("skep-server-test-words-{}", std::process::id()));
+    let server = start_app(app, &[("data", data.to_str().unwrap()), ("workers", "1")]);
+    let (mut one, mut other) = (connect(&server), connect(&server));
+    let mut say = |client: usize, word: &str| {
+        let client = if client == 0 { &mut one } else { &mut other };
+        client.send(Message::text(word)).unwrap();
+        client.read().unwrap().into_text().unwrap().to_string()
+    };
+    assert_eq!(say(0, "bee"), "1 words, 1 here");
+    assert_eq!(say(1, "hive"), "2 words, 1 here");
+    assert_eq!(say(0, "skep"), "3 words, 2 here");
+    drop(server);
+    std::fs::remove_dir_all(data).unwrap();
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Body {
     pub fn from_rows<T: Row>(
         rows: RowStream<T>,
         start: impl Into<String>,
-        write: impl FnMut(&mut String, T) + Send + Unpin + 'static,
+        write: impl FnMut(&mut String, T) + Unpin + 'static,
     ) -> Self {
         Self::from_stream(Written { rows, text: start.into(), write })
     }

@@ -8,7 +8,8 @@ use futures_core::Stream;
 use http_body::Frame;
 
 use super::Html;
-use crate::body::{Body, BodyError};
+use crate::body::own_thread::OwnThread;
+use crate::body::{Body, BodyError, ELSEWHERE};
 use crate::log::{self, RequestLog};
 use crate::nonce::Scope;
 
@@ -34,16 +35,17 @@ pub fn stream<C, H, S, E>(pieces: S) -> Body
 where
     C: 'static,
     H: 'static,
-    S: Stream<Item = Result<Html<C, H>, E>> + Send + 'static,
+    S: Stream<Item = Result<Html<C, H>, E>> + 'static,
     E: Into<BodyError> + 'static,
 {
     // The header fields, which name the nonce, are sent before the pieces are made.
     let nonce = Scope::share().inspect(Scope::draw).unwrap_or_default();
-    Body::stream(Pieces { stream: Box::pin(pieces), nonce, log: log::share().unwrap_or_default() })
+    let pieces = OwnThread::new(Box::pin(pieces));
+    Body::stream(Pieces { pieces, nonce, log: log::share().unwrap_or_default() })
 }
 
 struct Pieces<S> {
-    stream: Pin<Box<S>>,
+    pieces: OwnThread<Pin<Box<S>>>,
     nonce: Scope,
     log: RequestLog,
 }
@@ -57,9 +59,10 @@ where
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let Self { stream, nonce, log } = &mut *self;
+        let Self { pieces, nonce, log } = &mut *self;
+        let Some(pieces) = pieces.get_mut() else { return Poll::Ready(Some(Err(ELSEWHERE.into()))) };
         loop {
-            return Poll::Ready(match ready!(log.enter(|| nonce.enter(|| stream.as_mut().poll_next(cx)))) {
+            return Poll::Ready(match ready!(log.enter(|| nonce.enter(|| pieces.as_mut().poll_next(cx)))) {
                 // An empty chunk would end a chunked body.
                 Some(Ok(html)) if html.is_empty() => continue,
                 Some(Ok(html)) => Some(Ok(Frame::data(Bytes::from_owner(html.buffer)))),

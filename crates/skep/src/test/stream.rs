@@ -110,6 +110,15 @@ impl TestStream {
     }
 }
 
+/// What the stream owns may be of the application's thread, and ends there.
+impl Drop for TestStream {
+    fn drop(&mut self) {
+        if let Some(body) = self.body.take() {
+            block_on(self.driver.run(|_| async { drop(body) }));
+        }
+    }
+}
+
 impl Iterator for TestStream {
     type Item = Bytes;
 

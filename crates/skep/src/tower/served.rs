@@ -16,12 +16,13 @@ use futures_util::stream::FuturesUnordered;
 use http::StatusCode;
 use tower_service::Service;
 
+use super::pumped::pumped;
 use super::{body, from_http};
 use crate::body::{Body, BodyError};
 use crate::cancel::unless_canceled;
 use crate::request::Request;
 use crate::response::Response;
-use crate::site::Site;
+use crate::site::{Local, Site};
 
 struct Job {
     request: Request,
@@ -69,16 +70,18 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Answers requests on this thread, until the last [`AppService`] is gone and what it was asked is answered.
+    /// Answers requests on this thread, until the last [`AppService`] is gone and what it was asked is answered. Streams are made here, too,
+    /// as they are read elsewhere.
     pub async fn run(self) {
         let Self { site, jobs } = self;
-        let (local, mut jobs, mut running) = (site.local(), pin!(jobs), pin!(FuturesUnordered::new()));
+        let local = site.local();
+        let (mut jobs, mut running) = (pin!(jobs), pin!(FuturesUnordered::new()));
         poll_fn(|cx| {
             let mut is_closed = false;
             loop {
                 match jobs.as_mut().poll_next(cx) {
                     Poll::Ready(Some(Job { request, response })) => {
-                        running.push(unless_canceled(local.answer(request), response));
+                        running.push(answer(&local, request, response));
                     }
                     Poll::Ready(None) => {
                         is_closed = true;
@@ -91,6 +94,22 @@ impl Driver {
             if is_closed && running.is_empty() { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
+    }
+}
+
+/// Answers, and then makes the rest of a body that goes on, which may own what is of this thread.
+async fn answer(local: &Local, request: Request, sender: oneshot::Sender<Response>) {
+    let mut rest = None;
+    let response = async {
+        let mut response = local.answer(request).await;
+        if response.body().is_stream() {
+            rest = Some(pumped(response.body_mut()));
+        }
+        response
+    };
+    unless_canceled(response, sender).await;
+    if let Some(rest) = rest {
+        rest.await;
     }
 }
 

@@ -58,7 +58,7 @@ impl Cx<'_> {
     /// requests and responses only.
     pub fn websocket<F>(&self, run: F) -> crate::Result
     where
-        F: AsyncFnOnce(&mut WebSocket) -> Result<()> + Send + 'static,
+        F: AsyncFnOnce(&mut WebSocket) -> Result<()> + 'static,
     {
         self.websocket_with(&[], run)
     }
@@ -93,7 +93,7 @@ impl Cx<'_> {
     /// Those of [`websocket`](Self::websocket).
     pub fn websocket_with<F>(&self, protocols: &[&'static str], run: F) -> crate::Result
     where
-        F: AsyncFnOnce(&mut WebSocket) -> Result<()> + Send + 'static,
+        F: AsyncFnOnce(&mut WebSocket) -> Result<()> + 'static,
     {
         let (parts, shared) = (self.shared().parts(), self.shared().resources().shared());
         let accept = accept(parts)?;
@@ -144,7 +144,7 @@ impl Cx<'_> {
     /// only.
     pub fn upgrade<F>(&self, protocol: &'static str, run: F) -> crate::Result
     where
-        F: AsyncFnOnce(Upgraded) + Send + 'static,
+        F: AsyncFnOnce(Upgraded) + 'static,
     {
         let parts = self.shared().parts();
         if !asks_for(parts, protocol) {

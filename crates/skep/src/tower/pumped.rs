@@ -1,0 +1,58 @@
+//! Bodies that are made on the thread of their handler, and read on another one.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use futures_channel::{mpsc, oneshot};
+use futures_core::Stream;
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt;
+
+use crate::body::{Body, BodyError};
+use crate::cancel::unless_canceled;
+
+type Piece = Result<Frame<Bytes>, BodyError>;
+
+/// The other end of a body.
+struct Pumped {
+    pieces: mpsc::Receiver<Piece>,
+    hint: SizeHint,
+    /// Dropped with the body, which ends the work.
+    _end: oneshot::Receiver<()>,
+}
+
+/// Puts the other end in the place of a body, and gives the work of making its pieces: one ahead of who reads them.
+pub(super) fn pumped(body: &mut Body) -> impl Future<Output = ()> + use<> {
+    let (sender, pieces) = mpsc::channel(0);
+    let (end, receiver) = oneshot::channel();
+    let hint = http_body::Body::size_hint(body);
+    let source = std::mem::replace(body, Body::stream(Pumped { pieces, hint, _end: receiver }));
+    unless_canceled(pump(source, sender), end)
+}
+
+async fn pump(mut source: Body, mut sender: mpsc::Sender<Piece>) {
+    while let Some(piece) = source.frame().await {
+        let is_sent = poll_fn(|cx| sender.poll_ready(cx)).await.and_then(|()| sender.start_send(piece));
+        if is_sent.is_err() {
+            return;
+        }
+    }
+}
+
+impl http_body::Body for Pumped {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Piece>> {
+        let piece = ready!(Pin::new(&mut self.pieces).poll_next(cx));
+        // It was of the whole body.
+        self.hint = SizeHint::default();
+        Poll::Ready(piece)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.hint.clone()
+    }
+}
