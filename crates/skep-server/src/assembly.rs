@@ -93,7 +93,9 @@ pub(crate) fn app_setup(
 #[cfg(feature = "smtp")]
 fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
     let Some(url) = &config.mail.smtp else { return Ok(None) };
-    let smtp = Smtp::new(url.reveal(), config.mail.timeout, config.limits.mail_queue).map_err(StartError::new)?;
+    let limits = &config.limits;
+    let smtp = Smtp::new(url.reveal(), config.mail.timeout, limits.mail_queue, limits.mail_bytes);
+    let smtp = smtp.map_err(StartError::new)?;
     Ok(Some(Arc::new(smtp)))
 }
 

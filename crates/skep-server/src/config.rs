@@ -203,6 +203,7 @@ pub(crate) struct Limits {
     pub(crate) http2_resets: u32,
     pub(crate) http2_streams: u32,
     pub(crate) keep_alive: Duration,
+    pub(crate) mail_bytes: u32,
     pub(crate) mail_queue: usize,
     pub(crate) request_time: Option<Duration>,
     pub(crate) requests_per_connection: u32,

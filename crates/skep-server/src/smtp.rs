@@ -5,6 +5,7 @@
 //!
 //! Start reading at [`Smtp::send`](skep::mail::Mailer::send).
 
+mod body;
 mod header;
 
 use std::future::ready;
@@ -15,14 +16,13 @@ use std::thread;
 use std::time::Duration;
 
 use lettre::address::Envelope;
-use lettre::message::MultiPart;
-use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::transport::smtp;
 use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use skep::mail::{Delivery, Failure, Mail, Mailbox, Mailer, Permanent};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{self, Receiver, Sender};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
 /// Mails that are sent at the same time, each over a connection of its own.
@@ -41,7 +41,15 @@ pub(crate) struct Smtp {
     timeout: Duration,
     /// Mails that wait.
     queue: usize,
+    /// Bytes of mails that wait or are being sent.
+    bytes: Room,
     thread: Mutex<Option<Postman>>,
+}
+
+/// How many bytes mails may have, all together, and what is left of them.
+struct Room {
+    all: u32,
+    free: Arc<Semaphore>,
 }
 
 /// The thread that delivers.
@@ -54,7 +62,7 @@ struct Postman {
 
 /// Work for it.
 enum Job {
-    Deliver(Mail, oneshot::Sender<Outcome>),
+    Deliver(Mail, oneshot::Sender<Outcome>, OwnedSemaphorePermit),
     Discard(#[expect(dead_code, reason = "it is dropped where others are sent")] Mail),
 }
 
@@ -63,14 +71,15 @@ impl Smtp {
     ///
     /// # Errors
     /// What is wrong with the URL, without the password in it.
-    pub(crate) fn new(url: &str, timeout: Duration, queue: usize) -> Result<Self, String> {
+    pub(crate) fn new(url: &str, timeout: Duration, queue: usize, bytes: u32) -> Result<Self, String> {
         let expected = || {
             "mail.smtp: expected a URL such as smtps://user:password@mail.example.org or \
              smtp://user:password@mail.example.org:587?tls=required"
                 .to_owned()
         };
         let transport = Transport::from_url(url).map_err(|_| expected())?.timeout(Some(timeout)).build();
-        Ok(Self { transport, timeout, queue: queue.max(1), thread: Mutex::default() })
+        let bytes = Room { all: bytes, free: Arc::new(Semaphore::new(bytes as usize)) };
+        Ok(Self { transport, timeout, queue: queue.max(1), bytes, thread: Mutex::default() })
     }
 
     fn put(&self, job: Job) -> Outcome {
@@ -83,10 +92,23 @@ impl Smtp {
     }
 }
 
+impl Room {
+    /// Room for a mail, until it has been sent.
+    fn take(&self, mail: &Mail) -> Result<OwnedSemaphorePermit, Failure> {
+        let (len, all) = (mail.len(), self.all);
+        let bytes = u32::try_from(len).ok().filter(|bytes| *bytes <= all);
+        let bytes =
+            bytes.ok_or_else(|| Permanent::mail(format!("it has {len} bytes, {all} at most (limits.mail_bytes)")))?;
+        let room = Arc::clone(&self.free).try_acquire_many_owned(bytes);
+        room.map_err(|_| "the queue for mail is full (limits.mail_bytes)".into())
+    }
+}
+
 impl Mailer for Smtp {
     fn send(&self, mail: Mail) -> Delivery {
         let (done, outcome) = oneshot::channel();
-        if let Err(failure) = self.put(Job::Deliver(mail, done)) {
+        let put = self.bytes.take(&mail).and_then(|room| self.put(Job::Deliver(mail, done, room)));
+        if let Err(failure) = put {
             tracing::error!(target: "skep::mail", "a mail was not sent: {failure}");
             return Box::pin(ready(Err(failure)));
         }
@@ -130,7 +152,7 @@ async fn deliver_all(transport: Transport, limit: Duration, mut waiting: Receive
     loop {
         let connection = Arc::clone(&connections).acquire_owned().await.expect("it is never closed");
         let Some(job) = waiting.recv().await else { break };
-        let Job::Deliver(mail, done) = job else { continue };
+        let Job::Deliver(mail, done, room) = job else { continue };
         let transport = transport.clone();
         tokio::spawn(async move {
             let outcome = deliver(&transport, limit, &mail).await;
@@ -139,7 +161,7 @@ async fn deliver_all(transport: Transport, limit: Duration, mut waiting: Receive
                 tracing::error!(target: "skep::mail", subject = mail.subject, "a mail was not sent: {failure}");
             }
             let _ = done.send(outcome);
-            drop(connection);
+            drop((connection, room));
         });
     }
     let all = u32::try_from(CONNECTIONS).expect("there are few");
@@ -191,11 +213,13 @@ fn message(mail: &Mail) -> Result<Message, Failure> {
         let reply_to = recipient(reply_to)?;
         message = message.raw_header(field("Reply-To", reply_to.to_string(), header::mailbox("Reply-To", &reply_to)));
     }
-    let text = with_line_ends(&mail.text);
-    Ok(match &mail.html {
-        Some(html) => message.multipart(MultiPart::alternative_plain_html(text, with_line_ends(html)))?,
-        None => message.header(ContentType::TEXT_PLAIN).body(text)?,
-    })
+    if let Some(url) = &mail.unsubscribe {
+        let one_click = "List-Unsubscribe=One-Click".to_owned();
+        message = message
+            .raw_header(field("List-Unsubscribe", format!("<{url}>"), format!("<{url}>")))
+            .raw_header(field("List-Unsubscribe-Post", one_click.clone(), one_click));
+    }
+    body::add(message, mail)
 }
 
 fn field(name: &'static str, raw: String, encoded: String) -> HeaderValue {
@@ -204,12 +228,6 @@ fn field(name: &'static str, raw: String, encoded: String) -> HeaderValue {
 
 fn address(mailbox: &Mailbox) -> Result<Address, Permanent> {
     mailbox.address.parse().map_err(|wrong| Permanent::recipient(format!("{}: {wrong}", mailbox.address)))
-}
-
-/// Each line ends with CRLF, and there is no other CR or LF (RFC 5321, 2.3.8): servers disagree about what else ends a
-/// line.
-fn with_line_ends(text: &str) -> String {
-    text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n")
 }
 
 #[cfg(test)]

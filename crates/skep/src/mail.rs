@@ -4,6 +4,7 @@
 //! [`App::mailer`](crate::App::mailer) takes any other. In development mail is written to the log, and tests collect it
 //! ([`Client::mails`](crate::test::Client::mails)).
 
+mod attachment;
 mod mailbox;
 
 use std::error::Error as StdError;
@@ -14,9 +15,10 @@ use std::sync::{Arc, Mutex};
 
 use skep_units::lock;
 
+pub use attachment::Attachment;
 pub use mailbox::{Mailbox, NotMailbox};
 
-/// A mail: a text, and perhaps the same as HTML.
+/// A mail: a text, perhaps the same as HTML, and [files](Attachment).
 ///
 /// ```
 /// use skep::mail::Mail;
@@ -39,6 +41,10 @@ pub struct Mail {
     pub from: Option<String>,
     /// Who gets answers. Default: who sends it.
     pub reply_to: Option<String>,
+    /// What goes along with it.
+    pub attachments: Vec<Attachment>,
+    /// Where one click ends such mails: an `https` URL that takes a POST (RFC 8058).
+    pub unsubscribe: Option<String>,
 }
 
 impl Mail {
@@ -46,7 +52,8 @@ impl Mail {
     #[must_use]
     pub fn new(to: impl Into<String>, subject: impl Into<String>, text: impl Into<String>) -> Self {
         let (to, subject, text) = (to.into(), subject.into(), text.into());
-        Self { to, subject, text, html: None, from: None, reply_to: None }
+        let (attachments, unsubscribe) = (Vec::new(), None);
+        Self { to, subject, text, html: None, from: None, reply_to: None, attachments, unsubscribe }
     }
 
     /// Adds the same text as HTML. An example of a builder method is at [`Mail`].
@@ -70,6 +77,41 @@ impl Mail {
         self
     }
 
+    /// Adds a file, or a picture that the HTML shows. An example is at [`Attachment`].
+    #[must_use]
+    pub fn attach(mut self, attachment: Attachment) -> Self {
+        self.attachments.push(attachment);
+        self
+    }
+
+    /// Sets where one click ends such mails, which large providers ask of what goes to many (RFC 8058): a service for POST, without a
+    /// session, whose link says whom it is about.
+    ///
+    /// ```
+    /// use skep::mail::Mail;
+    ///
+    /// let mail = Mail::new("ada@example.org", "News", "...").unsubscribe("https://shop.example.org/news/end/7c3a");
+    /// assert!(mail.unsubscribe.is_some());
+    /// ```
+    #[must_use]
+    pub fn unsubscribe(mut self, url: impl Into<String>) -> Self {
+        self.unsubscribe = Some(url.into());
+        self
+    }
+
+    /// How many bytes it has, before they are encoded.
+    ///
+    /// ```
+    /// assert_eq!(skep::mail::Mail::new("ada@example.org", "News", "Hello.").len(), 10);
+    /// ```
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a mail is never empty")]
+    pub fn len(&self) -> usize {
+        let texts = [Some(&self.subject), Some(&self.text), self.html.as_ref()];
+        let files = self.attachments.iter().map(|attachment| attachment.bytes.len());
+        texts.into_iter().flatten().map(String::len).chain(files).sum()
+    }
+
     /// What no mail server would take is found before there is one.
     fn check(&self) -> Result<(), Permanent> {
         let parsed = |address: &str| address.parse::<Mailbox>();
@@ -85,8 +127,19 @@ impl Mail {
         if [Some(&self.text), self.html.as_ref()].into_iter().flatten().any(|text| text.contains('\0')) {
             return Err(Permanent::mail("the text of a mail has a NUL"));
         }
+        for attachment in &self.attachments {
+            attachment.check().map_err(Permanent::mail)?;
+        }
+        if let Some(url) = self.unsubscribe.as_deref().filter(|url| !is_https(url)) {
+            return Err(Permanent::mail(format!("a mail is ended at {url:?}: expected an https URL in ASCII")));
+        }
         Ok(())
     }
+}
+
+fn is_https(url: &str) -> bool {
+    url.strip_prefix("https://").is_some_and(|rest| !rest.is_empty())
+        && url.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>,".contains(&byte))
 }
 
 /// Texts of mails have links that sign in: neither they nor the addresses belong in a log by accident.
@@ -190,7 +243,9 @@ impl Outbox {
             (Err(failure), _) => Err(failure.into()),
             (_, Self::Missing) => Err(Permanent::mail(MISSING).into()),
             (_, Self::Log) => {
-                tracing::info!(target: "skep::mail", "a mail to {}\nSubject: {}\n\n{}", mail.to, mail.subject, mail.text);
+                let Mail { to, subject, text, attachments, .. } = &mail;
+                let files: String = attachments.iter().map(|file| format!("\nAttachment: {file:?}")).collect();
+                tracing::info!(target: "skep::mail", "a mail to {to}\nSubject: {subject}{files}\n\n{text}");
                 Ok(())
             }
             (_, Self::Collected(mails)) => {

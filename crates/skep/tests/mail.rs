@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use skep::mail::{Delivery, Mail, Mailer};
+use skep::mail::{Attachment, Delivery, Mail, Mailer};
 use skep::prelude::*;
 use skep::test::Client;
 use skep::{Secret, Setup};
@@ -169,4 +169,48 @@ fn neither_secrets_nor_mails_are_printed() {
     let secret = format!("{:?}", Some(Secret::new("pa55word")));
     let mail = format!("{:?}", Mail::new("ada@example.org", "Hello", "https://example.org/reset/abc"));
     assert!(!secret.contains("pa55word") && !mail.contains("abc") && !mail.contains("ada@"), "{secret} {mail}");
+}
+
+/// Sends what it finds in the state.
+#[derive(Service)]
+#[service(POST "/attach")]
+struct Attach;
+
+impl Handle for Attach {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.send_mail(cx.state::<Mail>().clone()).await?;
+        Ok(Response::text("sent"))
+    }
+}
+
+#[test]
+fn what_no_header_field_may_have_is_refused_with_its_name() {
+    let mail = || Mail::new("ada@example.org", "Hello", "A text.");
+    let attached = |name: &str, kind: &str| mail().attach(Attachment::new(name, kind, "x"));
+    let status = |mail: Mail| {
+        let client = Client::new(App::new().state(mail).serve(services![Attach]));
+        let status = client.post("/attach", &[]).status().as_u16();
+        (status, client.mails().len())
+    };
+    for right in [
+        attached("Rechnung ü.pdf", "application/pdf"),
+        attached("x", "text/calendar; method=REQUEST; charset=\"utf-8\""),
+        mail().attach(Attachment::inline("logo@shop", "image/png", "x")),
+        mail().unsubscribe("https://example.org/end?x=1"),
+    ] {
+        assert_eq!(status(right), (200, 1));
+    }
+    for wrong in [
+        attached("", "text/plain"),
+        attached("a\r\nBcc: all@example.org", "text/plain"),
+        attached("../x", "text/plain"),
+        attached("x", "text"),
+        attached("x", "text/plain\r\nX: y"),
+        attached("x", "text/plain; a=\n"),
+        mail().attach(Attachment::inline("<logo>", "image/png", "x")),
+        mail().unsubscribe("http://example.org/end"),
+        mail().unsubscribe("https://example.org/>\r\nX: y"),
+    ] {
+        assert_eq!(status(wrong), (500, 0));
+    }
 }

@@ -307,6 +307,8 @@ settings! {
         "Maximum number of concurrent requests on one HTTP/2 connection.";
     limits.keep_alive: Kind::Duration(10..=24 * HOUR), "75s",
         "Idle time after which a connection is closed.";
+    limits.mail_bytes: Kind::Size(64 * KIB..=GIB), "32MiB",
+        "Bytes of mails, attachments included, that wait for the mail server or are being sent, for each process. More are not sent.";
     limits.mail_queue: Kind::Number(1..=1_000_000), "1000",
         "Mails that wait for the mail server, for each process. More are not sent.";
     limits.request_time: Kind::Duration(0..=24 * HOUR), "1m",

@@ -3,7 +3,13 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 
+use mail_parser::{MessageParser, MimeHeaders};
+use skep::mail::Attachment;
+
 use super::*;
+
+/// Bytes of mails that wait.
+const ROOM: u32 = 1 << 20;
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
@@ -37,7 +43,7 @@ fn converse(stream: TcpStream) -> String {
 fn server() -> (TcpListener, Smtp) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("smtp://{}", listener.local_addr().unwrap());
-    let smtp = Smtp::new(&url, Duration::from_secs(20), 2).unwrap();
+    let smtp = Smtp::new(&url, Duration::from_secs(20), 2, ROOM).unwrap();
     (listener, smtp)
 }
 
@@ -113,14 +119,15 @@ fn futures_now(delivery: &mut Delivery) -> Option<Outcome> {
 
 #[test]
 fn a_url_that_is_none_is_refused_without_showing_the_password() {
-    let refused = Smtp::new("http://user:pa55word@mail.example.org", Duration::from_secs(1), 1).err().unwrap();
+    let refused = Smtp::new("http://user:pa55word@mail.example.org", Duration::from_secs(1), 1, ROOM).err().unwrap();
     assert!(refused.contains("smtps://") && !refused.contains("pa55word"), "{refused}");
 }
 
 /// What a server receives of one mail, byte by byte from `DATA` on.
 fn told_of(mail: Mail) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let smtp = Smtp::new(&format!("smtp://{}", listener.local_addr().unwrap()), Duration::from_secs(20), 2).unwrap();
+    let smtp =
+        Smtp::new(&format!("smtp://{}", listener.local_addr().unwrap()), Duration::from_secs(20), 2, ROOM).unwrap();
     let server = thread::spawn(move || {
         let (mut stream, mut all) = (listener.accept().unwrap().0, Vec::new());
         write!(stream, "220 ready\r\n").unwrap();
@@ -174,6 +181,52 @@ fn no_line_is_too_long_and_no_line_end_is_bare() {
         }
         assert!(!told.contains("=?utf-8?q?x?="), "{shown}: what looks like an encoded word is encoded");
     }
+}
+
+/// Read by a parser that is not ours.
+#[test]
+fn pictures_and_files_arrive_as_they_were_under_their_names() {
+    let all_bytes: Vec<u8> = (0..=255).cycle().take(1000).collect();
+    let name = format!("Rechnung \"Müller\" {}.bin", "ü".repeat(100));
+    let invitation = "BEGIN:VCALENDAR\nEND:VCALENDAR\r\n\r";
+    let mail = |has_html: bool| {
+        let mut mail = mail()
+            .attach(Attachment::inline("logo", "image/png", all_bytes.clone()))
+            .attach(Attachment::new("invitation.ics", "text/calendar; method=REQUEST", invitation))
+            .attach(Attachment::new(&*name, "application/octet-stream", all_bytes.clone()))
+            .unsubscribe("https://shop.example.org/end?of=7");
+        mail.html = mail.html.filter(|_| has_html);
+        mail
+    };
+    for has_html in [true, false] {
+        let told = told_of(mail(has_html));
+        let read = MessageParser::new().parse(told.strip_suffix(".\r\n").unwrap_or(&told)).unwrap();
+        assert_eq!(read.body_text(0).unwrap().trim_end(), "Hello.");
+        assert_eq!(read.body_html(0).is_some_and(|html| html.trim_end() == "<p>Hello.</p>"), has_html);
+        let files: Vec<_> = read.attachments().map(|file| (file.attachment_name(), file.contents())).collect();
+        let picture = read.attachments().next().unwrap();
+        assert_eq!((picture.content_id(), picture.contents()), (has_html.then_some("logo"), &*all_bytes));
+        assert_eq!(files[1], (Some("invitation.ics"), invitation.as_bytes()));
+        assert_eq!(read.attachment(1).unwrap().content_type().unwrap().attribute("method"), Some("REQUEST"));
+        assert_eq!(files[2], (Some(&*name), &*all_bytes));
+        assert!(told.contains("List-Unsubscribe: <https://shop.example.org/end?of=7>\r\n"), "{told}");
+        assert!(told.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"), "{told}");
+        for line in told.split("\r\n") {
+            assert!(line.len() <= 998 && line.is_ascii(), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn mails_that_wait_have_a_limit_of_bytes() {
+    let (_listener, smtp) = server();
+    let large = |bytes: u32| mail().attach(Attachment::new("a", "text/plain", vec![b'x'; bytes as usize]));
+    let failure = block_on(smtp.send(large(ROOM))).unwrap_err();
+    assert!(failure.is::<Permanent>() && failure.to_string().contains("limits.mail_bytes"), "{failure}");
+    let mut waiting = smtp.send(large(ROOM / 2));
+    assert!(futures_now(&mut waiting).is_none());
+    let failure = futures_now(&mut smtp.send(large(ROOM / 2))).unwrap().unwrap_err();
+    assert!(!failure.is::<Permanent>() && failure.to_string().contains("limits.mail_bytes"), "{failure}");
 }
 
 #[test]
