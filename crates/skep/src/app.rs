@@ -18,7 +18,7 @@ mod status;
 use std::any::TypeId;
 use std::error::Error as StdError;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::cache::{Caches, Store};
@@ -467,8 +467,7 @@ impl App {
                 fetcher: self.fetcher.or_else(|| setup.fetcher.clone()),
                 page_variants: Rate::new("pages", setup.limits.page_variants, &counters),
                 counters,
-                #[cfg(feature = "people")]
-                password_costs: crate::people::Costs::default(),
+                made_values: Mutex::default(),
                 security_headers,
                 error_maps: self.error_maps,
                 trusted_origins: self.trusted_origins,

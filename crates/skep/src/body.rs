@@ -3,7 +3,6 @@
 pub mod drain;
 pub(crate) mod own_thread;
 mod rows;
-#[cfg(feature = "people")]
 pub(crate) mod watched;
 
 use std::borrow::Cow;

@@ -25,7 +25,7 @@ mod store;
 mod tiers;
 
 pub use skep_cache::tiers::Needs;
-pub use skep_cache::{Builder, Clock, Computed, EntryPolicy, Stats};
+pub use skep_cache::{Builder, Clock, Computed, EntryPolicy, Error as CacheError, Pace, Stats};
 
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use caches::of_usage;

@@ -7,10 +7,9 @@ mod forms;
 mod mail;
 mod reader;
 mod streams;
+mod values;
 
-#[cfg(feature = "people")]
-use std::cell::RefCell;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 use std::time::Duration;
 
@@ -38,7 +37,6 @@ use crate::sql;
 use crate::validation::Messages;
 
 use self::forms::FormState;
-#[cfg(feature = "people")]
 pub(crate) use self::streams::{WatchResponse, Watching};
 
 /// One request, as its handler sees it.
@@ -74,9 +72,8 @@ pub struct Cx<'r> {
     memory: Option<Box<Share>>,
     /// There was a transaction, which perhaps has ended.
     has_begun: Cell<bool>,
-    /// What is done with a response that goes on: it ends with what a guard has admitted.
-    #[cfg(feature = "people")]
-    watches: RefCell<Vec<streams::Watch>>,
+    /// What is done with a response that goes on: it ends with what a guard has admitted. Boxed: most requests have none.
+    watches: OnceCell<Box<RefCell<Vec<streams::Watch>>>>,
 }
 
 impl<'r> Cx<'r> {
@@ -99,8 +96,7 @@ impl<'r> Cx<'r> {
             session: OnceCell::new(),
             memory: None,
             has_begun: Cell::new(false),
-            #[cfg(feature = "people")]
-            watches: RefCell::default(),
+            watches: OnceCell::new(),
         }
     }
 
@@ -226,7 +222,8 @@ impl<'r> Cx<'r> {
 
     /// True if cookies are `Secure`, and ours `__Host-`: the browser's connection is encrypted. A proxy may end TLS, which its
     /// fields, an https base URL or the setting `cookies.secure` tell.
-    pub(crate) fn is_secure(&self) -> bool {
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
         self.shared.resources().shared().is_secure(self.peer)
     }
 

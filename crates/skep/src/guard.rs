@@ -11,6 +11,7 @@ pub(crate) mod limit;
 mod network;
 mod path_prefix;
 mod prefix;
+pub(crate) mod recheck;
 mod scope;
 mod state;
 
@@ -23,10 +24,11 @@ pub(crate) use access::AccessTable;
 pub use access::{AccessRule, UserName};
 pub use address_range::{AddressRange, NotARange};
 pub(crate) use dynamic::DynGuard;
-pub use limit::{Limited, RateLimit};
+pub use limit::{Count, Counters, Limited, RateLimit, too_many};
 pub use network::{Either, FromNetwork, Network};
 pub(crate) use path_prefix::PathPrefix;
 pub(crate) use prefix::{PrefixGuard, Reach};
+pub use recheck::Recheck;
 #[doc(hidden)]
 pub use scope::{IsScope, ScopeColumn, scope};
 pub use scope::{Scope, ScopeKind};

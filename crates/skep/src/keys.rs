@@ -23,8 +23,24 @@ const FILE: &str = "secret";
 const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 24;
 
-/// The keys of an application, loaded or created on first use.
-pub(crate) struct AppKeys {
+/// The keys of an application, loaded or created on first use: [`Cx::keys`](crate::Cx::keys). For texts that it gives away and
+/// gets back, or stores so that who reads the database learns nothing. They are never shown.
+///
+/// ```
+/// use skep::{Cx, Result};
+///
+/// fn sealed(cx: &Cx<'_>, user: &str, secret: &[u8]) -> Result<String> {
+///     // The purpose has the user, so that nobody opens another's.
+///     cx.keys().seal(&format!("shop.secret {user}"), secret)
+/// }
+///
+/// fn opened(cx: &Cx<'_>, user: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
+///     cx.keys().open(&format!("shop.secret {user}"), sealed)
+/// }
+/// ```
+///
+/// A purpose belongs to one kind of text. Those that begin with `skep` are the framework's.
+pub struct AppKeys {
     source: Source,
     keys: OnceLock<Keys>,
 }
@@ -91,8 +107,8 @@ impl AppKeys {
         Self::from(Source::Host(keys))
     }
 
-    /// A text that only [`open`](Self::open) with the same purpose reads; it fits into a cookie.
-    pub(crate) fn seal(&self, purpose: &str, text: &[u8]) -> Result<String> {
+    /// A text that only [`open`](Self::open) with the same purpose reads; it fits into a cookie. An example is at [`AppKeys`].
+    pub fn seal(&self, purpose: &str, text: &[u8]) -> Result<String> {
         let nonce: [u8; NONCE_BYTES] = random()?;
         let payload = Payload { msg: text, aad: purpose.as_bytes() };
         let sealed = self.keys()?.0[0].encrypt(&XNonce::from(nonce), payload);
@@ -100,8 +116,8 @@ impl AppKeys {
         Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
     }
 
-    /// The text, if it was sealed with one of these keys and for this purpose.
-    pub(crate) fn open(&self, purpose: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
+    /// The text, if it was sealed with one of these keys and for this purpose. An example is at [`AppKeys`].
+    pub fn open(&self, purpose: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
         let Ok(bytes) = URL_SAFE_NO_PAD.decode(sealed) else { return Ok(None) };
         let Some((nonce, sealed)) = bytes.split_first_chunk::<NONCE_BYTES>() else { return Ok(None) };
         let (keys, nonce) = (self.keys()?, XNonce::from(*nonce));
@@ -111,8 +127,11 @@ impl AppKeys {
 
     /// What stands for a text in logs: the same for the same text, and nobody without the keys finds the text by
     /// trying.
-    #[cfg(feature = "people")]
-    pub(crate) fn digest(&self, purpose: &str, text: &str) -> Result<String> {
+    ///
+    /// ```
+    /// fn name_in_logs(cx: &skep::Cx<'_>, name: &str) -> skep::Result<String> { cx.keys().digest("shop.name", name) }
+    /// ```
+    pub fn digest(&self, purpose: &str, text: &str) -> Result<String> {
         use sha2::{Digest, Sha256};
         let text = Sha256::digest(text);
         let payload = Payload { msg: &text, aad: purpose.as_bytes() };

@@ -258,7 +258,6 @@ impl Outbox {
         })))
     }
 
-    #[cfg(feature = "people")]
     pub(crate) fn discard(&self, mail: Mail) {
         match (mail.check(), self) {
             (Ok(()), Self::Mailer(mailer)) => mailer.discard(mail),
@@ -270,7 +269,6 @@ impl Outbox {
     }
 
     /// True if mail goes somewhere.
-    #[cfg(feature = "people")]
     pub(crate) fn is_there(&self) -> bool {
         !matches!(self, Self::Missing)
     }

@@ -14,7 +14,6 @@
 #[doc = include_str!("../../../docs/guides/background/fetch.md")]
 #[doc = include_str!("../../../docs/guides/live/streams.md")]
 #[doc = include_str!("../../../docs/guides/data/sessions.md")]
-#[doc = include_str!("../../../docs/guides/data/database.md")]
 #[doc = include_str!("../../../docs/guides/data/postgresql.md")]
 #[doc = include_str!("../../../docs/guides/run/logging.md")]
 #[doc = include_str!("../../../docs/reference/configuration.md")]
@@ -23,10 +22,6 @@ struct Pages;
 #[cfg(feature = "openapi")]
 #[doc = include_str!("../../../docs/guides/pages/json-api.md")]
 struct PageOfApi;
-
-#[cfg(feature = "people")]
-#[doc = include_str!("../../../docs/guides/people/accounts.md")]
-struct PageOfAccounts;
 
 #[cfg(feature = "tower")]
 #[doc = include_str!("../../../docs/guides/extend/tower.md")]

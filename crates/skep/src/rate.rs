@@ -53,9 +53,9 @@ impl Table {
         place: &str,
         key: &(impl Hash + Display + ?Sized),
         change: Change,
-        network: Option<Network>,
+        network: Option<Subnet>,
     ) -> skep_cache::Result<Allowed> {
-        let network = network.map(Network::to_bytes).unwrap_or_default();
+        let network = network.map(Subnet::to_bytes).unwrap_or_default();
         #[cfg(target_family = "wasm")]
         if let Some(host) = self.host {
             return host.count(place, &key.to_string(), change, &network);
@@ -70,16 +70,21 @@ impl Table {
     }
 }
 
-/// Addresses that count as one client.
+/// Addresses that count as one client: [`Peer::subnets`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Network {
+pub struct Subnet {
     bits: u128,
     length: u8,
-    /// How many times the limit of one client it has: it may hold many of them.
-    pub(crate) share: u32,
+    share: u32,
 }
 
-impl Network {
+impl Subnet {
+    /// How many times the limit of one client it has: it may hold many of them.
+    #[must_use]
+    pub fn share(self) -> u32 {
+        self.share
+    }
+
     pub(crate) fn is_in_version_6(self) -> bool {
         self.length > 32
     }
@@ -91,13 +96,13 @@ impl Network {
     }
 }
 
-impl Default for Network {
+impl Default for Subnet {
     fn default() -> Self {
         Self { bits: 0, length: 0, share: 1 }
     }
 }
 
-impl Display for Network {
+impl Display for Subnet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:x}/{}", self.bits, self.length)
     }
@@ -105,7 +110,7 @@ impl Display for Network {
 
 /// The networks that a client counts for, the widest one first: /24 and /32 of IPv4, /48, /56 and /64 of IPv6, which
 /// subscribers get. None without an address.
-pub(crate) fn networks(peer: Peer) -> impl DoubleEndedIterator<Item = Network> + Clone {
+pub(crate) fn subnets(peer: Peer) -> impl DoubleEndedIterator<Item = Subnet> + Clone {
     let (bits, whole, lengths) = match peer.address.map(|address| address.ip().to_canonical()) {
         None => (0, 0, &[][..]),
         Some(IpAddr::V4(address)) => (u128::from(address.to_bits()), 32, &[(24, 32), (32, 1)][..]),
@@ -113,14 +118,14 @@ pub(crate) fn networks(peer: Peer) -> impl DoubleEndedIterator<Item = Network> +
     };
     let network = move |(length, share): &(u8, u32)| {
         let host = u32::from(whole - length);
-        Network { bits: bits >> host << host, length: *length, share: *share }
+        Subnet { bits: bits >> host << host, length: *length, share: *share }
     };
     lengths.iter().map(network)
 }
 
 /// Where a client counts if the table is full.
-pub(crate) fn widest(peer: Peer) -> Option<Network> {
-    networks(peer).next()
+pub(crate) fn widest(peer: Peer) -> Option<Subnet> {
+    subnets(peer).next()
 }
 
 /// A limit for each client and minute.
@@ -136,7 +141,7 @@ pub(crate) struct Rate {
 #[derive(Hash)]
 struct Key {
     name: &'static str,
-    network: Network,
+    network: Subnet,
 }
 
 impl Display for Key {
@@ -156,13 +161,13 @@ impl Rate {
     /// False if the client, or a network around it, has done it too often. One whose address is unknown has no limit.
     pub(crate) fn allows(&self, peer: Peer) -> bool {
         let Some(pace) = self.pace else { return true };
-        let apply = |network: Network, change: fn(Pace) -> Change| {
+        let apply = |network: Subnet, change: fn(Pace) -> Change| {
             let key = Key { name: self.name, network };
             self.table.change(PLACE, &key, change(pace.times(network.share)), widest(peer))
         };
         // A host that cannot count keeps nobody out.
         let is_refused = |network| matches!(apply(network, Change::Add), Ok(Err(_)));
-        let all = networks(peer);
+        let all = subnets(peer);
         let Some(refused) = all.clone().position(is_refused) else { return true };
         // What is refused counts nowhere.
         all.take(refused).for_each(|network| drop(apply(network, Change::GiveBack)));
@@ -172,7 +177,7 @@ impl Rate {
     /// The same for whatever this number stands for.
     pub(crate) fn allows_number(&self, number: u128) -> bool {
         let Some(pace) = self.pace else { return true };
-        let key = Key { name: self.name, network: Network { bits: number, ..Network::default() } };
+        let key = Key { name: self.name, network: Subnet { bits: number, ..Subnet::default() } };
         !matches!(self.table.change(PLACE, &key, Change::Add(pace), None), Ok(Err(_)))
     }
 }

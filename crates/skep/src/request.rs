@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 use crate::html::{Buffer, Render, Text};
 use crate::list::elements;
 use crate::quota::Share;
+use crate::rate;
+
+pub use crate::rate::Subnet;
 
 /// A request as a server received it: the header block parsed, the body not yet read.
 #[derive(Debug)]
@@ -98,6 +101,19 @@ impl Peer {
             IpAddr::V4(address) => u128::from(address.to_bits()),
             IpAddr::V6(address) => address.to_bits() >> 64 << 64,
         })
+    }
+
+    /// The networks that the client counts for, the widest one first: /24 and /32 of IPv4, /48, /56 and /64 of IPv6, which
+    /// subscribers get. None without an address.
+    ///
+    /// ```
+    /// use skep::Peer;
+    ///
+    /// let peer = Peer::new("192.0.2.7:80".parse().ok(), false);
+    /// assert_eq!(peer.subnets().map(|subnet| subnet.share()).collect::<Vec<_>>(), [32, 1]);
+    /// ```
+    pub fn subnets(self) -> impl DoubleEndedIterator<Item = Subnet> + Clone {
+        rate::subnets(self)
     }
 }
 

@@ -9,10 +9,11 @@ use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
+use skep_units::lock;
 
 use crate::body::drain::DrainSignal;
 use crate::cache::{Cache, Caches, Pages, Store};
@@ -66,9 +67,8 @@ pub(crate) struct Resources {
     pub(crate) counters: Table,
     /// Of entries that are added to the cache of pages, for each type.
     pub(crate) page_variants: Rate,
-    /// What stored hashes of passwords cost.
-    #[cfg(feature = "people")]
-    pub(crate) password_costs: crate::people::Costs,
+    /// Values that are made when they are first asked for.
+    pub(crate) made_values: Mutex<Values>,
     pub(crate) security_headers: security_headers::Compiled,
     pub(crate) error_maps: Vec<ErrorMap>,
     /// Sites whose forms and websockets are accepted.
@@ -177,7 +177,6 @@ impl Resources {
         self.outbox.send(self.with_sender(mail))
     }
 
-    #[cfg(feature = "people")]
     pub(crate) fn discard_mail(&self, mail: Mail) {
         self.outbox.discard(self.with_sender(mail));
     }
@@ -199,9 +198,15 @@ impl Resources {
     }
 
     /// The value of this type, if one was given.
-    #[cfg(feature = "people")]
     pub(crate) fn find_value<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.values.get(&TypeId::of::<T>()).and_then(|value| value.downcast_ref())
+    }
+
+    /// The value of this type that was made for the first who asked.
+    pub(crate) fn value_or_default<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        let mut made = lock(&self.made_values);
+        let value = made.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
+        Arc::clone(value).downcast().expect("it is stored by its type")
     }
 
     /// The same, to keep for a request.

@@ -17,15 +17,13 @@
 
 mod id;
 mod key;
-#[cfg(feature = "people")]
 mod listed;
+mod one_time;
 mod restart;
 mod rules;
 mod sealed;
-#[cfg(feature = "people")]
-mod series;
+pub mod series;
 mod store;
-#[cfg(feature = "people")]
 mod tokens;
 mod users;
 
@@ -47,15 +45,13 @@ use id::Id;
 pub(crate) use id::cookie_name;
 pub use key::Key;
 use key::decode;
-#[cfg(feature = "people")]
-pub(crate) use listed::Listed;
+pub use listed::Listed;
+pub use one_time::OneTimeToken;
 use restart::Keep;
 pub use rules::{CookieLife, Rules, SessionStore};
 use store::{Change, Found, Outcome, Values, When};
 pub(crate) use store::{SESSIONS, Sessions};
 use users::OWNER;
-#[cfg(feature = "people")]
-pub(crate) use users::REMEMBERED_FOR;
 
 /// The session of the user who sent this request: [`Cx::session`](crate::Cx::session).
 ///

@@ -14,8 +14,6 @@ mod mail;
 mod mounts;
 pub(crate) mod observed;
 mod parts;
-#[cfg(feature = "people")]
-mod people;
 mod respond;
 
 use std::path::Path;
@@ -178,6 +176,12 @@ impl Site {
         self.resources.value()
     }
 
+    /// The same, if one was given: for what an application may leave out. An example is at [`Cx::find_state`](crate::Cx::find_state).
+    #[must_use]
+    pub fn find_state<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.resources.find_value()
+    }
+
     /// The settings of this type: [`App::settings`](crate::App::settings).
     ///
     /// # Panics
@@ -228,6 +232,18 @@ impl Site {
     #[must_use]
     pub fn db(&self) -> &sql::Database {
         self.resources.database()
+    }
+
+    /// True if the application has a database: if [`db`](Self::db) does not panic.
+    ///
+    /// ```
+    /// # let mut setup = skep::Setup::default();
+    /// # setup.temporary_database = true;
+    /// assert!(!skep::App::new().open(setup).unwrap().has_database());
+    /// ```
+    #[must_use]
+    pub fn has_database(&self) -> bool {
+        self.resources.database.is_some()
     }
 
     /// One of the databases beside it, for code that may block. An example is at [`NamedDatabase`](sql::NamedDatabase), for handlers.
@@ -365,8 +381,10 @@ impl Local {
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
         }
-        #[cfg(feature = "people")]
-        cx.watch(&mut response).await?;
+        if cx.is_watched(&response) {
+            // Boxed: most responses do not go on.
+            Box::pin(cx.watch(&mut response)).await?;
+        }
         files::conditional(response, &parts.method, &parts.headers)
     }
 

@@ -38,6 +38,8 @@ use skep_units::lock;
 
 use crate::app::App;
 use crate::body::Body;
+use crate::cx::Cx;
+use crate::error::{Error, Result};
 use crate::mail::Mail;
 use crate::percent::{self, EncodeSet};
 use crate::request::{Peer, Request};
@@ -51,8 +53,6 @@ use self::driver::Driver;
 mod driver;
 mod form;
 mod response;
-#[cfg(feature = "people")]
-mod sign_in;
 mod stream;
 
 pub use form::FormFiller;
@@ -162,6 +162,45 @@ impl Client {
     /// Tells the application that the server drains, as before it stops: [`Cx::draining`](crate::Cx::draining).
     pub fn drain(&self) {
         self.driver.site().drain();
+    }
+
+    /// Runs `work` as if a request of this client had reached a handler, for functions that take a [`Cx`]. The client keeps
+    /// the cookies that it sets.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    /// use skep::session::Key;
+    ///
+    /// const NAME: Key<String> = Key::new("name");
+    /// # #[derive(Service)] #[service(GET "/")] struct Index;
+    /// # impl Handle for Index {
+    /// #     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    /// #         Ok(Response::text(cx.session().get(&NAME).await?.unwrap_or_default()))
+    /// #     }
+    /// # }
+    /// # fn app() -> App { App::new().serve(services![Index]) }
+    ///
+    /// let client = skep::test::Client::new(app());
+    /// client.with_cx(async |cx| cx.session().set(&NAME, &"Ada".to_owned()).await).unwrap();
+    /// assert_eq!(client.get("/").text(), "Ada");
+    /// ```
+    pub fn with_cx<T: Send + 'static>(
+        &self,
+        work: impl AsyncFnOnce(&mut Cx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (parts, peer) = (self.parts(&Method::POST, "/", &HeaderMap::new()), Peer::new(self.address, false));
+        let (value, headers) = block_on(self.driver.run(move |local| async move {
+            let resources = local.resources_for_request();
+            let mut cx = Cx::new(&parts, peer, (Body::empty(), 0), &resources, local.next_id().into());
+            let value = work(&mut cx).await?;
+            let mut headers = cx.complete().await?.map(|headers| *headers).unwrap_or_default();
+            for cookie in resources.cookies().take() {
+                headers.append(SET_COOKIE, cookie);
+            }
+            Ok::<_, Error>((value, headers))
+        }))?;
+        self.keep_cookies(&headers);
+        Ok(value)
     }
 
     /// The value of a cookie that the client keeps.

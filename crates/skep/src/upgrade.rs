@@ -10,7 +10,6 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-#[cfg(feature = "people")]
 use std::time::Instant;
 
 use crate::body::own_thread::OwnThread;
@@ -98,7 +97,6 @@ impl Upgraded {
 skep_units::opaque_debug!(Upgraded);
 
 /// Whether what was begun may go on.
-#[cfg(feature = "people")]
 pub(crate) trait Watch: Send + 'static {
     /// True while it may, and false from then on. Not ready while that is being found out. Wakes the task when it is
     /// time to ask again.
@@ -106,7 +104,6 @@ pub(crate) trait Watch: Send + 'static {
 }
 
 /// A byte stream of which nothing is read or written once its watch has ended it.
-#[cfg(feature = "people")]
 struct Watched {
     stream: Box<dyn ByteStream>,
     watch: Box<dyn Watch>,
@@ -115,10 +112,8 @@ struct Watched {
 }
 
 /// How long it may take.
-#[cfg(feature = "people")]
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-#[cfg(feature = "people")]
 impl Watched {
     /// Ready with an error once it has ended.
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -130,7 +125,6 @@ impl Watched {
     }
 }
 
-#[cfg(feature = "people")]
 impl ByteStream for Watched {
     fn poll_read(&mut self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         ready!(self.poll_open(cx))?;
@@ -204,7 +198,6 @@ impl Upgrade {
     }
 
     /// The same, on a byte stream that ends when the watch says so.
-    #[cfg(feature = "people")]
     pub(crate) fn watched(self, watch: Box<dyn Watch>) -> Self {
         let service = self.service;
         let watched = |stream: Upgraded| Upgraded(Box::new(Watched { stream: stream.0, watch, revoked: None }));

@@ -1,7 +1,7 @@
 //! Who may write: accounts with a password. The first one comes from the settings `blog.author` and `blog.author_password`.
 
 use skep::Site;
-use skep::people::{Account, PasswordAccount, Stamp};
+use skep_people::{Account, PasswordAccount, Stamp};
 use skep::prelude::*;
 use skep::sql::Row;
 

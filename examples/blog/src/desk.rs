@@ -1,6 +1,6 @@
 //! What authors see after they have signed in: their articles.
 
-use skep::people::Signed;
+use skep_people::Signed;
 use skep::prelude::*;
 
 use crate::article::Article;

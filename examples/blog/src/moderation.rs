@@ -1,6 +1,6 @@
 //! Comments of readers, the newest first, to be removed by authors.
 
-use skep::people::Signed;
+use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::Row;
 

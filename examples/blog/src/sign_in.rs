@@ -1,7 +1,7 @@
 //! Signing in and out, for authors.
 
 use skep::form::{Email, Password};
-use skep::people::{Signed, password_sign_in, sign_out};
+use skep_people::{Signed, password_sign_in, sign_out};
 use skep::prelude::*;
 
 use crate::author::Author;

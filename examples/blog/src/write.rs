@@ -1,7 +1,7 @@
 //! Writing: the form for an article, its preview, and what becomes of it.
 
 use skep::form::{Date, Form, Hidden, MultilineText, Text};
-use skep::people::Signed;
+use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::Row;
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skep::form::{MultilineText, Text};
 use skep::guard::{Guard, RateLimit, Security};
-use skep::people::Bearer;
+use skep_people::Bearer;
 use skep::prelude::*;
 
 use crate::comment::{self, Comment};

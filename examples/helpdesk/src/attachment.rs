@@ -2,7 +2,7 @@
 
 use skep::files::StoredFile;
 use skep::form::{FileKind, Upload};
-use skep::people::Signed;
+use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::{self, Row};
 

@@ -1,7 +1,7 @@
 //! The audit trail: who changed what, and when. A layer writes it, so that no handler can forget it.
 
 use skep::layer::Next;
-use skep::people::without_tokens;
+use skep_people::without_tokens;
 use skep::prelude::*;
 use skep::sql::{Cursor, Row};
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use skep::form::{MultilineText, Upload};
-use skep::people::Signed;
+use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::{self, Row};
 

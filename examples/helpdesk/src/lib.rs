@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use skep::form::Messages;
 use skep::guard::Limited;
-use skep::people::Signed;
+use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::migrations;
 

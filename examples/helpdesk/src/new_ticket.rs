@@ -1,7 +1,7 @@
 //! Reporting a problem.
 
 use skep::form::{MultilineText, Text, Upload};
-use skep::people::Signed;
+use skep_people::Signed;
 use skep::prelude::*;
 
 use crate::attachment::{self, Document};

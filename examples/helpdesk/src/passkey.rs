@@ -3,11 +3,11 @@
 use skep::form::{Hidden, Text};
 use skep::guard::Scope;
 use skep::html::{Flow, NoForm};
-use skep::people::passkeys::{
+use skep_people::passkeys::{
     Factor, Passkey, PasskeyAccount, PasskeyError, are_possible, begin_registration, begin_sign_in, passkey_sign_in,
     register, remove_passkey,
 };
-use skep::people::{Fresh, Signed, return_to};
+use skep_people::{Fresh, Signed, return_to};
 use skep::prelude::*;
 use skep::sql::{self, Row};
 

@@ -2,7 +2,7 @@
 
 use skep::form::Text;
 use skep::guard::Scope;
-use skep::people::Signed;
+use skep_people::Signed;
 use skep::prelude::*;
 
 use crate::language::Language;

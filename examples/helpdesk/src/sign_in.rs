@@ -1,7 +1,7 @@
 //! Signing in and out.
 
 use skep::form::{Email, Hidden, Password};
-use skep::people::{Maybe, Signed, password_sign_in, return_to, sign_out};
+use skep_people::{Maybe, Signed, password_sign_in, return_to, sign_out};
 use skep::prelude::*;
 
 use crate::demo;

@@ -1,6 +1,6 @@
 //! The list of tickets, with filters.
 
-use skep::people::Signed;
+use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::PageNumber;
 

@@ -1,7 +1,7 @@
 //! A ticket: what was written, the form to reply, and for agents the form to sort it in.
 
 use skep::html::{Html, Phrasing};
-use skep::people::Signed;
+use skep_people::Signed;
 use skep::prelude::*;
 
 use crate::attachment::{self, Attachment, Download};

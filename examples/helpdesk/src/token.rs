@@ -3,7 +3,7 @@
 
 use skep::form::Text;
 use skep::guard::Scope;
-use skep::people::{AccessToken, Account, Fresh, Signed, TokenAccount};
+use skep_people::{AccessToken, Account, Fresh, Signed, TokenAccount};
 use skep::prelude::*;
 use skep::sql::{self, Row};
 

@@ -1,7 +1,7 @@
 //! Who uses the help-desk, and the rules for who may do what.
 
 use skep::guard::ScopeKind;
-use skep::people::{Account, Allowed, MailAccount, PasswordAccount, Rule, Stamp};
+use skep_people::{Account, Allowed, MailAccount, PasswordAccount, Rule, Stamp};
 use skep::prelude::*;
 use skep::sql::Row;
 

@@ -32,7 +32,6 @@ impl PendingCookies {
     }
 
     /// The last one of a name counts.
-    #[cfg(any(feature = "people", feature = "postgres"))]
     pub(crate) fn add(&self, cookie: &Cookie, is_secure: bool) {
         let value = cookie.header_value(is_secure);
         let name = |value: &HeaderValue| value.as_bytes().split(|byte| *byte == b'=').next().map(<[u8]>::to_vec);

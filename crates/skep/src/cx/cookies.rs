@@ -33,6 +33,17 @@ impl<'r> Cx<'r> {
         self.headers.get_or_insert_default().append(header::SET_COOKIE, value);
     }
 
+    /// Sends a cookie with whatever becomes of the request, error pages too: it tells the browser what has happened already,
+    /// such as that a token was used up. The last one of a name counts.
+    ///
+    /// ```
+    /// use skep::{Cookie, Cx};
+    /// fn forget(cx: &Cx<'_>) { cx.send_cookie(&Cookie::removal("device")); }
+    /// ```
+    pub fn send_cookie(&self, cookie: &Cookie) {
+        self.shared.resources().cookies().add(cookie, self.is_secure());
+    }
+
     fn cookie_fields(&self) -> impl Iterator<Item = &HeaderValue> {
         self.headers.iter().flat_map(|headers| headers.get_all(header::SET_COOKIE))
     }

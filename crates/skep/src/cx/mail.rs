@@ -52,9 +52,31 @@ impl Cx<'_> {
         drop(self.shared.resources().shared().send_mail(mail));
     }
 
-    /// Does what [`queue_mail`](Self::queue_mail) does with a mail that is not sent.
-    #[cfg(feature = "people")]
-    pub(crate) fn discard_mail(&self, mail: Mail) {
+    /// Does what [`queue_mail`](Self::queue_mail) does, in the same time, with a mail that is not sent: so that how long a
+    /// response takes does not tell whether there was somebody to write to.
+    ///
+    /// ```
+    /// # use skep::{Cx, mail::Mail};
+    /// fn write(cx: &Cx<'_>, mail: Mail, is_known: bool) {
+    ///     if is_known { cx.queue_mail(mail) } else { cx.discard_mail(mail) }
+    /// }
+    /// ```
+    pub fn discard_mail(&self, mail: Mail) {
         self.shared.resources().shared().discard_mail(mail);
+    }
+
+    /// True if users get mails about what has happened to their accounts: mail is delivered, and the setting `mail.notices`
+    /// is on.
+    ///
+    /// ```
+    /// # use skep::{Cx, mail::Mail};
+    /// fn tell(cx: &Cx<'_>, mail: Mail) {
+    ///     if cx.sends_notices() { cx.queue_mail(mail) }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn sends_notices(&self) -> bool {
+        let shared = self.shared.resources().shared();
+        shared.setup.notices && shared.outbox.is_there()
     }
 }

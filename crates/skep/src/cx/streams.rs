@@ -1,27 +1,22 @@
 //! Responses that go on.
 
-#[cfg(feature = "people")]
 use std::future::Future;
-#[cfg(feature = "people")]
 use std::pin::Pin;
 
 use futures_core::TryStream;
 
 use super::Cx;
 use crate::body::drain::Draining;
-#[cfg(feature = "people")]
+use crate::guard::{self, Recheck};
 use crate::response::{Response, Result};
 use crate::sse::{Event, Events};
 
 /// Makes a response end when a guard would refuse its request.
-#[cfg(feature = "people")]
 pub(super) type Watch = for<'c, 'r> fn(&'c Cx<'r>) -> Watching<'c>;
 
 /// Its future, which gives what is done with the response.
-#[cfg(feature = "people")]
 pub(crate) type Watching<'c> = Pin<Box<dyn Future<Output = Result<WatchResponse>> + 'c>>;
 
-#[cfg(feature = "people")]
 pub(crate) type WatchResponse = Box<dyn FnOnce(&mut Response)>;
 
 impl<'r> Cx<'r> {
@@ -95,22 +90,26 @@ impl<'r> Cx<'r> {
     }
 }
 
-#[cfg(feature = "people")]
 impl Cx<'_> {
-    /// A guard has admitted somebody: what goes on after the response ends when that would be refused.
-    pub(crate) fn hold(&self, watch: Watch) {
-        let mut watches = self.watches.borrow_mut();
+    /// Has what goes on after the response, such as events, a WebSocket or a download, end once this check fails. A guard
+    /// calls it that has admitted the request. An example is at [`Recheck`].
+    pub fn recheck<R: Recheck>(&self) {
+        let (watch, watches) = (guard::recheck::watching::<R> as Watch, self.watches.get_or_init(Box::default));
+        let mut watches = watches.borrow_mut();
         // Should two functions have one address, they are the same code; should one have two, it is asked twice.
         if !watches.iter().any(|held| std::ptr::fn_addr_eq(*held, watch)) {
             watches.push(watch);
         }
     }
 
+    /// True if the response goes on, and ends with what a guard has admitted.
+    pub(crate) fn is_watched(&self, response: &Response) -> bool {
+        self.watches.get().is_some() && response.body().goes_on()
+    }
+
     /// Has a response that goes on end with what admitted its request.
     pub(crate) async fn watch(&self, response: &mut Response) -> Result<()> {
-        if response.body().goes_on()
-            && let Some(watch) = self.watcher().await?
-        {
+        if let Some(watch) = self.watcher().await? {
             watch(response);
         }
         Ok(())
@@ -118,12 +117,11 @@ impl Cx<'_> {
 
     /// The same for a response that is not there yet.
     pub(crate) async fn watcher(&self) -> Result<Option<WatchResponse>> {
+        let Some(watches) = self.watches.get() else { return Ok(None) };
         let mut all = Vec::new();
-        for watch in self.watches.take() {
+        for watch in watches.take() {
             all.push(watch(self).await?);
         }
-        let all = (!all.is_empty()).then_some(all);
-        Ok(all
-            .map(|all| Box::new(move |response: &mut Response| all.into_iter().for_each(|watch| watch(response))) as _))
+        Ok(Some(Box::new(move |response| all.into_iter().for_each(|watch| watch(response)))))
     }
 }

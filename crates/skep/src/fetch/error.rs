@@ -95,6 +95,16 @@ impl FetchError {
         matches!(self.kind, Kind::TooLarge(_))
     }
 
+    /// True if the other server or the way to it is at fault, and not the request or a setting here.
+    ///
+    /// ```
+    /// assert!(skep::fetch::FetchError::too_large(1000).is_remote());
+    /// ```
+    #[must_use]
+    pub fn is_remote(&self) -> bool {
+        self.public().is_some()
+    }
+
     /// Status and message for the client, where the other server is at fault.
     pub(crate) fn public(&self) -> Option<(StatusCode, &'static str)> {
         match self.kind {

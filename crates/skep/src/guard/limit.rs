@@ -16,7 +16,7 @@ use super::Guard;
 use crate::cache::Store;
 use crate::cx::Cx;
 use crate::error::Error;
-use crate::rate::{Allowed, networks, widest};
+use crate::rate::{Allowed, subnets, widest};
 use crate::resources::Resources;
 use crate::response::Result;
 
@@ -83,10 +83,10 @@ impl<L: RateLimit> Guard for Limited<L> {
             let is_address = cx.peer().network().is_some_and(|network| key == format!("{network:x}"));
             // Of IPv4, a /24 may be many customers of whom each pays for requests.
             let around =
-                networks(cx.peer()).filter(|network| is_address && network.is_in_version_6() && network.share > 1);
-            let around = around.map(|network| (format!("{}:{network}", L::NAME), pace.times(network.share)));
+                subnets(cx.peer()).filter(|network| is_address && network.is_in_version_6() && network.share() > 1);
+            let around = around.map(|network| (format!("{}:{network}", L::NAME), pace.times(network.share())));
             let all: Vec<_> = around.chain([(format!("{}:{key}", L::NAME), pace)]).collect();
-            spend(cx, &LIMITS, &all).await?.map_err(too_many)?;
+            LIMITS.spend(cx, &all).await?.map_err(too_many)?;
         }
         Ok(Self(PhantomData))
     }
@@ -102,61 +102,82 @@ impl<L> fmt::Debug for Limited<L> {
 const LONGEST: Duration = Duration::from_hours(24);
 
 /// The counts of [`Limited`].
-static LIMITS: Store<str, u64> = Store::with("skep-limits", |store| store.ttl(LONGEST));
+static LIMITS: Counters = Counters::new("skep-limits");
 
-/// Attempts to sign in, by account and by network.
-#[cfg(feature = "people")]
-pub(crate) static ATTEMPTS: Store<str, u64> = Store::with("skep-sign-in", |store| store.ttl(LONGEST));
-
-/// Mails that were asked for, by recipient and by who asks.
-#[cfg(feature = "people")]
-pub(crate) static MAILS: Store<str, u64> = Store::with("skep-mails", |store| store.ttl(LONGEST));
-
-/// What may be configured on tiers of its own.
+/// What may be configured on tiers of its own: of accounts, too (`skep-people`).
 #[cfg(not(target_family = "wasm"))]
-static STORES: &[&Store<str, u64>] = &[
-    &LIMITS,
-    #[cfg(feature = "people")]
-    &ATTEMPTS,
-    #[cfg(feature = "people")]
-    &MAILS,
-];
+static CONFIGURABLE: [Counters; 3] =
+    [Counters::new("skep-limits"), Counters::new("skep-sign-in"), Counters::new("skep-mails")];
+
+/// Counters of one kind, for guards and functions that [`RateLimit`] does not fit: several counts decide together, and an
+/// attempt may turn out to be none.
+///
+/// ```
+/// use std::time::Duration;
+/// use skep::cache::Pace;
+/// use skep::guard::{Counters, too_many};
+/// use skep::prelude::*;
+///
+/// static TRIES: Counters = Counters::new("shop-vouchers");
+///
+/// async fn redeem(cx: &Cx<'_>, voucher: &str) -> Result<()> {
+///     let day = Pace { burst: 20, each: Duration::from_hours(1) };
+///     // The widest one first: what it refuses stores nothing.
+///     let mut counts: Vec<_> =
+///         cx.peer().subnets().map(|subnet| (format!("at:{subnet}"), day.times(subnet.share()))).collect();
+///     counts.push((format!("of:{voucher}"), Pace { burst: 3, each: Duration::from_mins(1) }));
+///     TRIES.spend(cx, &counts).await?.map_err(too_many)
+/// }
+/// ```
+///
+/// They are in the application's table (`limits.counters`), as those of [`RateLimit`] are.
+pub struct Counters(Store<str, u64>);
+
+skep_units::opaque_debug!(Counters);
 
 /// A counter and its pace.
-pub(crate) type Count = (String, Pace);
+pub type Count = (String, Pace);
 
-/// Counts one more of each, or of none; then how long that has to wait. Put the widest counter first: what it refuses
-/// stores nothing.
-pub(crate) async fn spend(cx: &Cx<'_>, store: &'static Store<str, u64>, counts: &[Count]) -> Result<Allowed> {
-    for (at, (key, pace)) in counts.iter().enumerate() {
-        if let Err(wait) = count(cx, store, key, Change::Add(*pace)).await? {
-            give_back(cx, store, &counts[..at]).await?;
-            return Ok(Err(wait));
+impl Counters {
+    /// Counters under this name, which is the crate's or the application's own. An example is at [`Counters`].
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self(Store::with(name, |store| store.ttl(LONGEST)))
+    }
+
+    /// Counts one more of each, or of none; then how long that has to wait. Put the widest counter first: what it refuses
+    /// stores nothing. An example is at [`Counters`].
+    pub async fn spend(&'static self, cx: &Cx<'_>, counts: &[Count]) -> Result<Allowed> {
+        for (at, (key, pace)) in counts.iter().enumerate() {
+            if let Err(wait) = self.count(cx, key, Change::Add(*pace)).await? {
+                self.give_back(cx, &counts[..at]).await?;
+                return Ok(Err(wait));
+            }
         }
+        Ok(Ok(()))
     }
-    Ok(Ok(()))
-}
 
-/// Counts one less of each.
-pub(crate) async fn give_back(cx: &Cx<'_>, store: &'static Store<str, u64>, counts: &[Count]) -> Result<()> {
-    for (key, pace) in counts {
-        let _ = count(cx, store, key, Change::GiveBack(*pace)).await?;
+    /// Counts one less of each: it was no attempt. An example of counts is at [`Counters`].
+    pub async fn give_back(&'static self, cx: &Cx<'_>, counts: &[Count]) -> Result<()> {
+        for (key, pace) in counts {
+            let _ = self.count(cx, key, Change::GiveBack(*pace)).await?;
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Forgets what was counted.
-#[cfg(feature = "people")]
-pub(crate) async fn clear(cx: &Cx<'_>, store: &'static Store<str, u64>, key: &str) -> Result<()> {
-    count(cx, store, key, Change::Clear).await.map(drop)
-}
-
-async fn count(cx: &Cx<'_>, store: &'static Store<str, u64>, key: &str, change: Change) -> Result<Allowed> {
-    let shared = cx.shared().resources().shared();
-    if shared.caches.is_configured(store.name()) {
-        return count_in_cache(shared, store, key, change).await;
+    /// Forgets what was counted of a key. An example of keys is at [`Counters`].
+    pub async fn clear(&'static self, cx: &Cx<'_>, key: &str) -> Result<()> {
+        self.count(cx, key, Change::Clear).await.map(drop)
     }
-    Ok(shared.counters.change(store.name(), key, change, widest(cx.peer()))?)
+
+    async fn count(&'static self, cx: &Cx<'_>, key: &str, change: Change) -> Result<Allowed> {
+        let shared = cx.shared().resources().shared();
+        let store = &self.0;
+        if shared.caches.is_configured(store.name()) {
+            return count_in_cache(shared, store, key, change).await;
+        }
+        Ok(shared.counters.change(store.name(), key, change, widest(cx.peer()))?)
+    }
 }
 
 /// On tiers that several machines may share, whose clocks are those of the wall.
@@ -196,14 +217,19 @@ pub(crate) async fn count_hosted(
     change: Change,
     network: &[u8],
 ) -> Result<Allowed> {
-    match STORES.iter().find(|store| store.name() == place && shared.caches.is_configured(place)) {
+    match CONFIGURABLE
+        .iter()
+        .map(|counters| &counters.0)
+        .find(|store| store.name() == place && shared.caches.is_configured(place))
+    {
         Some(store) => count_in_cache(shared, store, key, change).await,
         None => Ok(shared.counters.change_hosted(place, key, change, network)),
     }
 }
 
-/// The response to what was done too often: 429 with `Retry-After`.
-pub(crate) fn too_many(wait: Duration) -> Error {
+/// The response to what was done too often: 429 with `Retry-After`. An example is at [`Counters`].
+#[must_use]
+pub fn too_many(wait: Duration) -> Error {
     let seconds = wait.as_millis().div_ceil(1000).max(1);
     let wait = HeaderValue::try_from(seconds.to_string()).unwrap_or(HeaderValue::from_static("60"));
     Error::new(StatusCode::TOO_MANY_REQUESTS)

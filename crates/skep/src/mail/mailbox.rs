@@ -57,10 +57,15 @@ impl FromStr for Mailbox {
     }
 }
 
-#[cfg(feature = "people")]
 impl Mailbox {
     /// True if this is an address without a name.
-    pub(crate) fn is_bare(text: &str) -> bool {
+    ///
+    /// ```
+    /// use skep::mail::Mailbox;
+    /// assert!(Mailbox::is_bare("ada@example.org") && !Mailbox::is_bare("Ada <ada@example.org>"));
+    /// ```
+    #[must_use]
+    pub fn is_bare(text: &str) -> bool {
         check_address(text).is_ok()
     }
 }

@@ -1,12 +1,13 @@
 //! The sessions of a user as a page lists them.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use serde::de::DeserializeOwned;
 
 use super::id::Name;
 use super::store::{Sessions, Stored, Values};
 use super::users::{name_of, text};
 use super::{Key, LoadState, Session, decode};
-use crate::cookie::Cookie;
 use crate::error::Result;
 
 impl Sessions {
@@ -25,7 +26,7 @@ impl Sessions {
     }
 
     /// True if the session of this name is not over.
-    pub(crate) async fn is_there(&self, name: &str) -> Result<bool> {
+    async fn is_there(&self, name: &str) -> Result<bool> {
         let Some(name) = name_of(name) else { return Ok(false) };
         let stored = self.read(move |cache| async move { cache.get(&name[..]).await }).await?;
         Ok(stored.is_some_and(|stored| !stored.is_over() && self.is_within_life(&stored)))
@@ -45,44 +46,68 @@ impl Sessions {
     }
 }
 
-/// An entry in the list of a user's sessions.
-pub(crate) struct Listed {
+/// An entry in the list of a user's sessions: [`Session::all_of`].
+#[non_exhaustive]
+pub struct Listed {
     /// The digest under which it is stored: of no use to anybody but its user.
-    pub(crate) id: String,
-    /// In milliseconds since 1970.
-    pub(crate) begun: u64,
-    pub(crate) seen: u64,
-    pub(crate) is_current: bool,
+    pub id: String,
+    /// When it began.
+    pub begun: SystemTime,
+    /// When it was last used, accurate to ten minutes.
+    pub seen: SystemTime,
+    /// It is the one of this request.
+    pub is_current: bool,
     values: Values,
 }
 
+// Not its values.
+skep_units::opaque_debug!(Listed);
+
 impl Listed {
-    pub(crate) fn get<T: DeserializeOwned>(&self, key: &Key<T>) -> Option<T> {
+    /// A value in it. An example is at [`Session::all_of`].
+    pub fn get<T: DeserializeOwned>(&self, key: &Key<T>) -> Option<T> {
         self.values.get(&*key.stored()).and_then(|text| decode(key, text))
     }
 }
 
 impl Session<'_> {
-    /// What is in a user's list.
-    pub(crate) async fn all_of(&self, user: &str) -> Result<Vec<Listed>> {
+    /// The sessions that [belong](Self::belongs_to) to a user, and [series](super::series), for a page that lists them.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    /// use skep::session::Key;
+    ///
+    /// const BROWSER: Key<String> = Key::new("browser");
+    ///
+    /// async fn list(cx: &Cx<'_>, user: &str) -> Result<Vec<(String, Option<String>)>> {
+    ///     let all = cx.session().all_of(user).await?;
+    ///     Ok(all.into_iter().map(|session| (session.get(&BROWSER), session.id)).map(|(browser, id)| (id, browser)).collect())
+    /// }
+    ///
+    /// async fn log_out_there(cx: &Cx<'_>, user: &str, id: &str) -> Result<bool> {
+    ///     cx.session().end_one_of(user, id).await
+    /// }
+    /// ```
+    pub async fn all_of(&self, user: &str) -> Result<Vec<Listed>> {
         self.require_list()?;
         let own = self.own_name().await?;
         let all = self.sessions.all_of(user).await?.into_iter().filter(|(_, stored)| !stored.is_over());
+        let time = |millis| UNIX_EPOCH + Duration::from_millis(millis);
         let listed = all.map(|(name, stored)| {
             let id = text(&name);
             Listed {
                 is_current: own.as_ref() == Some(&id),
                 id,
-                begun: stored.begun,
-                seen: stored.seen,
+                begun: time(stored.begun),
+                seen: time(stored.seen),
                 values: stored.values,
             }
         });
         Ok(listed.collect())
     }
 
-    /// Ends one of them; false if it is not in the list.
-    pub(crate) async fn end_one_of(&self, user: &str, id: &str) -> Result<bool> {
+    /// Ends one of them; false if it is not in the list. An example is at [`all_of`](Self::all_of).
+    pub async fn end_one_of(&self, user: &str, id: &str) -> Result<bool> {
         let is_own = self.own_name().await?.as_deref() == Some(id);
         let ended = self.sessions.end_one_of(user, id).await?;
         if ended && is_own {
@@ -91,8 +116,8 @@ impl Session<'_> {
         Ok(ended)
     }
 
-    /// Ends a user's sessions but for this one.
-    pub(crate) async fn end_others_of(&self, user: &str) -> Result<()> {
+    /// Ends a user's sessions but for this one. An example of the user is at [`all_of`](Self::all_of).
+    pub async fn end_others_of(&self, user: &str) -> Result<()> {
         self.require_list()?;
         match self.now().await? {
             LoadState::Open(open) => self.sessions.end_all_of(user, Some(&open.id)).await,
@@ -100,12 +125,13 @@ impl Session<'_> {
         }
     }
 
-    /// Sends a cookie with the response, also if that is an error.
-    pub(crate) fn add_cookie(&self, cookie: &Cookie) {
-        self.pending.add(cookie, self.is_secure);
+    /// True if the session with this [id in a list](Listed::id) has not ended. That it is used is not noted.
+    pub async fn lasts(&self, id: &str) -> Result<bool> {
+        self.sessions.is_there(id).await
     }
 
-    pub(crate) async fn own_name(&self) -> Result<Option<String>> {
+    /// The [id in a list](Listed::id) of this session, if there is one.
+    pub async fn own_name(&self) -> Result<Option<String>> {
         Ok(match self.now().await? {
             LoadState::Open(open) => Some(text(&open.id.name(&self.sessions.program))),
             _ => None,

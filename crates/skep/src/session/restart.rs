@@ -46,9 +46,9 @@ impl Session<'_> {
         self.belongs_to(user).await
     }
 
-    /// The same, and it belongs to nobody yet. `is_trusted` is false if what it holds is perhaps another's who has the
-    /// same name.
-    pub(crate) async fn begin(&self, user: &str, is_trusted: bool) -> Result<()> {
+    /// The same, and it belongs to nobody yet, as between two factors. `is_trusted` is false if what it holds is perhaps
+    /// another's who has the same name. An example of what follows is at [`begin_for`](Self::begin_for).
+    pub async fn begin(&self, user: &str, is_trusted: bool) -> Result<()> {
         let keep = |owner: Option<&String>| -> Keep {
             match owner {
                 None => only_kept,
@@ -89,9 +89,9 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Ends a session whose user is gone. If another request has just given it another id, the browser keeps that.
-    #[cfg(feature = "people")]
-    pub(crate) async fn lose(&self) -> Result<()> {
+    /// Ends a session whose user is gone, for a guard that finds that out. If another request has just given it another id,
+    /// the browser keeps that; [`end`](Self::end) is for users who log out.
+    pub async fn lose(&self) -> Result<()> {
         let LoadState::Open(open) = self.now().await? else { return Ok(()) };
         if !self.sessions.end(&open.id).await? {
             self.put(LoadState::Over);

@@ -88,7 +88,7 @@ impl Session<'_> {
 
     /// # Errors
     /// If there is no list of a user's sessions.
-    pub(crate) fn require_list(&self) -> Result<()> {
+    pub fn require_list(&self) -> Result<()> {
         if !self.sessions.is_sealed() {
             return Ok(());
         }

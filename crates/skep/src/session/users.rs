@@ -19,7 +19,7 @@ use crate::error::Result;
 pub(super) const OWNER: &str = "\0user";
 
 /// How long a device is remembered since its last use, by remember-me.
-pub(crate) const REMEMBERED_FOR: Duration = Duration::from_hours(60 * 24);
+pub const REMEMBERED_FOR: Duration = Duration::from_hours(60 * 24);
 
 /// The list of a user, and when it is changed.
 pub(super) struct List {

@@ -13,7 +13,7 @@ use skep_units::panic::{CatchPanic, Panicked};
 
 use super::{Local, Site, observed};
 use crate::body::{Body, BodyError, BodyFailure, TooLarge};
-use crate::cx::Cx;
+use crate::cx::{Cx, WatchResponse};
 use crate::error::Error;
 use crate::mount::{MountPoint, Mounted};
 use crate::percent;
@@ -22,10 +22,7 @@ use crate::resources::ThreadResources;
 use crate::response::{Response, Result};
 
 /// What is done with the response, which ends with what the guards have admitted.
-#[cfg(feature = "people")]
-type Admitted = Option<crate::cx::WatchResponse>;
-#[cfg(not(feature = "people"))]
-type Admitted = Option<fn(&mut Response)>;
+type Admitted = Option<WatchResponse>;
 
 /// What is mounted where a request leads, unless a service or a folder answers there, and its position in `Site::service_observed`.
 pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountPoint)> {
@@ -108,10 +105,8 @@ impl Local {
                 return Err(cx.fail(error));
             }
         }
-        #[cfg(not(feature = "people"))]
-        return Ok(None);
-        #[cfg(feature = "people")]
-        cx.watcher().await
+        // Boxed: most guards hold nothing.
+        Box::pin(cx.watcher()).await
     }
 }
 

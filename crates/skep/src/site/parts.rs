@@ -10,7 +10,7 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::param::Pairs;
 use crate::percent;
-#[cfg(all(feature = "people", feature = "test", not(target_family = "wasm")))]
+#[cfg(all(feature = "test", not(target_family = "wasm")))]
 use crate::resources::ThreadResources;
 use crate::response::{Response, Result};
 use crate::router::{Found, NoEndpoint};
@@ -26,8 +26,8 @@ impl Local {
         Some(cors.preflight(self.site().router.find(&path)?.allow().clone()))
     }
 
-    /// What a test that signs in needs of a request.
-    #[cfg(all(feature = "people", feature = "test", not(target_family = "wasm")))]
+    /// What a test needs that has a context without a request.
+    #[cfg(all(feature = "test", not(target_family = "wasm")))]
     pub(crate) fn resources_for_request(&self) -> ThreadResources {
         self.inner.thread.for_request()
     }

@@ -1,6 +1,5 @@
 //! PostgreSQL, on real servers: `cargo xtask test external`.
 
-mod accounts;
 mod app;
 mod arrays;
 mod encrypted;

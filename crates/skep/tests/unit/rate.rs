@@ -48,7 +48,7 @@ fn addresses_of_one_network_are_not_any_number_of_clients() {
     assert_eq!(spread, 64, "a /48 has 32 times the limit of one client");
     assert!(rate.allows(peer("2001:db8:1::1")), "and the next one its own");
     let mapped = [peer("::ffff:192.0.2.1"), peer("192.0.2.1")];
-    assert_eq!(networks(mapped[0]).collect::<Vec<_>>(), networks(mapped[1]).collect::<Vec<_>>());
+    assert_eq!(subnets(mapped[0]).collect::<Vec<_>>(), subnets(mapped[1]).collect::<Vec<_>>());
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use skep::people::{Account, Signed, Stamp, sign_in};
+use skep_people::{Account, Signed, Stamp, sign_in};
 use skep::prelude::*;
 use skep::session::Key;
 use skep::sql::{Row, migrations};

@@ -1,0 +1,57 @@
+//! Accounts for [`skep`]: who is signed in, how they prove it, and what they may do.
+//!
+//! The mechanism is here; tables and pages are the application's. Start with [`Account`], which makes a type of the application one that
+//! signs in, and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to guide is `docs/guides/people/accounts.md`.
+
+mod account;
+mod bearer;
+mod budget;
+mod common;
+mod cost;
+mod device;
+mod event;
+mod gate;
+mod known;
+mod link;
+mod notice;
+#[cfg(feature = "oidc")]
+pub mod oidc;
+mod pages;
+#[cfg(feature = "passkeys")]
+pub mod passkeys;
+mod password;
+mod random;
+mod remember;
+mod second;
+mod sign_in;
+#[cfg(any(feature = "oidc", feature = "passkeys"))]
+mod signature;
+mod site;
+mod stamp;
+#[cfg(all(feature = "test", not(target_family = "wasm")))]
+pub mod test;
+mod tick;
+mod totp;
+
+pub use account::{Account, Allowed, Fresh, Maybe, Rule, Signed};
+pub use bearer::{AccessToken, Bearer, TokenAccount};
+pub use common::weakness;
+pub use cost::PasswordCost;
+pub use device::{UserSession, end_session, user_sessions};
+pub use event::{EventKind, SecurityEvent, SecurityLog, record, without_tokens};
+pub use link::{
+    MailAccount, is_reset_link, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link,
+    send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,
+};
+pub use notice::{Notice, Notices};
+pub use password::{hash_password, verify_password};
+pub use remember::remember;
+pub use second::{TotpAccount, awaiting_second_factor, confirm_totp, second_factor_sign_in};
+pub use sign_in::{
+    PasswordAccount, change_password, password_sign_in, prove_password, return_to, sign_in, sign_out,
+    sign_out_everywhere,
+};
+pub use site::HashPassword;
+pub use skep::session::OneTimeToken;
+pub use stamp::Stamp;
+pub use totp::{RecoveryCodes, Totp, hash_recovery_code};

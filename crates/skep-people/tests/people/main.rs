@@ -1,0 +1,8 @@
+//! Accounts as applications have them: who gets in, what guards know of users, and what attackers learn.
+
+mod accounts;
+mod oidc;
+mod passkeys;
+mod postgres;
+mod rsa_key;
+mod signed;
