@@ -1,9 +1,9 @@
 //! Who may write: accounts with a password. The first one comes from the settings `blog.author` and `blog.author_password`.
 
 use skep::Site;
-use skep_people::{Account, PasswordAccount, Stamp};
 use skep::prelude::*;
 use skep::sql::Row;
+use skep_people::{Account, HashPassword, PasswordAccount, Stamp};
 
 use crate::settings::Blog;
 use crate::sign_in::SignInPage;

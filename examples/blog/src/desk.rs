@@ -1,7 +1,7 @@
 //! What authors see after they have signed in: their articles.
 
-use skep_people::Signed;
 use skep::prelude::*;
+use skep_people::Signed;
 
 use crate::article::Article;
 use crate::author::Author;

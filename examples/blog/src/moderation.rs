@@ -1,8 +1,8 @@
 //! Comments of readers, the newest first, to be removed by authors.
 
-use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::Row;
+use skep_people::Signed;
 
 use crate::article;
 use crate::author::Author;

@@ -1,8 +1,8 @@
 //! Signing in and out, for authors.
 
 use skep::form::{Email, Password};
-use skep_people::{Signed, password_sign_in, sign_out};
 use skep::prelude::*;
+use skep_people::{Signed, password_sign_in, sign_out};
 
 use crate::author::Author;
 use crate::desk::Desk;

@@ -1,9 +1,9 @@
 //! Writing: the form for an article, its preview, and what becomes of it.
 
 use skep::form::{Date, Form, Hidden, MultilineText, Text};
-use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::Row;
+use skep_people::Signed;
 
 use crate::article::Article;
 use crate::author::Author;

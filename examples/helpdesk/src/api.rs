@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skep::form::{MultilineText, Text};
 use skep::guard::{Guard, RateLimit, Security};
-use skep_people::Bearer;
 use skep::prelude::*;
+use skep_people::Bearer;
 
 use crate::comment::{self, Comment};
 use crate::new_ticket::create;

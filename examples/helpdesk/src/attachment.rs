@@ -2,9 +2,9 @@
 
 use skep::files::StoredFile;
 use skep::form::{FileKind, Upload};
-use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::{self, Row};
+use skep_people::Signed;
 
 use crate::ticket::Ticket;
 use crate::user::User;

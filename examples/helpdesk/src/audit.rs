@@ -1,9 +1,9 @@
 //! The audit trail: who changed what, and when. A layer writes it, so that no handler can forget it.
 
 use skep::layer::Next;
-use skep_people::without_tokens;
 use skep::prelude::*;
 use skep::sql::{Cursor, Row};
+use skep_people::without_tokens;
 
 use crate::layout::{moment, page, pager};
 use crate::texts::texts;

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use skep::form::{MultilineText, Upload};
-use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::{self, Row};
+use skep_people::Signed;
 
 use crate::attachment::{self, Document};
 use crate::ticket::{Status, Ticket};

@@ -3,6 +3,7 @@
 use skep::Site;
 use skep::prelude::*;
 use skep::sql::{self, Blocking, Query};
+use skep_people::HashPassword;
 
 use crate::settings::Helpdesk;
 use crate::texts::Texts;

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use skep::form::Messages;
 use skep::guard::Limited;
-use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::migrations;
+use skep_people::Signed;
 
 pub mod api;
 pub mod attachment;

@@ -1,8 +1,8 @@
 //! Reporting a problem.
 
 use skep::form::{MultilineText, Text, Upload};
-use skep_people::Signed;
 use skep::prelude::*;
+use skep_people::Signed;
 
 use crate::attachment::{self, Document};
 use crate::comment;

@@ -3,13 +3,13 @@
 use skep::form::{Hidden, Text};
 use skep::guard::Scope;
 use skep::html::{Flow, NoForm};
+use skep::prelude::*;
+use skep::sql::{self, Row};
 use skep_people::passkeys::{
     Factor, Passkey, PasskeyAccount, PasskeyError, are_possible, begin_registration, begin_sign_in, passkey_sign_in,
     register, remove_passkey,
 };
 use skep_people::{Fresh, Signed, return_to};
-use skep::prelude::*;
-use skep::sql::{self, Row};
 
 use crate::Static;
 use crate::layout::moment;

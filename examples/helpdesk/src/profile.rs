@@ -2,8 +2,8 @@
 
 use skep::form::Text;
 use skep::guard::Scope;
-use skep_people::Signed;
 use skep::prelude::*;
+use skep_people::Signed;
 
 use crate::language::Language;
 use crate::layout::page;

@@ -1,8 +1,8 @@
 //! Signing in and out.
 
 use skep::form::{Email, Hidden, Password};
-use skep_people::{Maybe, Signed, password_sign_in, return_to, sign_out};
 use skep::prelude::*;
+use skep_people::{Maybe, Signed, password_sign_in, return_to, sign_out};
 
 use crate::demo;
 use crate::layout::open_page;

@@ -7,10 +7,8 @@ use skep::form::{Email, Password, Text};
 use skep::guard::{Limited, RateLimit};
 use skep::mail::Mail;
 use skep::param::Token;
-use skep_people::{
-    Account, hash_password, redeem_sign_up_link, send_sign_up_link, sign_in, sign_up_address, weakness,
-};
 use skep::prelude::*;
+use skep_people::{Account, hash_password, redeem_sign_up_link, send_sign_up_link, sign_in, sign_up_address, weakness};
 
 use crate::layout::open_page;
 use crate::sign_in::SignInPage;

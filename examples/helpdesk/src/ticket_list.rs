@@ -1,8 +1,8 @@
 //! The list of tickets, with filters.
 
-use skep_people::Signed;
 use skep::prelude::*;
 use skep::sql::PageNumber;
+use skep_people::Signed;
 
 use crate::export::Export;
 use crate::layout::{moment, page, pager};

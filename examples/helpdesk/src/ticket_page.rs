@@ -1,8 +1,8 @@
 //! A ticket: what was written, the form to reply, and for agents the form to sort it in.
 
 use skep::html::{Html, Phrasing};
-use skep_people::Signed;
 use skep::prelude::*;
+use skep_people::Signed;
 
 use crate::attachment::{self, Attachment, Download};
 use crate::comment::{self, AddComment, AddNote, Comment};

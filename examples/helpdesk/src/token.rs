@@ -3,9 +3,9 @@
 
 use skep::form::Text;
 use skep::guard::Scope;
-use skep_people::{AccessToken, Account, Fresh, Signed, TokenAccount};
 use skep::prelude::*;
 use skep::sql::{self, Row};
+use skep_people::{AccessToken, Account, Fresh, Signed, TokenAccount};
 
 use crate::layout::moment;
 use crate::profile::Profile;

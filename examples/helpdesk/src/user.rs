@@ -1,9 +1,9 @@
 //! Who uses the help-desk, and the rules for who may do what.
 
 use skep::guard::ScopeKind;
-use skep_people::{Account, Allowed, MailAccount, PasswordAccount, Rule, Stamp};
 use skep::prelude::*;
 use skep::sql::Row;
+use skep_people::{Account, Allowed, MailAccount, PasswordAccount, Rule, Stamp};
 
 use crate::language::Language;
 use crate::sign_in::SignInPage;

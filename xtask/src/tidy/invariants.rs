@@ -52,7 +52,8 @@ const POSTGRES: &str = "crates/skep-sql/src/postgres/";
 /// of PostgreSQL.
 pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
     let is_exempt = source.is_test() || source.path == TEST_CLIENT || source.path.starts_with(POSTGRES);
-    let is_held = ["crates/skep/", "crates/skep-sql/"].iter().any(|held| source.path.starts_with(held));
+    let is_held =
+        ["crates/skep/", "crates/skep-people/", "crates/skep-sql/"].iter().any(|held| source.path.starts_with(held));
     if !source.is_rust() || !is_held || is_exempt {
         return Vec::new();
     }

@@ -153,7 +153,6 @@ const CRATES: &[Layers] = &[
                     "form",
                     "guard",
                     "layer",
-                    "people",
                     "resources",
                     "sealed",
                     "service",
@@ -177,6 +176,21 @@ const CRATES: &[Layers] = &[
             ("service", "openapi", "a service describes itself for the OpenAPI document"),
             ("endpoint", "openapi", "an endpoint passes on the description of its service"),
         ],
+    },
+    Layers {
+        name: "skep-people",
+        order: &[
+            ("values", &["common", "cost", "gate", "pages", "random", "signature", "stamp", "tick"]),
+            (
+                "accounts",
+                &[
+                    "account", "bearer", "budget", "device", "event", "known", "link", "notice", "password",
+                    "remember", "second", "sign_in", "site", "totp",
+                ],
+            ),
+            ("other ways in", &["oidc", "passkeys", "test"]),
+        ],
+        upward: &[],
     },
     Layers {
         name: "skep-server",

@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["skep", "skep-units", "skep-macros", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"],
     ),
     ("skep", &["skep-units", "skep-macros", "skep-sql", "skep-cache", "skep-cluster"]),
+    ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
     // The application that its tests drill: `tools/drill`.
     ("skep-server", &["skep", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
     (
@@ -44,7 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Examples stand at the lower end and may name whom they like.
 const EXAMPLES: &str = "examples/";
 
-/// Runtimes and sockets: in `skep` and `skep-sql`, requests come from the server. Names that begin so, except in
+/// Runtimes and sockets: in `skep`, `skep-people` and `skep-sql`, requests come from the server. Names that begin so, except in
 /// tests. The test client has a runtime (`tokio` itself), which `invariants` sees that nothing else uses.
 const NOT_IN_SKEP: [&str; 6] = ["tokio-", "hyper", "async-std", "smol", "mio", "socket2"];
 
@@ -83,7 +84,7 @@ fn wrong(source: &Source, package: &str, dependency: &Dependency<'_>) -> Option<
     }
     // What the driver of PostgreSQL has, with a feature that is off.
     let is_postgres = package == "skep-sql" && ["tokio-postgres", "tokio-rustls"].contains(&name);
-    if ["skep", "skep-sql"].contains(&package)
+    if ["skep", "skep-people", "skep-sql"].contains(&package)
         && !dependency.for_tests
         && !is_postgres
         && NOT_IN_SKEP.iter().any(|prefix| name.starts_with(prefix))

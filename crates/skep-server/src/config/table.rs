@@ -254,9 +254,9 @@ settings! {
     session.idle: Kind::Duration(60 * SECOND..=400 * DAY), "14d",
         "End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less. One that belongs to no user (`Session::belongs_to`) ends after three quarters of it.";
     session.store: Kind::Choice(&["server", "cookie"]), "server",
-        "Where sessions are kept: `server`, in the cache `sessions`; or `cookie`, sealed with the application's keys in the cookie itself, which needs no store and has room for about 2.8 KB. With `cookie`, a user's sessions can be neither listed nor ended from elsewhere, accounts (`skep::people`) are refused, and of changes at the same time the last one counts.";
+        "Where sessions are kept: `server`, in the cache `sessions`; or `cookie`, sealed with the application's keys in the cookie itself, which needs no store and has room for about 2.8 KB. With `cookie`, a user's sessions can be neither listed nor ended from elsewhere, accounts (`skep_people`) are refused, and of changes at the same time the last one counts.";
     session.cookie: Kind::Choice(&["browser", "lasting"]), "browser",
-        "How long browsers keep the cookie of a session: `browser`, until they are closed, so that nobody else finds it on a computer that several people use; or `lasting`, as long as `session.life`. Remember-me (`skep::people::remember`) has a cookie of its own, which lasts 60 days.";
+        "How long browsers keep the cookie of a session: `browser`, until they are closed, so that nobody else finds it on a computer that several people use; or `lasting`, as long as `session.life`. Remember-me (`skep_people::remember`) has a cookie of its own, which lasts 60 days.";
     session.life: Kind::Duration(60 * SECOND..=400 * DAY), "90d",
         "End a session this long after it began or was renewed, even if it is used. Browsers keep cookies for at most 400 days.";
     status.listen: Kind::Text, "",

@@ -28,7 +28,7 @@ use crate::sql::{Parameter, ToValue, Unfit, Value};
 ///
 /// pub struct User { pub id: i64, pub account_id: i64 }
 ///
-/// /// Somebody who is signed in. Only the guard makes one; `skep::people::Signed<User>` is such a guard, too.
+/// /// Somebody who is signed in. Only the guard makes one; `skep_people::Signed<User>` is such a guard, too.
 /// pub struct Member(User);
 ///
 /// impl std::ops::Deref for Member {

@@ -31,7 +31,7 @@ with_defaults! {
 #[non_exhaustive]
 pub enum CookieLife {
     /// Until they are closed: on a computer that several people use, a session ends with its browser. Remember-me
-    /// (`skep::people::remember`) has a cookie of its own.
+    /// (`skep_people::remember`) has a cookie of its own.
     #[default]
     Browser,
     /// As long as the session can last ([`Rules::life`]).
@@ -46,7 +46,7 @@ pub enum SessionStore {
     #[default]
     Server,
     /// In the cookie itself, sealed with the application's keys. Nothing is looked up, and there is no list of a user's sessions: one that
-    /// was copied lasts until it expires, [`Session::end_all`](super::Session::end_all) is an error, accounts (`skep::people`) are refused, and of requests that
+    /// was copied lasts until it expires, [`Session::end_all`](super::Session::end_all) is an error, accounts (`skep_people`) are refused, and of requests that
     /// change a session at the same time the last response counts. It has room for about 2.8 KB.
     Cookie,
 }

@@ -18,15 +18,12 @@ const HIVES: &str = "../skep-cli/tests/hives/migrations/postgres";
 const FLAGS: &str = r#"["--cfg", "trybuild", "--verbose", "-A", "dead_code", "--diagnostic-width=140"]"#;
 
 /// The features of this package that trybuild enables, too: those of this test.
-const FEATURES: [(&str, bool); 13] = [
+const FEATURES: [(&str, bool); 10] = [
     ("compression", cfg!(feature = "compression")),
     ("garde", cfg!(feature = "garde")),
     ("local-tiers", cfg!(feature = "local-tiers")),
     ("memcached", cfg!(feature = "memcached")),
-    ("oidc", cfg!(feature = "oidc")),
     ("openapi", cfg!(feature = "openapi")),
-    ("passkeys", cfg!(feature = "passkeys")),
-    ("people", cfg!(feature = "people")),
     ("postgres", cfg!(feature = "postgres")),
     ("redis", cfg!(feature = "redis")),
     ("test", cfg!(feature = "test")),
