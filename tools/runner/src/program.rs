@@ -242,7 +242,7 @@ impl Program {
             Self::SkepProcesses { app: App::Heap, .. } => vec![Need::Ours("skep-heap")],
             Self::SkepStatic => vec![Need::Ours("skep-static")],
             Self::SkepTasks(_) => vec![Need::Ours("skep-tasks")],
-            Self::SkepPeople(_) => vec![Need::Ours("skep-people")],
+            Self::SkepPeople(_) => vec![Need::Ours("skep-accounts")],
             Self::Hyper => vec![Need::Peer("peer-hyper")],
             Self::HyperTls => vec![Need::Peer("peer-hyper-tls")],
             Self::AxumTasks { .. } => vec![Need::Peer("peer-axum-tasks")],

@@ -1,14 +1,14 @@
 //! What knowing its user costs a page: the same page without a session, with a value from a session, and with a guard and the user's row.
 //!
-//! It has the flags of every Skep application. Run: `skep-people --listen 127.0.0.1:PORT --data DIR`, with `PEOPLE_ACCOUNTS=1` for the page
+//! It has the flags of every Skep application. Run: `skep-accounts --listen 127.0.0.1:PORT --data DIR`, with `PEOPLE_ACCOUNTS=1` for the page
 //! with the guard. `/enter` gives the cookie with which the pages are asked for.
 
 use std::process::ExitCode;
 
-use skep_people::{Account, Signed, Stamp, sign_in};
 use skep::prelude::*;
 use skep::session::Key;
 use skep::sql::{Row, migrations};
+use skep_people::{Account, Signed, Stamp, sign_in};
 
 const NAME: Key<String> = Key::new("name");
 
