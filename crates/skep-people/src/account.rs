@@ -131,7 +131,13 @@ pub trait Account: Sized + 'static {
     }
 }
 
-/// A guard: the account that is signed in.
+/// A guard: the account that is signed in. Nobody else makes one:
+///
+/// ```compile_fail,E0423
+/// fn forge<A: skep_people::Account>(account: A) -> skep_people::Signed<A> {
+///     skep_people::Signed(account) // its field is private
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Signed<A>(A);
 
@@ -183,7 +189,13 @@ impl<A: Account> Guard for Maybe<A> {
 }
 
 /// A guard: the account that is signed in and proved it within [`Account::FRESH`]. For a new password, a deletion, a payment: what is
-/// elsewhere called sudo mode.
+/// elsewhere called sudo mode. Nobody else makes one:
+///
+/// ```compile_fail,E0423
+/// fn forge<A: skep_people::Account>(account: A) -> skep_people::Fresh<A> {
+///     skep_people::Fresh(account) // its field is private
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Fresh<A>(A);
 

@@ -222,6 +222,10 @@ impl<'r> Cx<'r> {
 
     /// True if cookies are `Secure`, and ours `__Host-`: the browser's connection is encrypted. A proxy may end TLS, which its
     /// fields, an https base URL or the setting `cookies.secure` tell.
+    ///
+    /// ```
+    /// fn cookie_name(cx: &skep::Cx<'_>) -> &'static str { if cx.is_secure() { "__Host-device" } else { "device" } }
+    /// ```
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.shared.resources().shared().is_secure(self.peer)

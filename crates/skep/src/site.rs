@@ -381,7 +381,7 @@ impl Local {
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
         }
-        if cx.is_watched(&response) {
+        if cx.is_rechecked() && response.body().goes_on() {
             // Boxed: most responses do not go on.
             Box::pin(cx.watch(&mut response)).await?;
         }

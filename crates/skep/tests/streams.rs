@@ -5,11 +5,12 @@ use std::convert::Infallible;
 use std::fmt::Write;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use skep::cache::Clock;
+use skep::guard::{Guard, Recheck};
 use skep::offload::Inline;
 use skep::prelude::*;
 use skep::sql::{Database, Local, Migration, Migrations, Options, query};
@@ -372,4 +373,55 @@ fn events_end_once_the_server_drains() {
 fn no_text_makes_a_field_of_its_own() {
     let event = Event::text("a\rid: 7\nb\r\nc").name("x\ndata: y").id("1\r\n2\0");
     assert_eq!(event.to_string(), "event: xdata: y\nid: 12\ndata: a\ndata: id: 7\ndata: b\ndata: c\n\n");
+}
+
+/// True while everybody is let in.
+struct Open(AtomicBool);
+
+struct LetIn;
+
+impl Guard for LetIn {
+    async fn check(cx: &mut Cx<'_>) -> Result<Self> {
+        cx.recheck::<Self>();
+        Self::begin(cx).await
+    }
+}
+
+impl Recheck for LetIn {
+    async fn begin(_cx: &Cx<'_>) -> Result<Self> {
+        Ok(Self)
+    }
+
+    async fn holds(&self, cx: &Cx<'_>) -> Result<bool> {
+        assert_eq!(cx.uri().path(), "/ticks", "it has the request that was admitted");
+        Ok(cx.state::<Open>().0.load(Ordering::Relaxed))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/ticks")]
+struct Ticks {
+    #[guard]
+    _let_in: LetIn,
+}
+
+impl Handle for Ticks {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(cx.events(stream::pending::<Result<Event, Infallible>>()).into())
+    }
+}
+
+#[test]
+fn what_a_guard_asks_again_ends_a_stream_that_it_would_refuse() {
+    let mut setup = Setup::default();
+    (setup.temporary_database, setup.clock) = (true, Clock::manual());
+    let clock = setup.clock.clone();
+    let app = App::new().serve(services![Ticks]).state(Open(AtomicBool::new(true)));
+    let site = Arc::new(app.open(setup).unwrap());
+    let mut ticks = open(&Client::of_site(&site), "/ticks");
+    clock.advance(Duration::from_secs(16));
+    assert_eq!(ticks.next_event().unwrap(), ":", "it goes on");
+    site.state::<Open>().0.store(false, Ordering::Relaxed);
+    clock.advance(Duration::from_secs(16));
+    assert!(std::iter::from_fn(|| ticks.next_event()).all(|event| event == ":"), "it ends");
 }

@@ -48,7 +48,7 @@ pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
 /// The driver of PostgreSQL: its connections belong to the thread of a handler. With the feature `postgres` only.
 const POSTGRES: &str = "crates/skep-sql/src/postgres/";
 
-/// `skep` and `skep-sql` open no socket and start no thread or process; their tests may, the client for tests of applications, and the driver
+/// `skep`, `skep-people` and `skep-sql` open no socket and start no thread or process; their tests may, the client for tests of applications, and the driver
 /// of PostgreSQL.
 pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
     let is_exempt = source.is_test() || source.path == TEST_CLIENT || source.path.starts_with(POSTGRES);
@@ -59,8 +59,10 @@ pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
     }
     let tokens = tokens::without_tests(source);
     let complain = |words: &&[&str]| {
-        let text =
-            format!("`{}` in skep or skep-sql; sockets, threads and processes are skep-server's part", words.concat());
+        let text = format!(
+            "`{}` in skep, skep-people or skep-sql; sockets, threads and processes are skep-server's part",
+            words.concat()
+        );
         tokens::find(tokens, words).map(|line| source.complaint(line, text.clone())).collect::<Vec<_>>()
     };
     NOT_IN_SKEP.iter().flat_map(complain).collect()

@@ -88,8 +88,8 @@ fn site(setup: &Setup, program: &str, base_url: Option<&BaseUrl>) -> String {
     digest[..6].iter().fold(String::new(), |site, byte| format!("{site}{byte:02x}"))
 }
 
-/// Stores of the framework's own: rate limits, attempts to sign in or to have mail sent, and what providers to sign in with say of
-/// themselves.
+/// Stores of the framework's own and of its accounts: rate limits, attempts to sign in or to have mail sent, and what
+/// providers to sign in with say of themselves.
 const BUILT_IN: [&str; 5] = ["skep-limits", "skep-mails", "skep-oidc", "skep-oidc-keys", "skep-sign-in"];
 
 impl Caches {

@@ -102,9 +102,9 @@ impl Cx<'_> {
         }
     }
 
-    /// True if the response goes on, and ends with what a guard has admitted.
-    pub(crate) fn is_watched(&self, response: &Response) -> bool {
-        self.watches.get().is_some() && response.body().goes_on()
+    /// True if a guard asked for it.
+    pub(crate) fn is_rechecked(&self) -> bool {
+        self.watches.get().is_some()
     }
 
     /// Has a response that goes on end with what admitted its request.

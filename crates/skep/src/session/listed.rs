@@ -125,12 +125,22 @@ impl Session<'_> {
         }
     }
 
-    /// True if the session with this [id in a list](Listed::id) has not ended. That it is used is not noted.
+    /// True if the session with this [id in a list](Listed::id) has not ended. That it is used is not noted: for what goes on
+    /// while perhaps nobody is there.
+    ///
+    /// ```
+    /// async fn goes_on(cx: &skep::Cx<'_>) -> skep::Result<bool> {
+    ///     match cx.session().own_name().await? {
+    ///         Some(id) => cx.session().lasts(&id).await,
+    ///         None => Ok(false),
+    ///     }
+    /// }
+    /// ```
     pub async fn lasts(&self, id: &str) -> Result<bool> {
         self.sessions.is_there(id).await
     }
 
-    /// The [id in a list](Listed::id) of this session, if there is one.
+    /// The [id in a list](Listed::id) of this session, if there is one. An example is at [`lasts`](Self::lasts).
     pub async fn own_name(&self) -> Result<Option<String>> {
         Ok(match self.now().await? {
             LoadState::Open(open) => Some(text(&open.id.name(&self.sessions.program))),

@@ -91,6 +91,12 @@ impl Session<'_> {
 
     /// Ends a session whose user is gone, for a guard that finds that out. If another request has just given it another id,
     /// the browser keeps that; [`end`](Self::end) is for users who log out.
+    ///
+    /// ```
+    /// async fn check(cx: &skep::Cx<'_>, is_there: bool) -> skep::Result<()> {
+    ///     if is_there { Ok(()) } else { cx.session().lose().await }
+    /// }
+    /// ```
     pub async fn lose(&self) -> Result<()> {
         let LoadState::Open(open) = self.now().await? else { return Ok(()) };
         if !self.sessions.end(&open.id).await? {

@@ -86,8 +86,14 @@ impl Session<'_> {
         format!("session of {}", self.sessions.program)
     }
 
+    /// For who promises to list or end the sessions of a user.
+    ///
     /// # Errors
-    /// If there is no list of a user's sessions.
+    /// If there is no list of a user's sessions: they are kept in cookies only ([`SessionStore::Cookie`](super::SessionStore::Cookie)).
+    ///
+    /// ```
+    /// fn check(cx: &skep::Cx<'_>) -> skep::Result<()> { cx.session().require_list() }
+    /// ```
     pub fn require_list(&self) -> Result<()> {
         if !self.sessions.is_sealed() {
             return Ok(());

@@ -105,8 +105,8 @@ impl Local {
                 return Err(cx.fail(error));
             }
         }
-        // Boxed: most guards hold nothing.
-        Box::pin(cx.watcher()).await
+        // Boxed: most guards ask once.
+        if cx.is_rechecked() { Box::pin(cx.watcher()).await } else { Ok(None) }
     }
 }
 
