@@ -1,7 +1,7 @@
 //! `assets!`: embeds a folder in the executable, with a constant for each file.
 //!
 //! Reads the folder at compile time. Contents are included with `include_bytes!`, so that Cargo rebuilds when a file
-//! changes.
+//! changes. In debug builds, the executable also knows where the folder is, and serves what is in it by then.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -33,10 +33,10 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     match syn::parse2(input)? {
         Input::Folder(folder) => {
             let files = embedded(&folder, "")?;
-            let count = files.len();
+            let (count, on_disk) = (files.len(), on_disk(&folder));
             Ok(quote! {{
                 static FILES: [::skep::files::EmbeddedFile; #count] = [#(#files),*];
-                ::skep::files::Assets::of(::core::option::Option::None, &FILES)
+                ::skep::files::Assets::of(::core::option::Option::None, #on_disk, &FILES)
             }})
         }
         Input::Named(named) => named.expand(),
@@ -88,7 +88,7 @@ impl Named {
         let Self { attributes, visibility, name, folder, prefix } = self;
         let files = embedded(folder, &prefix.value())?;
         let constants = self.constants(&files)?;
-        let count = files.len();
+        let (count, on_disk) = (files.len(), on_disk(folder));
         let about =
             format!("The files of `{}`, inside the executable and served at `{}`.", folder.value(), prefix.value());
         Ok(quote! {
@@ -106,7 +106,7 @@ impl Named {
 
                     /// All files.
                     #visibility const fn assets() -> ::skep::files::Assets {
-                        ::skep::files::Assets::of(::core::option::Option::Some(#prefix), &FILES)
+                        ::skep::files::Assets::of(::core::option::Option::Some(#prefix), #on_disk, &FILES)
                     }
 
                     /// All files, to mount.
@@ -166,6 +166,18 @@ struct File {
     url: String,
     hash: String,
     content: Vec<u8>,
+}
+
+/// Where the folder is, for debug builds; the profile of the crate that calls the macro decides. A component has no disk.
+fn on_disk(folder: &LitStr) -> TokenStream {
+    let path = format!("/{}", folder.value().trim_end_matches('/'));
+    quote! {
+        if ::core::cfg!(all(debug_assertions, not(target_family = "wasm"))) {
+            ::core::option::Option::Some(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), #path))
+        } else {
+            ::core::option::Option::None
+        }
+    }
 }
 
 /// All files below the folder, sorted by name, without hidden files.

@@ -193,6 +193,10 @@ pub use skep_macros::piece;
 ///
 /// As an expression, `assets!("static")` is the folder without constants: a [`files::Assets`] to be mounted anywhere.
 ///
+/// In a build with debug assertions, each request reads its file from the folder, if that is still where it was: what was
+/// edited is served at once, under the same links, and nothing may be kept without asking. A release build, a component and
+/// [`Asset::bytes`](files::Asset::bytes) have the files as they were compiled.
+///
 /// Cargo compiles again when one of the files changes. That a file was added or removed it only sees with a build
 /// script of one line, `println!("cargo::rerun-if-changed=static");`.
 pub use skep_macros::assets;

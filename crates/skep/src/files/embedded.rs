@@ -1,10 +1,14 @@
 //! Files inside the executable: what [`assets!`](crate::assets) makes.
+//!
+//! A debug build also knows where their folder is. While that is there, each request reads its file from it, so that what
+//! was edited is served without the compiler. Names, links and the list of files stay those of the executable.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
-use std::io;
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{self, Read};
+use std::path::Path;
 
 use bytes::Bytes;
 use http::HeaderValue;
@@ -12,6 +16,7 @@ use http::HeaderValue;
 use super::encoding::Encoding;
 use super::reply::reply;
 use super::resource::{Content, Description, Resource, Variant};
+use super::root::{Kind, Root};
 use super::{Asked, Options, mime, path, redirect};
 use crate::html::{Buffer, Href};
 use crate::{Error, Result};
@@ -96,14 +101,20 @@ impl fmt::Debug for Asset {
 #[derive(Clone, Copy)]
 pub struct Assets {
     prefix: Option<&'static str>,
+    /// Where the files were read, in debug builds.
+    folder: Option<&'static str>,
     files: &'static [EmbeddedFile],
 }
 
 impl Assets {
     #[doc(hidden)]
     #[must_use]
-    pub const fn of(prefix: Option<&'static str>, files: &'static [EmbeddedFile]) -> Self {
-        Self { prefix, files }
+    pub const fn of(
+        prefix: Option<&'static str>,
+        folder: Option<&'static str>,
+        files: &'static [EmbeddedFile],
+    ) -> Self {
+        Self { prefix, folder, files }
     }
 
     /// The prefix that the links of these assets have, where the macro was told one: they must be mounted there.
@@ -127,18 +138,32 @@ impl fmt::Debug for Assets {
 /// [`Assets`], ready to answer.
 #[derive(Debug)]
 pub(super) struct Embedded {
-    by_name: HashMap<&'static str, Arc<Resource>>,
+    by_name: HashMap<&'static str, Served>,
+    /// Where files are read while the application runs; none in release builds, and where there is no such folder.
+    folder: Option<&'static Path>,
+}
+
+/// A file under one of its two names.
+#[derive(Debug)]
+struct Served {
+    file: &'static EmbeddedFile,
+    cache_control: HeaderValue,
+    /// As it is in the executable.
+    resource: Resource,
 }
 
 impl Embedded {
     pub(super) fn open(assets: Assets, options: &Options) -> io::Result<Self> {
         let cache_control = options.cache_control()?;
+        let folder = assets.folder.map(Path::new).filter(|folder| folder.is_dir());
+        // The hash of a name that an older build made says nothing of a file that may change at any time.
+        let hashed = if folder.is_some() { HeaderValue::from_static("no-cache") } else { IMMUTABLE };
         let mut by_name = HashMap::with_capacity(assets.files.len() * 2);
         for file in assets.files {
-            by_name.insert(file.hashed_name, Arc::new(resource(file, &IMMUTABLE)));
-            by_name.insert(file.name, Arc::new(resource(file, &cache_control)));
+            by_name.insert(file.hashed_name, Served::new(file, &hashed));
+            by_name.insert(file.name, Served::new(file, &cache_control));
         }
-        Ok(Self { by_name })
+        Ok(Self { by_name, folder })
     }
 
     /// Whether there is a page at the prefix itself.
@@ -153,7 +178,9 @@ impl Embedded {
         } else {
             Cow::Borrowed(asked.path)
         };
-        if let Some(resource) = self.by_name.get(&*name) {
+        if let Some(served) = self.by_name.get(&*name) {
+            let edited = self.folder.and_then(|folder| served.edited(folder));
+            let resource = edited.as_ref().unwrap_or(&served.resource);
             let chosen = resource.choose(asked.headers)?;
             return reply(asked.method, asked.headers, &resource.variants[chosen]);
         }
@@ -162,23 +189,54 @@ impl Embedded {
     }
 }
 
-fn resource(file: &EmbeddedFile, cache_control: &HeaderValue) -> Resource {
-    let forms = [(Encoding::Brotli, file.brotli), (Encoding::Gzip, file.gzip), (Encoding::Identity, Some(file.bytes))];
-    let varies = file.brotli.or(file.gzip).is_some();
-    let variant = |(encoding, bytes): (Encoding, Option<&'static [u8]>)| {
-        let bytes = bytes?;
-        let tag = format!("\"{}{}\"", file.hash, encoding.suffix());
-        Some(Variant::from(Description {
-            encoding,
-            content: Content::Held(Bytes::from_static(bytes)),
-            len: bytes.len() as u64,
-            tag: HeaderValue::try_from(tag).expect("a hash is ASCII"),
-            // Builds are reproducible; times of files are not.
-            modified: None,
-            content_type: mime::header(file.name),
-            cache_control,
-            varies,
-        }))
-    };
-    Resource { variants: forms.into_iter().filter_map(variant).collect() }
+impl Served {
+    fn new(file: &'static EmbeddedFile, cache_control: &HeaderValue) -> Self {
+        let forms =
+            [(Encoding::Brotli, file.brotli), (Encoding::Gzip, file.gzip), (Encoding::Identity, Some(file.bytes))];
+        let variant = |(encoding, bytes): (Encoding, Option<&'static [u8]>)| {
+            Some(variant(file, encoding, Bytes::from_static(bytes?), file.hash, cache_control))
+        };
+        let resource = Resource { variants: forms.into_iter().filter_map(variant).collect() };
+        Self { file, cache_control: cache_control.clone(), resource }
+    }
+
+    /// As it is in the folder, if that differs. None if it cannot be read, such as in the moment in which an editor replaces it.
+    fn edited(&self, folder: &Path) -> Option<Resource> {
+        let mut opened = Root::open(folder).ok()?.find(self.file.name).ok()?;
+        if opened.kind != Kind::Regular {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        opened.file.read_to_end(&mut bytes).ok()?;
+        if bytes == self.file.bytes {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&bytes);
+        // No hash of an executable begins so.
+        let hash = format!("disk-{:016x}", hasher.finish());
+        let variant = variant(self.file, Encoding::Identity, bytes.into(), &hash, &self.cache_control);
+        Some(Resource { variants: vec![variant] })
+    }
+}
+
+fn variant(
+    file: &EmbeddedFile,
+    encoding: Encoding,
+    bytes: Bytes,
+    hash: &str,
+    cache_control: &HeaderValue,
+) -> Variant {
+    let tag = format!("\"{hash}{}\"", encoding.suffix());
+    Variant::from(Description {
+        encoding,
+        len: bytes.len() as u64,
+        content: Content::Held(bytes),
+        tag: HeaderValue::try_from(tag).expect("a hash is ASCII"),
+        // Builds are reproducible; times of files are not.
+        modified: None,
+        content_type: mime::header(file.name),
+        cache_control,
+        varies: file.brotli.or(file.gzip).is_some(),
+    })
 }
