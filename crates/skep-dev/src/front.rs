@@ -1,0 +1,145 @@
+//! What the browser talks to: a proxy in front of the application, with some pages of its own.
+//!
+//! Each request has a connection of its own to the application, so that none is lost with a connection that a swap closes.
+//! Everything passes as it comes, except pages for a browser, which get the [script](crate::inject).
+//!
+//! Start reading at [`Front::answer`].
+
+mod headers;
+mod own;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::editor::Editor;
+use crate::inject::Injected;
+use crate::policy;
+use crate::state::{News, State};
+
+type Body = UnsyncBoxBody<Bytes, hyper::Error>;
+
+/// What is in front of the application.
+#[derive(Debug)]
+pub(crate) struct Front {
+    pub(crate) listen: SocketAddr,
+    pub(crate) application: SocketAddr,
+    pub(crate) news: Arc<News>,
+    pub(crate) editor: Editor,
+    /// Files in errors are named relative to it.
+    pub(crate) workspace: PathBuf,
+    pub(crate) name: String,
+    /// Of script tags, where a policy demands one.
+    pub(crate) nonce: String,
+}
+
+impl Front {
+    /// Accepts connections, for ever.
+    pub(crate) async fn serve(self: Arc<Self>, listener: TcpListener) {
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                // Too many open files: the next one may have more luck.
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                continue;
+            };
+            let _ = stream.set_nodelay(true);
+            let front = Arc::clone(&self);
+            let service = service_fn(move |request| {
+                let front = Arc::clone(&front);
+                async move { Ok::<_, Infallible>(front.answer(request).await) }
+            });
+            let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+            tokio::spawn(connection.with_upgrades());
+        }
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        if let Some(name) = request.uri().path().strip_prefix("/-/dev/") {
+            return self.own(name, &request);
+        }
+        // Before the request is sent: a page is never taken for one of a later version.
+        let state = self.news.now();
+        let is_page = headers::wants_page(request.headers());
+        let stream = match TcpStream::connect(self.application).await {
+            Ok(stream) if state.serves => stream,
+            _ => return self.waiting(&request, is_page),
+        };
+        let (method, headers) = (request.method().clone(), request.headers().clone());
+        match forward(request, stream, is_page).await {
+            Ok(response) if is_page && headers::is_whole_page(&response) => self.with_script(response, &method, &state),
+            Ok(response) => response.map(|body| body.boxed_unsync()),
+            Err(error) => self.lost(&headers, &error),
+        }
+    }
+
+    /// The page with the script in it.
+    fn with_script(&self, response: Response<Incoming>, method: &Method, state: &State) -> Response<Body> {
+        let (mut parts, body) = response.into_parts();
+        let tag = self.script_tag(state, method);
+        if let Some(length) = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok()) {
+            parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(length + tag.len() as u64));
+        }
+        for value in parts.headers.iter_mut().filter(|(name, _)| *name == CONTENT_SECURITY_POLICY).map(|(_, value)| value) {
+            let allowed = value.to_str().map(|policy| policy::allow(policy, &self.nonce));
+            *value = allowed.ok().and_then(|policy| HeaderValue::try_from(policy).ok()).unwrap_or_else(|| value.clone());
+        }
+        headers::never_store(&mut parts.headers);
+        Response::from_parts(parts, Injected::new(body, tag).boxed_unsync())
+    }
+
+    /// `data-post`: loading it again would send the form again.
+    fn script_tag(&self, state: &State, method: &Method) -> String {
+        let post = if method == Method::POST { " data-post" } else { "" };
+        format!(
+            "<script src=\"/-/dev/reload.js\" nonce=\"{}\" data-version=\"{}\" data-styles=\"{}\"{post}></script>",
+            self.nonce, state.version, state.styles
+        )
+    }
+}
+
+/// Sends the request to the application. An upgrade goes on by itself.
+async fn forward(
+    mut request: Request<Incoming>,
+    stream: TcpStream,
+    is_page: bool,
+) -> Result<Response<Incoming>, hyper::Error> {
+    let _ = stream.set_nodelay(true);
+    let upgrade = headers::upgrade(request.headers());
+    let client = upgrade.is_some().then(|| hyper::upgrade::on(&mut request));
+    headers::prepare_request(&mut request, upgrade.as_ref(), is_page);
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection.with_upgrades());
+    let mut response = sender.send_request(request).await?;
+    let switched = headers::upgrade(response.headers()).filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS);
+    if let (Some(client), Some(_)) = (client, &switched) {
+        let server = hyper::upgrade::on(&mut response);
+        tokio::spawn(async move {
+            let (client, server) = tokio::try_join!(client, server)?;
+            let (mut client, mut server) = (TokioIo::new(client), TokioIo::new(server));
+            let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+            Ok::<(), hyper::Error>(())
+        });
+    }
+    headers::prepare_response(&mut response, switched.as_ref());
+    Ok(response)
+}
+
+fn whole(status: StatusCode, content_type: &'static str, text: impl Into<Bytes>) -> Response<Body> {
+    let body = Full::new(text.into()).map_err(|never| match never {}).boxed_unsync();
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(hyper::header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers::protect(response.headers_mut());
+    response
+}
