@@ -17,7 +17,7 @@ files for systemd and nginx. The name of the folder is the name of the applicati
   --path SKEP   a clone of Skep, which is not published yet; otherwise the one that this command was built from
 ";
 
-const NEXT: &str = "  cargo run     # http://127.0.0.1:8800; the first build takes minutes\n  cargo test";
+const NEXT: &str = "  skep dev      # http://127.0.0.1:8080, reloads when you save; the first build takes minutes\n  cargo run     # http://127.0.0.1:8800\n  cargo test";
 
 /// A file of `examples/starter`, and its text.
 macro_rules! files {

@@ -24,7 +24,8 @@ struct Ours {
     package: &'static str,
 }
 
-const OURS: [Ours; 5] = [
+const OURS: [Ours; 6] = [
+    ours("dev", "build and run an application again whenever its source changes", "skep-dev", "crates/skep-dev"),
     ours("serve", "serve WebAssembly components", "skep-wasm", "crates/skep-wasm"),
     ours("compile", "compile a component ahead of time", "skep-wasm", "crates/skep-wasm"),
     ours("top", "watch and control a running server in the terminal", "skep-top", "crates/skep-top"),

@@ -56,7 +56,7 @@ pub(crate) fn to_html(text: &str, link: impl Fn(&Place<'_>) -> String) -> String
         let place = plain.strip_prefix("--> ").or_else(|| plain.strip_prefix("::: ")).map(str::trim);
         for (style, text) in runs {
             style.open(&mut html);
-            match place.filter(|place| text.ends_with(place) || text.trim() == *place).and_then(Place::of) {
+            match place.filter(|place| text.trim_end().ends_with(place)).and_then(Place::of) {
                 Some(found) => write_link(&mut html, text, place.unwrap_or_default(), &link(&found)),
                 None => escape(&mut html, text),
             }

@@ -135,7 +135,12 @@ impl Application {
     /// Runs the executable for something else than serving, under the same settings.
     async fn ask(&self, arguments: &[&str]) -> Result<std::process::Output, String> {
         let mut command = self.command();
-        command.args(arguments).kill_on_drop(true).output().await.map_err(|error| format!("{}: {error}", self.executable.display()))
+        command
+            .args(arguments)
+            .kill_on_drop(true)
+            .output()
+            .await
+            .map_err(|error| format!("{}: {error}", self.executable.display()))
     }
 
     fn command(&self) -> Command {

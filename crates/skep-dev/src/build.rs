@@ -140,15 +140,16 @@ async fn progress(mut stderr: impl AsyncRead + Unpin, news: &News, is_terminal: 
         while let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
             let line: Vec<u8> = bytes.drain(..=end).collect();
             let line = plain(&String::from_utf8_lossy(&line));
-            let Some(line) = Some(line.trim()).filter(|line| !line.is_empty()) else { continue };
-            match step(line) {
+            let line = line.trim_end();
+            match step(line.trim_start()) {
+                _ if line.is_empty() => {}
                 Some(step) => news.progressed(step),
                 None => {
                     if !is_terminal {
                         show(format!("{line}\n").as_bytes()).await;
                     }
                     // "Compiling", "Blocking waiting for file lock": also what it is at.
-                    news.progressed(line.to_owned());
+                    news.progressed(line.trim_start().to_owned());
                     text += line;
                     text.push('\n');
                 }

@@ -87,12 +87,17 @@ impl Front {
     fn with_script(&self, response: Response<Incoming>, method: &Method, state: &State) -> Response<Body> {
         let (mut parts, body) = response.into_parts();
         let tag = self.script_tag(state, method);
-        if let Some(length) = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok()) {
+        if let Some(length) =
+            parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok())
+        {
             parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(length + tag.len() as u64));
         }
-        for value in parts.headers.iter_mut().filter(|(name, _)| *name == CONTENT_SECURITY_POLICY).map(|(_, value)| value) {
+        for value in
+            parts.headers.iter_mut().filter(|(name, _)| *name == CONTENT_SECURITY_POLICY).map(|(_, value)| value)
+        {
             let allowed = value.to_str().map(|policy| policy::allow(policy, &self.nonce));
-            *value = allowed.ok().and_then(|policy| HeaderValue::try_from(policy).ok()).unwrap_or_else(|| value.clone());
+            *value =
+                allowed.ok().and_then(|policy| HeaderValue::try_from(policy).ok()).unwrap_or_else(|| value.clone());
         }
         headers::never_store(&mut parts.headers);
         Response::from_parts(parts, Injected::new(body, tag).boxed_unsync())
@@ -121,7 +126,8 @@ async fn forward(
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection.with_upgrades());
     let mut response = sender.send_request(request).await?;
-    let switched = headers::upgrade(response.headers()).filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS);
+    let switched =
+        headers::upgrade(response.headers()).filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS);
     if let (Some(client), Some(_)) = (client, &switched) {
         let server = hyper::upgrade::on(&mut response);
         tokio::spawn(async move {
@@ -143,3 +149,7 @@ fn whole(status: StatusCode, content_type: &'static str, text: impl Into<Bytes>)
     headers::protect(response.headers_mut());
     response
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/front.rs"]
+mod tests;

@@ -65,7 +65,11 @@ impl Options {
                 "--listen" => options.listen = loopback(&value("127.0.0.1:8080")?)?,
                 "--editor" => options.editor = Editor::new(&value("vscode://file{file}:{line}:{column}")?)?,
                 "--open" => options.open = true,
-                _ => return Err(format!("{argument} is not expected here: arguments for the application stand after --")),
+                _ => {
+                    return Err(format!(
+                        "{argument} is not expected here: arguments for the application stand after --"
+                    ));
+                }
             }
         }
         Ok(Some(options))

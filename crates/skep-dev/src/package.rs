@@ -48,7 +48,8 @@ impl Package {
             };
             return Err(format!("{}{hint}", text.trim_start_matches("error: ")));
         }
-        let metadata: Value = serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
+        let metadata: Value =
+            serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
         let here = std::env::current_dir().map_err(|error| format!("this folder: {error}"))?;
         Self::of(&metadata, options, &here)
     }
@@ -97,7 +98,9 @@ fn bins(package: &Value) -> Vec<&str> {
 
 fn named<'v>(members: &[&'v Value], name: &str) -> Result<&'v Value, String> {
     let found = members.iter().find(|package| text(package, "name") == name);
-    found.copied().ok_or_else(|| format!("there is no package \"{name}\" with an executable here; there is {}", names(members)))
+    found
+        .copied()
+        .ok_or_else(|| format!("there is no package \"{name}\" with an executable here; there is {}", names(members)))
 }
 
 /// The package whose folder this is, or is in.
@@ -142,7 +145,8 @@ fn roots(metadata: &Value, id: &str) -> Vec<PathBuf> {
         next.extend(dependencies.filter(|id| reached.insert(id)));
     }
     let is_source = |package: &&Value| reached.contains(text(package, "id")) && package["source"].is_null();
-    let manifests = list(metadata, "packages").filter(is_source).map(|package| Path::new(text(package, "manifest_path")));
+    let manifests =
+        list(metadata, "packages").filter(is_source).map(|package| Path::new(text(package, "manifest_path")));
     manifests.filter_map(|manifest| manifest.parent().map(Path::to_owned)).collect()
 }
 

@@ -72,6 +72,9 @@ mod tests {
             allow("script-src 'strict-dynamic' 'nonce-a'", "n"),
             "script-src 'strict-dynamic' 'nonce-a'; script-src-elem 'strict-dynamic' 'nonce-a' 'nonce-n'"
         );
-        assert_eq!(allow("connect-src 'self', frame-src a.example", "n"), "connect-src 'self', frame-src a.example 'self'");
+        assert_eq!(
+            allow("connect-src 'self', frame-src a.example", "n"),
+            "connect-src 'self', frame-src a.example 'self'"
+        );
     }
 }

@@ -73,7 +73,8 @@ impl Sources {
         }
         let parent = file.parent()?;
         let is_known = self.files.contains(file) || self.folders.contains(parent) || MANIFESTS.contains(&name);
-        let may_be = self.files.is_empty() && file.extension().is_some_and(|own| EXTENSIONS.iter().any(|one| own == *one));
+        let may_be =
+            self.files.is_empty() && file.extension().is_some_and(|own| EXTENSIONS.iter().any(|one| own == *one));
         (is_known || may_be).then_some(Change::Source)
     }
 
@@ -88,13 +89,16 @@ impl Sources {
         let is_rust = |file: &&PathBuf| file.extension().is_some_and(|extension| extension == "rs");
         let mut found = Vec::new();
         for file in self.files.iter().filter(is_rust) {
-            let Some(root) = package.roots.iter().filter(|root| file.starts_with(root)).max_by_key(|root| root.as_os_str().len())
+            let Some(root) =
+                package.roots.iter().filter(|root| file.starts_with(root)).max_by_key(|root| root.as_os_str().len())
             else {
                 continue;
             };
             let text = fs::read_to_string(file).unwrap_or_default();
             // Most files have none, and need no lexer.
-            if text.contains("assets!") && let Ok(tokens) = text.parse() {
+            if text.contains("assets!")
+                && let Ok(tokens) = text.parse()
+            {
                 let mut folders = Vec::new();
                 asset_folders(tokens, &mut folders);
                 found.extend(folders.into_iter().map(|folder| root.join(folder.trim_end_matches('/'))));

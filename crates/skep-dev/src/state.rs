@@ -101,7 +101,8 @@ impl State {
     pub(crate) fn event(&self) -> String {
         let Self { version, styles, problem, progress, .. } = self;
         let problem = problem.as_ref().map(|problem| problem.id);
-        let json = serde_json::json!({ "version": version, "styles": styles, "problem": problem, "progress": progress });
+        let json =
+            serde_json::json!({ "version": version, "styles": styles, "problem": problem, "progress": progress });
         format!("data: {json}\n\n")
     }
 }

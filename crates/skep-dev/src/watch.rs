@@ -111,12 +111,9 @@ impl Watcher {
 mod tests {
     use super::*;
 
-    fn next(seen: &mut UnboundedReceiver<Seen>) -> PathBuf {
-        loop {
-            if let Seen::File(path) = seen.blocking_recv().expect("the watcher runs") {
-                return path;
-            }
-        }
+    /// A file may be seen more than once.
+    fn wait_for(seen: &mut UnboundedReceiver<Seen>, wanted: &Path) {
+        while !matches!(seen.blocking_recv().expect("the watcher runs"), Seen::File(path) if path == wanted) {}
     }
 
     #[test]
@@ -128,15 +125,16 @@ mod tests {
         let mut seen = start(std::slice::from_ref(&root), &root.join("target")).unwrap();
         fs::write(root.join("target/debug/out"), "").unwrap();
         fs::write(root.join("a/b/c.rs"), "").unwrap();
-        while next(&mut seen) != root.join("a/b/c.rs") {}
-        while seen.try_recv().is_ok() {}
+        let first = seen.blocking_recv();
+        assert!(matches!(&first, Some(Seen::File(path)) if *path == root.join("a/b/c.rs")), "{first:?}");
         fs::create_dir(root.join("new")).unwrap();
-        assert_eq!(next(&mut seen), root.join("new"));
+        wait_for(&mut seen, &root.join("new"));
         fs::write(root.join("new/d.rs"), "").unwrap();
-        while next(&mut seen) != root.join("new/d.rs") {}
+        wait_for(&mut seen, &root.join("new/d.rs"));
+        while seen.try_recv().is_ok() {}
         // As editors save: a new file takes the name.
-        fs::write(root.join("new/.d.tmp"), "").unwrap();
-        fs::rename(root.join("new/.d.tmp"), root.join("a/b/c.rs")).unwrap();
-        while next(&mut seen) != root.join("a/b/c.rs") {}
+        fs::write(root.join("new/.e.tmp"), "").unwrap();
+        fs::rename(root.join("new/.e.tmp"), root.join("new/e.rs")).unwrap();
+        wait_for(&mut seen, &root.join("new/e.rs"));
     }
 }

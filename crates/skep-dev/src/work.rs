@@ -32,6 +32,8 @@ struct Work {
     sources: Sources,
     changes: UnboundedReceiver<Seen>,
     application: Application,
+    /// What was built last does not run.
+    is_behind: bool,
     news: Arc<News>,
 }
 
@@ -55,7 +57,7 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
     if options.open {
         open(listen);
     }
-    let mut work = Work { package, sources, changes, application, news };
+    let mut work = Work { package, sources, changes, application, is_behind: false, news };
     let done = tokio::select! {
         done = work.repeat() => done,
         () = interrupted() => Ok(()),
@@ -125,7 +127,7 @@ impl Work {
 
     async fn on_built(&mut self, built: &Built, begun: Instant) {
         self.sources.read(&self.package, &built.executable, built.reads_assets);
-        if built.is_fresh && self.application.runs() {
+        if built.is_fresh && self.application.runs() && !self.is_behind {
             say(format_args!("nothing to build, in {}", seconds(begun)));
             return self.news.unchanged();
         }
@@ -142,7 +144,8 @@ impl Work {
         None
     }
 
-    fn on_run(&self, ran: Result<(), String>, begun: Instant) {
+    fn on_run(&mut self, ran: Result<(), String>, begun: Instant) {
+        self.is_behind = ran.is_err();
         match ran {
             Ok(()) => {
                 self.news.served();
@@ -209,7 +212,10 @@ fn taken(address: SocketAddr, error: &std::io::Error) -> String {
     if error.kind() != std::io::ErrorKind::AddrInUse {
         return format!("--listen {address}: {error}");
     }
-    format!("{address} is taken: does `skep dev` run already? Another address is --listen 127.0.0.1:{}", address.port() + 1)
+    format!(
+        "{address} is taken: does `skep dev` run already? Another address is --listen 127.0.0.1:{}",
+        address.port() + 1
+    )
 }
 
 /// A port that is free now. The application binds it again at once.

@@ -265,6 +265,18 @@ const CRATES: &[Layers] = &[
         order: &[("feed", &["feed"]), ("screen", &["screen"]), ("drawing", &["draw", "tables"])],
         upward: &[],
     },
+    Layers {
+        name: "skep-dev",
+        order: &[
+            ("texts", &["editor", "inject", "policy", "state"]),
+            ("command line", &["ansi", "options"]),
+            ("package", &["package"]),
+            ("parts", &["build", "front", "sources", "watch"]),
+            ("application", &["application"]),
+            ("loop", &["work"]),
+        ],
+        upward: &[],
+    },
     Layers { name: "skep-cli", order: &[("commands", &["new", "sql", "subcommand"])], upward: &[] },
 ];
 

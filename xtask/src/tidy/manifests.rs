@@ -39,6 +39,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-wasm", &["skep-server", "skep-isolate"]),
     // The server that its tests watch: `tools/drill`.
     ("skep-top", &["skep-units", "skep-server", "skep-drill"]),
+    // It is in front of an application, and knows no crate of the framework.
+    ("skep-dev", &[]),
     ("skep-cli", &["skep-sql-lock", "skep-units"]),
 ];
 

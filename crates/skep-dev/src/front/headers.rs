@@ -34,14 +34,16 @@ pub(super) fn wants_page(headers: &HeaderMap) -> bool {
 
 /// Whether the script can be put into it.
 pub(super) fn is_whole_page<B>(response: &Response<B>) -> bool {
-    let is_html = text(response.headers(), &CONTENT_TYPE).is_some_and(|kind| kind.trim_start().starts_with("text/html"));
+    let is_html =
+        text(response.headers(), &CONTENT_TYPE).is_some_and(|kind| kind.trim_start().starts_with("text/html"));
     let has_none = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED, StatusCode::PARTIAL_CONTENT];
     is_html && !response.headers().contains_key(CONTENT_ENCODING) && !has_none.contains(&response.status())
 }
 
 /// The protocol that an upgrade is to.
 pub(super) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
-    let is_named = |value: &HeaderValue| value.to_str().is_ok_and(|value| value.to_ascii_lowercase().contains("upgrade"));
+    let is_named =
+        |value: &HeaderValue| value.to_str().is_ok_and(|value| value.to_ascii_lowercase().contains("upgrade"));
     headers.get_all(CONNECTION).iter().any(is_named).then(|| headers.get(UPGRADE).cloned()).flatten()
 }
 

@@ -77,7 +77,11 @@ impl Front {
         html.push_str("</title></head><body><main><header><h1>");
         escape(&mut html, &title);
         html.push_str("</h1>");
-        let goes = if stands_alone { "This page loads again by itself." } else { "The version before it goes on serving." };
+        let goes = match state.serves {
+            _ if stands_alone => "This page loads again by itself.",
+            true => "The version before goes on serving.",
+            false => "No version serves.",
+        };
         let _ = write!(html, "<p>{goes}</p></header>");
         match &state.problem {
             Some(problem) => {

@@ -3,9 +3,8 @@
 use super::*;
 
 fn fields(fields: &[(&'static str, &str)]) -> HeaderMap {
-    let field = |(name, value): &(&'static str, &str)| {
-        (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())
-    };
+    let field =
+        |(name, value): &(&'static str, &str)| (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
     let mut map = HeaderMap::new();
     for (name, value) in fields.iter().map(field) {
         map.append(name, value);
@@ -63,7 +62,9 @@ fn no_other_site_reads_what_is_ours() {
         assert!(own(&[("host", host)]), "{host}");
     }
     // An attacker's name that leads to this machine, another port, and requests of other pages.
-    for host in ["evil.example:8080", "127.0.0.1.evil.example:8080", "localhost.evil.example:8080", "localhost", "localhost:80"] {
+    for host in
+        ["evil.example:8080", "127.0.0.1.evil.example:8080", "localhost.evil.example:8080", "localhost", "localhost:80"]
+    {
         assert!(!own(&[("host", host)]), "{host}");
     }
     let here = ("host", "localhost:8080");

@@ -220,13 +220,7 @@ impl Served {
     }
 }
 
-fn variant(
-    file: &EmbeddedFile,
-    encoding: Encoding,
-    bytes: Bytes,
-    hash: &str,
-    cache_control: &HeaderValue,
-) -> Variant {
+fn variant(file: &EmbeddedFile, encoding: Encoding, bytes: Bytes, hash: &str, cache_control: &HeaderValue) -> Variant {
     let tag = format!("\"{hash}{}\"", encoding.suffix());
     Variant::from(Description {
         encoding,
