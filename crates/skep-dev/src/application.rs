@@ -118,7 +118,7 @@ impl Application {
     async fn swap(&self) -> Result<(), String> {
         let output = self.ask(&["--control", "swap --allow-breaking-migration"]).await?;
         let reply = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        if output.status.success() { Ok(()) } else { Err(reply.trim().trim_start_matches("not swapped: ").to_owned()) }
+        if output.status.success() { Ok(()) } else { Err(reason_of(&reply).to_owned()) }
     }
 
     /// The reason, and all else that `--check` finds: a start ends at its first problem.
@@ -127,6 +127,9 @@ impl Application {
         if output.status.success() {
             return reason;
         }
+        // A worker names files by whole paths, and `--check` as they are set.
+        let here = std::env::current_dir().map(|here| format!("{}/", here.display())).unwrap_or_default();
+        let reason = if here.is_empty() { reason } else { reason.replace(&here, "") };
         let found = String::from_utf8_lossy(&output.stderr).into_owned();
         let others = found.lines().filter(|line| !reason.contains(line.trim()));
         std::iter::once(&*reason).chain(others).collect::<Vec<_>>().join("\n")
@@ -202,6 +205,13 @@ impl Tail {
             line.clear();
         }
     }
+}
+
+/// `not swapped: REASON; version V keeps serving`.
+fn reason_of(reply: &str) -> &str {
+    let reason = reply.trim().trim_start_matches("not swapped: ");
+    let cut = reason.rsplit_once("; version ").filter(|(_, rest)| rest.ends_with("keeps serving"));
+    cut.map_or(reason, |(reason, _)| reason)
 }
 
 /// Waits for `READY=1`.

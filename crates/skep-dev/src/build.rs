@@ -12,6 +12,9 @@ use tokio::process::{Child, Command};
 use crate::package::{Package, cargo, no_cargo};
 use crate::state::News;
 
+/// Removes the line of progress, which other lines would run into.
+pub(crate) const CLEAR: &str = "\r\u{1b}[K";
+
 /// What came of it.
 #[derive(Debug)]
 pub(crate) enum Outcome {
@@ -57,7 +60,7 @@ impl Drop for Group {
     }
 }
 
-/// Builds. Whoever drops the future ends the compiler.
+/// Builds. The compiler ends when the future is dropped.
 pub(crate) async fn build(package: &Package, news: &News) -> Result<Outcome, String> {
     let is_terminal = std::io::stderr().is_terminal();
     let mut command: Command = cargo().into();
@@ -71,7 +74,7 @@ pub(crate) async fn build(package: &Package, news: &News) -> Result<Outcome, Str
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
         return Err("cargo has no output".to_owned());
     };
-    let messages = messages(stdout, package);
+    let messages = messages(stdout, package, is_terminal);
     let (read, said) = tokio::join!(messages, progress(stderr, news, is_terminal));
     let status = child.wait().await.map_err(|error| format!("cargo: {error}"))?;
     // It has ended, and its number may be another's soon.
@@ -84,7 +87,7 @@ pub(crate) async fn build(package: &Package, news: &News) -> Result<Outcome, Str
 }
 
 /// Reads what cargo says of artifacts, and what the compiler says.
-async fn messages(stdout: impl AsyncRead + Unpin, package: &Package) -> (Option<Built>, Failure) {
+async fn messages(stdout: impl AsyncRead + Unpin, package: &Package, is_terminal: bool) -> (Option<Built>, Failure) {
     let mut lines = BufReader::new(stdout).lines();
     let (mut built, mut failure) = (None, Failure::default());
     while let Ok(Some(line)) = lines.next_line().await {
@@ -92,8 +95,8 @@ async fn messages(stdout: impl AsyncRead + Unpin, package: &Package) -> (Option<
         match message["reason"].as_str() {
             Some("compiler-message") => {
                 let rendered = message["message"]["rendered"].as_str().unwrap_or_default();
-                // After the line of progress, which it would run into.
-                show(format!("\r\u{1b}[K{rendered}").as_bytes()).await;
+                let shown = if is_terminal { format!("{CLEAR}{rendered}") } else { plain(rendered) };
+                show(shown.as_bytes()).await;
                 failure.add(&message["message"]["level"], rendered);
             }
             Some("compiler-artifact") if message["target"]["name"] == *package.bin => {

@@ -1,7 +1,7 @@
 //! What the browser talks to: a proxy in front of the application, with some pages of its own.
 //!
 //! Each request has a connection of its own to the application, so that none is lost with a connection that a swap closes.
-//! Everything passes as it comes, except pages for a browser, which get the [script](crate::inject).
+//! Everything passes unchanged, except pages for a browser, which get the [script](crate::inject).
 //!
 //! Start reading at [`Front::answer`].
 
@@ -78,7 +78,7 @@ impl Front {
         let (method, headers) = (request.method().clone(), request.headers().clone());
         match forward(request, stream, is_page).await {
             Ok(response) if is_page && headers::is_whole_page(&response) => self.with_script(response, &method, &state),
-            Ok(response) => response.map(|body| body.boxed_unsync()),
+            Ok(response) => response.map(BodyExt::boxed_unsync),
             Err(error) => self.lost(&headers, &error),
         }
     }

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_and_arguments_of_the_application_are_told_apart() {
+    fn arguments_of_the_application_stand_after_two_dashes() {
         let options = read("-p shop --bin=admin --listen [::1]:9000 --open -- --set a=b --open").unwrap().unwrap();
         assert_eq!((options.package.as_deref(), options.bin.as_deref()), (Some("shop"), Some("admin")));
         assert_eq!(options.listen.to_string(), "[::1]:9000");

@@ -81,7 +81,8 @@ impl Sources {
     /// The number of files that are watched, and the names of the packages they are in.
     pub(crate) fn describe(&self) -> String {
         let names: Vec<_> = self.roots.iter().filter_map(|root| root.file_name()?.to_str()).collect();
-        format!("{} files of {}", self.files.len(), names.join(", "))
+        let noun = if self.files.len() == 1 { "file" } else { "files" };
+        format!("{} {noun} of {}", self.files.len(), names.join(", "))
     }
 
     /// The folders that `assets!` names in the source.

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::hash::{BuildHasher, RandomState};
+use std::io::IsTerminal;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::application::Application;
-use crate::build::{Built, Failure, Outcome, build};
+use crate::build::{Built, CLEAR, Failure, Outcome, build};
 use crate::front::Front;
 use crate::options::Options;
 use crate::package::Package;
@@ -262,5 +263,6 @@ fn seconds(since: Instant) -> String {
 }
 
 fn say(text: impl Display) {
-    eprintln!("skep dev: {text}");
+    let clear = if std::io::stderr().is_terminal() { CLEAR } else { "" };
+    eprintln!("{clear}skep dev: {text}");
 }

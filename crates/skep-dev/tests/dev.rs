@@ -35,7 +35,9 @@ fn package(bins: &[&str]) -> tempfile::TempDir {
         sections.collect::<String>()
     );
     write(folder.path(), "Cargo.toml", &manifest);
-    bins.iter().for_each(|bin| write(folder.path(), &format!("src/{bin}.rs"), "fn main() {}"));
+    for bin in bins {
+        write(folder.path(), &format!("src/{bin}.rs"), "fn main() {}");
+    }
     folder
 }
 
@@ -141,7 +143,7 @@ impl Dev {
         let mut stream = TcpStream::connect(self.address).unwrap();
         let is_named = fields.iter().any(|field| field.starts_with("Host:"));
         let host = if is_named { String::new() } else { format!("Host: {}\r\n", self.address) };
-        let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
+        let fields: String = fields.iter().flat_map(|field| [*field, "\r\n"]).collect();
         let close = if path == "/-/dev/events" && !is_named { "" } else { "Connection: close\r\n" };
         write!(stream, "GET {path} HTTP/1.1\r\n{host}{fields}{close}\r\n").unwrap();
         stream
@@ -228,9 +230,9 @@ pub fn app() -> App {
         let path = |name: &str| repository.join("crates").join(name);
         let manifest = format!(
             "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n\
-             words = {{ path = \"words\" }}\nskep = {{ path = {:?} }}\nskep-server = {{ path = {:?} }}\n{profile}",
-            path("skep"),
-            path("skep-server")
+             words = {{ path = \"words\" }}\nskep = {{ path = \"{}\" }}\nskep-server = {{ path = \"{}\" }}\n{profile}",
+            path("skep").display(),
+            path("skep-server").display()
         );
         write(folder, "Cargo.toml", &manifest);
         fs::copy(repository.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();

@@ -86,7 +86,9 @@ impl Front {
         match &state.problem {
             Some(problem) => {
                 let text = to_html(&problem.text, |place| self.editor.url(&self.workspace, place));
-                let _ = write!(html, "<pre tabindex=\"0\">{text}</pre>");
+                // The compiler points at columns; everything else is prose.
+                let class = if problem.text.contains("-->") { "code" } else { "prose" };
+                let _ = write!(html, "<pre class=\"{class}\" tabindex=\"0\">{text}</pre>");
             }
             None => {
                 html.push_str("<p id=\"progress\" role=\"status\">");

@@ -1,4 +1,4 @@
-//! Unit tests of `front`: the proxy between real sockets, with an application that writes what it is told to.
+//! Unit tests of `front`: the proxy between real sockets, with a scripted application.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

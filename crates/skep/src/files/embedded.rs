@@ -131,7 +131,8 @@ impl Assets {
 
 impl fmt::Debug for Assets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Assets").field("prefix", &self.prefix).field("files", &self.files.len()).finish()
+        let mut shown = f.debug_struct("Assets");
+        shown.field("prefix", &self.prefix).field("folder", &self.folder).field("files", &self.files.len()).finish()
     }
 }
 
