@@ -245,7 +245,7 @@ pub fn app() -> App {
     }
 
     #[test]
-    #[ignore = "takes a minute or more: an application is compiled, five times"]
+    #[ignore = "takes minutes: the framework is compiled, and an application five times"]
     fn edits_are_served_without_a_lost_request() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
