@@ -52,7 +52,7 @@ use self::mounted::LeftOut;
 #[doc(hidden)]
 pub use self::services::ServiceEntry;
 pub use self::services::Services;
-use crate::setup::{Setup, StartError};
+use crate::setup::{Setup, StartError, TemporaryFolder};
 pub use crate::site::Job;
 use crate::sql;
 
@@ -360,7 +360,9 @@ impl App {
     /// Makes the application ready to answer, or says all that keeps it from it.
     pub fn open(self, mut setup: Setup) -> Result<Site, StartError> {
         carry::install(&mut setup);
-        let (site, starts, warnings) = self.put_together(setup)?;
+        let folder = TemporaryFolder::for_data(&mut setup)?;
+        let (mut site, starts, warnings) = self.put_together(setup)?;
+        site.folder = folder;
         // A test is no deployment.
         for warning in warnings.iter().filter(|_| !site.setup().temporary_database) {
             tracing::warn!(target: "skep::sql", "{warning}");
@@ -382,7 +384,7 @@ impl App {
     /// on an empty database, and the one in the data directory is only read.
     pub fn check(mut self, setup: &Setup) -> Result<Vec<String>, StartError> {
         #[cfg(not(target_family = "wasm"))]
-        if let Some((migrations, _)) = self.database.as_ref().filter(|_| !setup.temporary_database) {
+        if let Some((migrations, _)) = self.database.as_ref().filter(|_| !setup.keeps_nothing()) {
             database::check(migrations, setup)?;
             if setup.database.is_some() {
                 // The empty database below is SQLite, and has none of them.
@@ -393,6 +395,8 @@ impl App {
         let checks = std::mem::take(&mut self.checks);
         let nowhere = Setup {
             temporary_database: true,
+            // Nothing is opened in it.
+            data: setup.data.clone(),
             caches: setup.caches.clone(),
             settings: setup.settings.clone(),
             ..Setup::default()
@@ -475,6 +479,7 @@ impl App {
                 drain: Arc::default(),
                 setup,
             }),
+            folder: None,
         };
         Ok((site, self.starts, warnings))
     }

@@ -1,5 +1,6 @@
 //! The settings that an application starts with, and start-up errors.
 
+mod folder;
 mod limits;
 
 use std::collections::HashMap;
@@ -19,14 +20,17 @@ use crate::settings::RawSetting;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql;
 use crate::websocket;
+pub(crate) use folder::TemporaryFolder;
 pub use limits::Limits;
 
-/// The settings of an application. A server fills them in; [`Setup::default`] suits tests.
+/// The settings of an application. A server fills them in; [`Setup::default`] suits tests: it keeps nothing, and touches no file of the
+/// application.
 #[derive(Clone)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Setup {
-    /// The data directory.
+    /// The data directory. Empty, as by default, it is a temporary one, removed at the end, and so is the database if [`database`](Self::database)
+    /// names none: no test touches what the application keeps.
     pub data: PathBuf,
     /// The address of a database of PostgreSQL, `postgres://USER:PASSWORD@HOST/NAME`, instead of the SQLite file in [`data`](Self::data).
     /// Needs the feature `postgres`.
@@ -99,7 +103,7 @@ pub struct Setup {
 impl Default for Setup {
     fn default() -> Self {
         Self {
-            data: PathBuf::from("data"),
+            data: PathBuf::new(),
             database: None,
             databases: HashMap::new(),
             temporary_database: false,
@@ -133,6 +137,13 @@ impl Default for Setup {
             #[cfg(target_family = "wasm")]
             is_on_postgres: false,
         }
+    }
+}
+
+impl Setup {
+    /// True if nothing is left of the application when it ends.
+    pub(crate) fn keeps_nothing(&self) -> bool {
+        self.temporary_database || (self.data.as_os_str().is_empty() && self.database.is_none())
     }
 }
 

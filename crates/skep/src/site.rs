@@ -48,7 +48,7 @@ use crate::response::{Response, Result};
 use crate::router::Router;
 use crate::service::Input;
 use crate::settings::Settings;
-use crate::setup::Setup;
+use crate::setup::{Setup, TemporaryFolder};
 use crate::sql;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql::private;
@@ -80,6 +80,8 @@ pub struct Site {
     pub(crate) service_names: Vec<String>,
     pub(crate) service_routes: Vec<String>,
     pub(crate) resources: Arc<Resources>,
+    /// Dropped after what keeps files in it.
+    pub(crate) folder: Option<TemporaryFolder>,
 }
 
 /// What [`App::on_status`](crate::App::on_status) was given.
@@ -127,7 +129,7 @@ impl Site {
         &self.resources.setup
     }
 
-    /// The data directory of the application.
+    /// The data directory of the application; [`Setup::data`] says which.
     #[must_use]
     pub fn data(&self) -> &Path {
         &self.resources.setup.data

@@ -87,7 +87,7 @@ pub(crate) fn keys_of(setup: &Setup) -> AppKeys {
     match (&setup.secret_keys, &setup.secret) {
         (Some(keys), _) => AppKeys::given(keys.clone()),
         (None, Some(file)) => AppKeys::in_file(file.clone(), missing),
-        (None, None) if setup.temporary_database => AppKeys::temporary(),
+        (None, None) if setup.keeps_nothing() => AppKeys::temporary(),
         (None, None) => AppKeys::in_folder(&setup.data),
     }
 }

@@ -126,7 +126,7 @@ impl App {
         if !problems.is_empty() {
             return Err(StartError { problems });
         }
-        self.databases.iter().filter(|_| !setup.temporary_database).try_for_each(|one| one.check(setup))
+        self.databases.iter().filter(|_| !setup.keeps_nothing()).try_for_each(|one| one.check(setup))
     }
 }
 

@@ -33,3 +33,25 @@ fn a_component_keeps_every_limit_but_those_of_the_hosts_store() {
     let wrong = |name: &str| (name == "SKEP_LIMIT_BODY").then(|| "much".to_owned());
     assert_eq!(read.read_environment(wrong).unwrap_err(), "SKEP_LIMIT_BODY=\"much\" is no number");
 }
+
+#[test]
+fn without_a_data_directory_nothing_is_kept_and_none_of_the_application_is_touched() {
+    use crate::{App, sql};
+
+    const MIGRATIONS: sql::Migrations =
+        sql::Migrations::new(&[sql::Migration::new(1, "0001.sql", "create table hive (name text)")]);
+    let open = || App::new().database(MIGRATIONS).open(Setup::default()).unwrap();
+    let (one, other) = (open(), open());
+    one.db().write(|db| db.execute("insert into hive values ('a')")).unwrap();
+    let hives = |site: &crate::Site| site.db().write(|db| db.one::<i64>("select count(*) from hive")).unwrap();
+    assert_eq!((hives(&one), hives(&other)), (Some(1), Some(0)));
+    let folder = one.data().to_owned();
+    std::fs::write(folder.join("note"), "kept").unwrap();
+    assert!(folder.starts_with(std::env::temp_dir()) && folder != other.data());
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&folder.metadata().unwrap()) & 0o777, 0o700);
+    drop(one);
+    assert!(!folder.exists() && other.data().exists());
+    App::new().database(MIGRATIONS).check(&Setup::default()).unwrap();
+    assert!(!std::path::Path::new("data").exists(), "the directory of the application in development");
+}

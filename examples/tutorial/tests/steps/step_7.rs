@@ -156,9 +156,7 @@ fn app() -> App {
 
 #[test]
 fn old_entries_are_deleted() {
-    let mut setup = skep::Setup::default();
-    setup.temporary_database = true;
-    let site = app().open(setup).unwrap();
+    let site = app().open(skep::Setup::default()).unwrap();
     site.db()
         .write(|db| db.execute(sql!("insert into entry (name, text, written) values ('Ann', 'Old.', '2001-01-01')")))
         .unwrap();
