@@ -129,6 +129,7 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
     let labels = choices.iter().map(|choice| &choice.label);
     let translations = translations(choices);
     let expected = field::any_of(choices.iter().map(|choice| choice.value.value()));
+    let texts = texts(name, &expected);
     quote! {
         #[automatically_derived]
         impl ::skep::param::Param for #name {
@@ -161,6 +162,7 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
 
             #translations
         }
+        #texts
         #[automatically_derived]
         impl ::skep::sql::ToValue for #name {
             type Sql = ::skep::sql::Text;
@@ -182,6 +184,27 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
         #[automatically_derived]
         impl ::skep::sql::Element for #name {
             type Sql = ::skep::sql::NotNull<::skep::sql::Text>;
+        }
+    }
+}
+
+/// Text as Rust has it: `parse` and `to_string`.
+fn texts(name: &Ident, expected: &str) -> TokenStream {
+    quote! {
+        #[automatically_derived]
+        impl ::core::str::FromStr for #name {
+            type Err = ::skep::form::FieldError;
+
+            fn from_str(text: &::core::primitive::str) -> ::core::result::Result<Self, ::skep::form::FieldError> {
+                <Self as ::skep::param::Param>::parse(text)
+                    .ok_or(::skep::form::FieldError::Expected(::std::borrow::Cow::Borrowed(#expected)))
+            }
+        }
+        #[automatically_derived]
+        impl ::core::fmt::Display for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.pad(::skep::param::Choice::value(self))
+            }
         }
     }
 }

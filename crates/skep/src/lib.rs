@@ -213,12 +213,11 @@ pub mod prelude {
     // The derive alone: an author who implements the trait by hand names it.
     pub use crate::link::Destination;
     // For what its derive writes, `rating.label()`; nobody else needs the name.
-    pub use crate::param::Choice as _;
+    pub use crate::param::{Choice as _, Param};
     pub use crate::{
         Answer, App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html, piece,
         services,
     };
-    pub use skep_macros::Param;
     // The macro alone: there is a module of the same name.
     pub use skep_sql::sql;
 }

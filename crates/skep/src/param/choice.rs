@@ -5,7 +5,7 @@ use super::Param;
 /// A parameter with few values, all of them known: what a form shows as a list or as radio buttons.
 ///
 /// `#[derive(Param)]` on an enum of names writes it, and [`Param`] with it. A name travels in small letters with hyphens;
-/// `#[param("...")]` says another text, `#[param(label = "...")]` what people read.
+/// `#[param("...")]` says another text, which is also what `parse` and `Display` take and write; `#[param(label = "...")]` what people read.
 ///
 /// ```
 /// use skep::param::{Choice, Param};
@@ -19,6 +19,8 @@ use super::Param;
 ///
 /// assert_eq!(Order::parse("newest-first"), Some(Order::NewestFirst));
 /// assert_eq!(Order::expected(), "newest-first or oldest");
+/// assert_eq!("oldest".parse(), Ok(Order::OldestFirst));
+/// assert_eq!(Order::OldestFirst.to_string(), "oldest");
 /// let shown: Vec<_> = Order::ALL.iter().map(|order| (order.value(), order.label())).collect();
 /// assert_eq!(shown, [("newest-first", "Newest first"), ("oldest", "The oldest first")]);
 /// ```
