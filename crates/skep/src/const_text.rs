@@ -7,7 +7,7 @@ pub(crate) struct ConstText {
 }
 
 impl ConstText {
-    const ROOM: usize = 512;
+    const ROOM: usize = 768;
 
     /// A part for which there is no room is left out, so that it stays a text.
     pub(crate) const fn of(parts: &[&str]) -> Self {

@@ -17,7 +17,7 @@ use crate::cx::Cx;
 use crate::error::Error;
 use crate::error_page;
 use crate::files::Files;
-use crate::form::{Parts, Submission};
+use crate::form::{OfferedLists, Parts, Submission, has_offers, load_offers};
 use crate::guard::GuardInfo;
 use crate::origin;
 use crate::param::{Pairs, quoted};
@@ -203,6 +203,7 @@ impl<S: Handle> DynHandler for Typed<S> {
 
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
         if S::ROUTE.body == BodyKind::Unread
+            && const { !has_offers(S::FIELDS) }
             && let Some(guards) = S::unguarded()
         {
             return match S::parse(input, guards) {
@@ -285,6 +286,11 @@ impl DynHandler for crate::openapi::Made {
 async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, guards: S::Guards) -> Result<S> {
     let kind = S::ROUTE.body;
     if kind == BodyKind::Unread {
+        if const { has_offers(S::FIELDS) } {
+            let offers = OfferedLists::default();
+            Box::pin(load_offers(&offers, cx, S::FIELDS)).await?;
+            offers.check(S::FIELDS, &input.query)?;
+        }
         return S::parse(input, guards);
     }
     expect_type(cx.request_headers(), kind)?;
@@ -307,6 +313,9 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, guards: 
     let submission = Submission::new(TypeId::of::<S>(), S::FIELDS, pairs, files, cx.limits().form_rows)?;
     let submission = Rc::new(submission);
     cx.set_submission(Rc::clone(&submission));
+    if const { has_offers(S::FIELDS) } {
+        Box::pin(load_offers(&submission.offers, cx, S::FIELDS)).await?;
+    }
     input.form = Some(submission);
     S::parse(input, guards)
 }

@@ -56,6 +56,8 @@ mod json;
 mod look;
 mod multipart;
 mod number;
+mod offer;
+mod offered;
 pub(crate) mod once;
 mod parameters;
 mod receive;
@@ -64,6 +66,7 @@ mod rows;
 mod submission;
 mod text;
 mod time;
+mod typed;
 mod upload;
 
 use std::any::TypeId;
@@ -85,10 +88,12 @@ pub use control::{Controlled, MessageOf};
 pub use field::{Control, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape};
 pub use info::{FieldInfo, body_of, info, query_info, row_info};
 pub use look::{
-    Area, Choose, ChooseMany, FitsChoice, FitsInput, FitsRows, FitsSeveral, FitsTextarea, Grouped, Groups, Line,
-    LineOrArea, Look, Pick, Several, Tick,
+    Area, Choose, ChooseMany, FitsChoice, FitsDatalist, FitsInput, FitsRows, FitsSeveral, FitsTextarea, Grouped,
+    Groups, Line, LineOrArea, Look, Offers, OffersMany, Pick, Several, Tick,
 };
 pub use number::{Decimal, Whole};
+pub use offer::{Among, ChosenFrom, Offer, Offered, OneOf};
+pub use offered::ListedOption;
 pub use refusal::Refusal;
 /// Makes a struct a group of fields that a form repeats: the rows of `#[form] lines: Vec<Line>`.
 ///
@@ -146,13 +151,15 @@ pub use upload::{AnyFile, FileKind, Received, Upload};
 
 pub use crate::validation::{FieldError, Messages};
 
+pub(crate) use offer::load_offers;
+pub(crate) use offered::{Offers as OfferedLists, has_offers};
 pub(crate) use receive::{Parts, Receiver, remove_old_uploads};
 pub(crate) use submission::Submission;
 
-use self::control::Element;
+use self::control::{Element, write_alert};
 use self::field::Which;
 use crate::cx::Cx;
-use crate::html::{Attributes, Buffer};
+use crate::html::{Attributes, Buffer, NamedControls};
 use crate::param::FieldMap;
 use crate::percent;
 use crate::service::{BodyKind, Link, Service};
@@ -194,6 +201,9 @@ pub(crate) struct Core {
     focused: Cell<bool>,
     /// The fields whose messages have been written.
     shown: RefCell<HashSet<String>>,
+    /// What `@fields` promises that the form has, in debug builds; where its content begins.
+    promised: RefCell<Vec<Cow<'static, str>>>,
+    start: Cell<usize>,
 }
 
 impl<S: Service> Form<S> {
@@ -332,19 +342,6 @@ impl<S: Service> Form<S> {
         &self.core.action
     }
 
-    /// The message of a field, if there is something wrong with it: a `span` with the class `problem`, which the control refers
-    /// to. It stands where it is spliced, and no more behind the control if that comes later.
-    #[must_use]
-    pub fn message<T>(&self, name: Name<S, T>) -> MessageOf<'_> {
-        MessageOf::new(&self.core, name.text())
-    }
-
-    /// True if this request brought a submission that is not accepted.
-    #[must_use]
-    pub fn is_refused(&self) -> bool {
-        self.core.complaints.len() > 0
-    }
-
     /// The numbers of the rows to show of a list of groups: those that were typed or given, and `spare` ones behind them.
     /// An example is at [`Group`](derive@Group).
     #[must_use]
@@ -433,7 +430,7 @@ impl Core {
     }
 }
 
-impl<S> Attributes for Form<S> {
+impl<S: Service> Attributes for Form<S> {
     fn write_attributes(&self, out: &mut Buffer) {
         out.push_attribute("method", self.core.method);
         out.push_link("action", self.core.action.as_str());
@@ -443,6 +440,7 @@ impl<S> Attributes for Form<S> {
     }
 
     fn write_content(&self, out: &mut Buffer) {
+        self.core.start.set(out.len());
         for (name, value) in &self.core.hidden {
             out.push_trusted("<input type=\"hidden\"");
             out.push_attribute("name", name);
@@ -461,13 +459,14 @@ impl<S> Attributes for Form<S> {
                 write_alert(text, out);
             }
         }
+        if cfg!(debug_assertions) {
+            self.core.check_promises(out.as_str());
+        }
     }
-}
 
-fn write_alert(text: &str, out: &mut Buffer) {
-    out.push_trusted("<p class=\"problem\" role=\"alert\">");
-    out.push_text(text);
-    out.push_trusted("</p>");
+    fn expect_controls<C: NamedControls>(&self) {
+        const { complete(S::ROUTE.service, S::FIELDS, &[], C::NAMES, &[]) }
+    }
 }
 
 impl<S> fmt::Debug for Form<S> {

@@ -46,7 +46,7 @@ use std::marker::PhantomData;
 
 use bytes::Bytes;
 
-pub use attributes::{Attributes, optional};
+pub use attributes::{Attributes, NamedControls, optional};
 pub use buffer::Buffer;
 pub use code_url::{CodeUrl, Css};
 pub use fits::Fits;

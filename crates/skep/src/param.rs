@@ -10,6 +10,7 @@ pub(crate) mod shown;
 mod slug;
 mod token;
 
+use std::any::{Any, TypeId};
 use std::borrow::Cow;
 
 use http::StatusCode;
@@ -58,6 +59,10 @@ pub trait Param: Sized {
     /// True if logs and status pages must not show its values: `***` stands for them, in paths and queries. [`Token`] is such a type.
     const IS_SECRET: bool = false;
 
+    /// Where it is asked what is offered to a request, for [`OneOf`](crate::form::OneOf).
+    #[doc(hidden)]
+    const OFFER: Option<OfferInfo> = None;
+
     /// What would have been right, as it stands in a sentence: "a whole number from 0 to 255".
     fn expected() -> Cow<'static, str>;
 
@@ -86,6 +91,10 @@ pub trait Field: Sized {
     #[doc(hidden)]
     const IS_SECRET: bool = false;
 
+    /// [`Param::OFFER`] of one value.
+    #[doc(hidden)]
+    const OFFER: Option<OfferInfo> = None;
+
     /// What one value looks like: [`Param::expected`].
     #[doc(hidden)]
     fn one_expected() -> Cow<'static, str>;
@@ -100,6 +109,7 @@ pub trait Field: Sized {
 impl<T: Param> Field for T {
     const REQUIRED: bool = true;
     const IS_SECRET: bool = <T as Param>::IS_SECRET;
+    const OFFER: Option<OfferInfo> = <T as Param>::OFFER;
 
     fn one_expected() -> Cow<'static, str> {
         T::expected()
@@ -124,6 +134,7 @@ impl<T: Param> Field for T {
 impl<T: Param> Field for Option<T> {
     const REQUIRED: bool = false;
     const IS_SECRET: bool = <T as Param>::IS_SECRET;
+    const OFFER: Option<OfferInfo> = <T as Param>::OFFER;
 
     fn one_expected() -> Cow<'static, str> {
         T::expected()
@@ -150,6 +161,7 @@ impl<T: Param> Field for Vec<T> {
     const REQUIRED: bool = false;
     const REPEATED: bool = true;
     const IS_SECRET: bool = <T as Param>::IS_SECRET;
+    const OFFER: Option<OfferInfo> = <T as Param>::OFFER;
 
     fn one_expected() -> Cow<'static, str> {
         T::expected()
@@ -164,6 +176,26 @@ impl<T: Param> Field for Vec<T> {
             query.pair(name, value);
         }
     }
+}
+
+/// Where it is asked what is offered: `form` knows what `load` is.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct OfferInfo {
+    pub(crate) id: TypeId,
+    pub(crate) load: &'static (dyn Any + Send + Sync),
+}
+
+/// Is a parameter of a path, a header or a query beside a form a secret? What is chosen from an offer is refused there: nothing would check
+/// it. For `#[derive(Service)]`.
+#[doc(hidden)]
+#[must_use]
+pub const fn is_secret<F: Field>() -> bool {
+    assert!(
+        F::OFFER.is_none(),
+        "a `OneOf` is a field of a form, or of the query of a GET service: elsewhere nothing is offered; write the type of its value"
+    );
+    F::IS_SECRET
 }
 
 fn parse<T: Param>(name: &'static str, text: &str) -> Result<T> {

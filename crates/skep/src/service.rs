@@ -268,6 +268,7 @@ impl<'r> Input<'r> {
 /// A header field as a parameter: all of its lines as one list.
 #[doc(hidden)]
 pub fn read_header<F: Field>(headers: &HeaderMap, name: &'static str) -> Result<F> {
+    const { assert!(F::OFFER.is_none(), "nothing is offered in a header: write the type of the value") }
     let mut pairs = Pairs::default();
     let text = joined_text(headers, &HeaderName::from_static(name))?;
     match &text {

@@ -9,10 +9,14 @@ use skep::html::Phrasing;
 use skep::prelude::*;
 use skep::test::Client;
 
+#[path = "forms/offered.rs"]
+mod offered;
 #[path = "forms/stored.rs"]
 mod stored;
 #[path = "forms/types.rs"]
 mod types;
+#[path = "forms/whole.rs"]
+mod whole;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Param)]
 enum Kind {
@@ -328,8 +332,25 @@ fn a_client_fills_in_the_form_of_a_page() {
 }
 
 /// A form in pieces: the function is handed the form.
-fn title(form: &Form<Save>) -> Html<Phrasing> {
-    piece! { label (form.label(Save::title)) { "Title" } input (form.input(Save::title)); }
+fn title(form: &Form<Short>) -> Html<Phrasing> {
+    piece! { label (form.label(Short::title)) { "Title" } input (form.input(Short::title)); }
+}
+
+#[derive(Service)]
+#[service(POST "/posts/{id}/short")]
+#[expect(dead_code, reason = "only its form is looked at")]
+struct Short {
+    id: u32,
+    #[form]
+    title: Text<3, 40>,
+    #[form]
+    email: Email,
+}
+
+impl Handle for Short {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(""))
+    }
 }
 
 #[test]
@@ -339,9 +360,14 @@ fn a_form_in_pieces_and_messages_elsewhere() {
     struct Pieces;
     impl Handle for Pieces {
         async fn handle(self, cx: &mut Cx<'_>) -> Result {
-            let form = Save::form(cx, 1).prefixed("again").messages_apart();
-            let page =
-                html! { div { (form.message(Save::email)) } form (form) { (title(&form)) input (Save::email); } };
+            let form = Short::form(cx, 1).prefixed("again").messages_apart();
+            let page = html! {
+                div { (form.message(Short::email)) }
+                form (form) {
+                    @fields(Short::title) { (title(&form)) }
+                    input (Short::email);
+                }
+            };
             Ok(Response::html(page))
         }
     }

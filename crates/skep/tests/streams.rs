@@ -98,7 +98,7 @@ struct Count;
 
 impl Handle for Count {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let open = Rc::new(Open::new(&cx.state::<Counting>().0));
+        let open = Rc::new(Counted::new(&cx.state::<Counting>().0));
         let counts = stream::unfold((cx.db().clone(), open), async |(db, open)| {
             let count = db.one::<i64>("select count(*) from hive").await;
             Some((count.map(|count| Event::text(count.unwrap_or_default().to_string())), (db, open)))
@@ -110,16 +110,16 @@ impl Handle for Count {
 /// How many of these streams there are.
 struct Counting(watch::Sender<u32>);
 
-struct Open(watch::Sender<u32>);
+struct Counted(watch::Sender<u32>);
 
-impl Open {
+impl Counted {
     fn new(open: &watch::Sender<u32>) -> Self {
         open.send_modify(|open| *open += 1);
         Self(open.clone())
     }
 }
 
-impl Drop for Open {
+impl Drop for Counted {
     fn drop(&mut self) {
         self.0.send_modify(|open| *open -= 1);
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use skep::form::{
-    Date, DateTime, Decimal, Email, FileKind, Hidden, MultilineText, Password, Refusal, Text, Time, Upload, Url, Whole,
+    Date, DateTime, Decimal, Email, FileKind, Hidden, MultilineText, Offer, Offered, OneOf, Password, Refusal, Text,
+    Time, Upload, Url, Whole,
 };
 use skep::prelude::*;
 
@@ -46,6 +47,20 @@ impl FileKind for Picture {
     const MAX: u64 = 100_000;
 }
 
+/// Who gives courses now.
+#[derive(Debug)]
+pub struct Trainers;
+
+impl Offer for Trainers {
+    type Value = i64;
+
+    async fn offered(cx: &mut Cx<'_>) -> Result<Offered<Self>> {
+        let trainers = sql!("select place, id, name from trainer where retired = 0 order by place, name");
+        let trainers = cx.db().all(trainers).await?;
+        Ok(trainers.into_iter().map(|trainer| (trainer.place, trainer.id, trainer.name)).collect())
+    }
+}
+
 /// The page with the form.
 #[derive(Service)]
 #[service(GET "/")]
@@ -53,6 +68,7 @@ pub struct Course;
 
 impl Handle for Course {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let trainers = Trainers::offered(cx).await?;
         let content = html! {
             form (Register::form(cx).value(Register::edition, &Hidden(2026))) {
                 input (Register::edition);
@@ -78,6 +94,8 @@ impl Handle for Course {
                 input (Register::call);
                 label (Register::visit) { "A visit" }
                 input (Register::visit);
+                label (Register::trainer) { "Trainer" }
+                select (Register::trainer.among(&trainers));
                 label (Register::level) { "You are" }
                 select (Register::level);
                 fieldset (Register::lunch) { legend { "Lunch" } }
@@ -121,6 +139,8 @@ pub struct Register {
     call: Option<Time>,
     #[form]
     visit: Option<DateTime>,
+    #[form]
+    trainer: Option<OneOf<Trainers>>,
     #[form]
     level: Level,
     #[form]

@@ -34,6 +34,7 @@ fn fill_in(browser: &Browser) {
     set(browser, "day", "2026-11-21");
     set(browser, "call", "18:30");
     set(browser, "visit", "2026-12-01T09:05");
+    set(browser, "trainer", "3");
     set(browser, "level", "keeper");
     browser.click("#register-lunch-soup");
     browser.click("#register-tools-veil");
@@ -65,6 +66,7 @@ fn what_a_browser_sends_of_every_control_arrives_as_its_value() {
         "2026, month: 11, day: 21",
         "hour: 18, minute: 30",
         "hour: 9, minute: 5",
+        "trainer: Some(3)",
         "level: Keeper, lunch: Soup, tools: {Smoker, Veil}",
         "picture: Some(Upload(\"bee \\\"1\\\".png\", 19 bytes))",
         "news: true",

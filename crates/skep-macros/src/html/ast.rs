@@ -19,6 +19,8 @@ pub(crate) enum Node {
     Match(TokenStream, Vec<Arm>),
     /// `@let`, from `let` to `;`.
     Let(TokenStream),
+    /// The list of `@fields(...) { ... }`, with its span; it stands first in the block.
+    Fields(Vec<Splice>, Span),
 }
 
 /// A literal: string, number or bool.

@@ -1,15 +1,17 @@
-//! Parses `@if`, `@for`, `@while`, `@match` and `@let`.
+//! Parses `@if`, `@for`, `@while`, `@match`, `@let` and `@fields`.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{Expr, Ident, Pat, Token, token};
 
-use super::ast::{Arm, Node};
+use super::ast::{Arm, Node, Splice};
 use super::diagnostic::Diagnostic;
-use super::parse::{Parser, Result, braces};
+use super::parse::{Parser, Result, braces, parenthesized};
 
 impl Parser {
     /// Starts at the `@`.
@@ -29,6 +31,7 @@ impl Parser {
             "for" | "while" => self.repeated(input).map(Node::Loop),
             "match" => self.choice(input),
             "let" => binding(input).map(Node::Let),
+            "fields" => self.fields(input),
             "else" => Err(Diagnostic::new(word.span(), "this `@else` has no `@if { ... }` directly before it")),
             _ => Err(unknown(word.span())),
         }
@@ -97,6 +100,21 @@ impl Parser {
             arms.push(self.arm(&content)?);
         }
         Ok(Node::Match(expr, arms))
+    }
+
+    /// `@fields(Order::street, Order::town) { (address(form)) }`: the fields whose controls are in the block's splices.
+    fn fields(&mut self, input: ParseStream<'_>) -> Result<Node> {
+        let form = "@fields(Order::street) { (address(form)) }";
+        let word: Ident = input.call(Ident::parse_any)?;
+        if !input.peek(token::Paren) {
+            return Err(Diagnostic::new(word.span(), format!("the fields are missing here: write `{form}`")));
+        }
+        let list = parenthesized(input)?;
+        let fields = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(list.expr)?;
+        let splice = |expr: Expr| Splice { span: expr.span(), expr: expr.into_token_stream() };
+        let mut nodes = self.body(input, form)?;
+        nodes.insert(0, Node::Fields(fields.into_iter().map(splice).collect(), word.span()));
+        Ok(Node::Block(nodes))
     }
 
     fn arm(&mut self, input: ParseStream<'_>) -> Result<Arm> {
@@ -171,5 +189,5 @@ fn expected_braces(input: ParseStream<'_>, form: &str) -> Diagnostic {
 }
 
 fn unknown(span: Span) -> Diagnostic {
-    Diagnostic::new(span, "expected `if`, `for`, `while`, `match` or `let` after `@`")
+    Diagnostic::new(span, "expected `if`, `for`, `while`, `match`, `let` or `fields` after `@`")
 }

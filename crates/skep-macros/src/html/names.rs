@@ -50,7 +50,7 @@ pub(crate) const PLAIN: &[&str] = &["textarea", "title"];
 /// Elements whose first line feed a browser ignores.
 pub(crate) const DROPS_NEWLINE: &[&str] = &["pre", "textarea", "listing"];
 
-pub(crate) const CONTROL: &[&str] = &["if", "else", "for", "while", "match", "let"];
+pub(crate) const CONTROL: &[&str] = &["if", "else", "for", "while", "match", "let", "fields"];
 
 const URLS: &[&str] = words!(
     "action background cite codebase dynsrc formaction href longdesc lowsrc manifest ping poster src xlink:href

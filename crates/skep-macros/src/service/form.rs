@@ -81,9 +81,11 @@ pub(super) fn fields(declaration: &Declaration, parameters: &[Parameter]) -> Vec
     let fields = inputs(declaration, parameters).map(|(Parameter { kind, source, .. }, text)| {
         let at = field::span(kind);
         match source {
-            Source::Query { default: Some(_), .. } => quote!(::skep::form::query_info(#text, false)),
+            Source::Query { default: Some(_), .. } => {
+                quote_spanned!(at=> ::skep::form::query_info::<#kind>(#text, false))
+            }
             Source::Query { .. } => {
-                quote_spanned!(at=> ::skep::form::query_info(#text, <#kind as ::skep::param::Field>::REQUIRED))
+                quote_spanned!(at=> ::skep::form::query_info::<#kind>(#text, <#kind as ::skep::param::Field>::REQUIRED))
             }
             _ => quote_spanned!(at=> ::skep::form::info::<#kind>(#text)),
         }

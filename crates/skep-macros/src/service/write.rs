@@ -114,7 +114,12 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
             Source::Query { name, .. } => name.clone(),
             _ => return None,
         };
-        Some(quote!((#name, <#kind as ::skep::param::Field>::IS_SECRET)))
+        let is_read_as_field = declaration.method == "GET" && matches!(source, Source::Query { .. });
+        Some(if is_read_as_field {
+            quote!((#name, <#kind as ::skep::param::Field>::IS_SECRET))
+        } else {
+            quote!((#name, ::skep::param::is_secret::<#kind>()))
+        })
     });
     let once = option(
         declaration.once.as_ref().map(|(_, seconds)| quote!(::core::time::Duration::from_secs(#seconds))).as_ref(),

@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::rc::Rc;
 
 use http::StatusCode;
 
-use super::field::{Control, FormField, Name, Shape};
+use super::field::{Control, FormField, Name};
+use super::submission::Submission;
 use super::text::Hidden;
 use crate::cx::Cx;
 use crate::error::Error;
-use crate::param::Param;
+use crate::param::{OfferInfo, Param};
 use crate::validation::{FieldError, Messages, Named};
 
 /// What was edited was changed by somebody else meanwhile. As an error it shows the form's page again, with status 409: what the user typed is kept,
@@ -81,6 +83,7 @@ use crate::validation::{FieldError, Messages, Named};
 #[must_use = "it is an error that a handler returns"]
 pub struct Conflict<S> {
     messages: Messages,
+    submission: Option<Rc<Submission>>,
     faults: Vec<Named>,
     service: PhantomData<fn() -> S>,
 }
@@ -91,36 +94,48 @@ impl<S> Conflict<S> {
     where
         Hidden<V>: Control,
     {
-        if let Some(submission) = cx.submission() {
+        let submission = cx.submission();
+        if let Some(submission) = &submission {
             let mut text = String::new();
             now.write(&mut text);
             submission.renew(version.text(), text);
         }
         let messages = *cx.messages();
         let faults = vec![(Cow::Borrowed(""), FieldError::Own(messages.conflict.into()))];
-        Self { messages, faults, service: PhantomData }
+        Self { messages, submission, faults, service: PhantomData }
     }
 
     /// A field: what this user sent, and what is stored now. If they are the same, nothing is said of it.
     pub fn field<T: FormField>(mut self, name: Name<S, T>, sent: &T, now: &T) -> Self {
         let now_texts = texts(now);
         if texts(sent) != now_texts {
-            let now = self.shown(&T::shape(), now_texts, <T::One as Control>::GROUP.is_empty());
+            let now = self.shown::<T>(now_texts);
             self.faults.push((name.text(), FieldError::Own((self.messages.changed)(&now).into())));
         }
         self
     }
 
     /// A value as the user sees it: choices by their labels. Empty if it is not to be shown, or has no text.
-    fn shown(&self, shape: &Shape, texts: Vec<(String, String)>, is_plain: bool) -> String {
-        if !is_plain || shape.secret || shape.kind == "checkbox" && shape.options.is_empty() {
+    fn shown<T: FormField>(&self, texts: Vec<(String, String)>) -> String {
+        let shape = T::shape();
+        if !<T::One as Control>::GROUP.is_empty()
+            || shape.secret
+            || shape.kind == "checkbox" && shape.options.is_empty()
+        {
             return String::new();
         }
         let label = |text: String| match shape.options.iter().find(|option| option.value == text) {
             Some(option) => option.label_in(self.messages.language).to_owned(),
-            None => text,
+            None => self.offered(<T::One as Param>::OFFER, &text).unwrap_or(text),
         };
         texts.into_iter().map(|(_, text)| label(text)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl<S> Conflict<S> {
+    /// What people read for a value that is offered to this request.
+    fn offered(&self, offer: Option<OfferInfo>, text: &str) -> Option<String> {
+        self.submission.as_ref()?.offers.label(offer?, text)
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::Core;
 use super::field::{Shape, Which};
+use super::offered::{Entry, ListedOption};
 use crate::html::{Attributes, Buffer, Html, Phrasing, Plain, Render};
 
 /// The control of a field: attributes, content and message. [`Form`](super::Form)'s methods make it, and it stands between the
@@ -16,6 +17,8 @@ pub struct Controlled<'f> {
     which: Which,
     shape: Shape,
     element: Element,
+    /// The options of a field whose type does not know them.
+    offered: &'f [Entry],
     /// Attributes that the author writes, which win.
     beside: &'static [(&'static str, &'static str)],
 }
@@ -24,6 +27,8 @@ pub struct Controlled<'f> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     Input,
+    /// An `input` with a list of proposals.
+    Datalist,
     Textarea,
     Select,
     Fieldset,
@@ -37,7 +42,24 @@ const CONTENT: &str = "{}";
 
 impl<'f> Controlled<'f> {
     pub(super) fn new(core: &'f Core, name: Cow<'static, str>, which: &Which, shape: Shape, element: Element) -> Self {
-        Self { core, name, which: which.clone(), shape, element, beside: &[] }
+        Self { core, name, which: which.clone(), shape, element, offered: &[], beside: &[] }
+    }
+
+    /// Its options are these.
+    pub(super) fn among(mut self, offered: &'f [Entry]) -> Self {
+        self.offered = offered;
+        self
+    }
+
+    /// What there is to choose from: what the type knows, or what is offered.
+    fn options(&self) -> impl Iterator<Item = ListedOption<'_>> {
+        let known = self.shape.options.iter();
+        let known = known.map(|option| ListedOption {
+            group: None,
+            value: option.value,
+            label: option.label_in(self.core.language),
+        });
+        known.chain(self.offered.iter().map(Entry::listed))
     }
 
     /// What the author writes on the element wins. Only the code that `html!` makes calls it.
@@ -95,6 +117,11 @@ impl<'f> Controlled<'f> {
                 self.push(out, "type", kind);
                 self.flag(out, "checked", texts.iter().any(|text| !matches!(*text, "" | "false" | "off" | "0")));
             }
+            Which::All if self.element == Element::Datalist => {
+                self.push_some(out, "list", Some(&list_id(&self.id())));
+                self.flag(out, "required", self.shape.required);
+                self.push_some(out, "value", texts.first().copied());
+            }
             Which::All if kind == "file" => {
                 self.push(out, "type", kind);
                 self.flag(out, "required", self.shape.required);
@@ -150,22 +177,42 @@ impl<'f> Controlled<'f> {
             // A `select` that must be filled begins with an option that is none (HTML, 4.10.7).
             out.push_trusted("<option value=\"\">–</option>");
         }
-        for option in &self.shape.options {
-            let value = &option.value;
+        let mut group = None;
+        for option in self.options() {
+            if option.group != group {
+                out.push_trusted(if group.is_some() { "</optgroup>" } else { "" });
+                group = option.group;
+                if let Some(label) = group {
+                    out.push_trusted("<optgroup");
+                    out.push_attribute("label", label);
+                    out.push_trusted(">");
+                }
+            }
             out.push_trusted("<option");
-            out.push_attribute("value", value);
-            if texts.contains(value) {
+            out.push_attribute("value", option.value);
+            if texts.contains(&option.value) {
                 out.push_trusted(" selected");
             }
             out.push_trusted(">");
-            out.push_text(option.label_in(self.core.language));
+            out.push_text(option.label);
             out.push_trusted("</option>");
         }
+        out.push_trusted(if group.is_some() { "</optgroup>" } else { "" });
     }
 
     /// The radio buttons or checkboxes of a group, each in its label.
     fn write_group(&self, out: &mut Buffer) {
-        for (position, option) in self.shape.options.iter().enumerate() {
+        let mut group = None;
+        for (position, option) in self.options().enumerate() {
+            if option.group != group {
+                out.push_trusted(if group.is_some() { "</fieldset>" } else { "" });
+                group = option.group;
+                if let Some(label) = group {
+                    out.push_trusted("<fieldset><legend>");
+                    out.push_text(label);
+                    out.push_trusted("</legend>");
+                }
+            }
             // Of a group of checkboxes none must be ticked.
             let shape = Shape { required: self.shape.required && !self.shape.multiple, ..self.shape.clone() };
             let part =
@@ -177,9 +224,26 @@ impl<'f> Controlled<'f> {
             let is_wrong = position == 0 && self.core.complaint(&self.name).is_some();
             part.flag(out, "autofocus", is_wrong && !self.core.focused.replace(true));
             out.push_trusted("> ");
-            out.push_text(option.label_in(self.core.language));
+            out.push_text(option.label);
             out.push_trusted("</label>");
         }
+        out.push_trusted(if group.is_some() { "</fieldset>" } else { "" });
+    }
+
+    /// The proposals of an `input`.
+    fn write_proposals(&self, out: &mut Buffer) {
+        out.push_trusted("<datalist");
+        out.push_attribute("id", &list_id(&self.id()));
+        out.push_trusted(">");
+        for option in self.options() {
+            out.push_trusted("<option");
+            out.push_attribute("value", option.value);
+            if option.label != option.value {
+                out.push_attribute("label", option.label);
+            }
+            out.push_trusted("></option>");
+        }
+        out.push_trusted("</datalist>");
     }
 
     fn write_message(&self, out: &mut Buffer) {
@@ -201,7 +265,7 @@ impl Attributes for Controlled<'_> {
             }
         }
         match self.element {
-            Element::Input => self.write_input(out),
+            Element::Input | Element::Datalist => self.write_input(out),
             Element::Textarea => self.write_limits(out),
             Element::Select => {
                 self.flag(out, "required", self.shape.required);
@@ -230,11 +294,14 @@ impl Attributes for Controlled<'_> {
                 self.write_group(out);
                 self.write_message(out);
             }
-            Element::Input | Element::Textarea | Element::Label | Element::Button => {}
+            Element::Input | Element::Datalist | Element::Textarea | Element::Label | Element::Button => {}
         }
     }
 
     fn write_behind(&self, out: &mut Buffer) {
+        if self.element == Element::Datalist {
+            self.write_proposals(out);
+        }
         if !matches!(self.element, Element::Fieldset | Element::Label | Element::Button) {
             self.write_message(out);
         }
@@ -268,8 +335,19 @@ impl Render for MessageOf<'_> {
     }
 }
 
-fn id(core: &Core, name: &str) -> String {
+/// A message that belongs to no control.
+pub(super) fn write_alert(text: &str, out: &mut Buffer) {
+    out.push_trusted("<p class=\"problem\" role=\"alert\">");
+    out.push_text(text);
+    out.push_trusted("</p>");
+}
+
+pub(super) fn id(core: &Core, name: &str) -> String {
     format!("{}-{}", core.prefix, name.replace(['_', '.'], "-"))
+}
+
+fn list_id(id: &str) -> String {
+    format!("{id}-list")
 }
 
 fn problem_id(core: &Core, name: &str) -> String {

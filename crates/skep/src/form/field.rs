@@ -220,7 +220,18 @@ impl<'s> Sent<'s> {
         if texts.next().is_some() {
             return Err(FieldError::Repeated);
         }
-        T::check(first).map(Some)
+        self.check(first).map(Some)
+    }
+
+    /// The value of this text. What is chosen from an [`Offer`](super::Offer) must be offered to this request.
+    fn check<T: Control>(&self, text: &str) -> Result<T, FieldError> {
+        let value = T::check(text)?;
+        match <T as Param>::OFFER {
+            Some(offer) if self.submission.offers.label(offer, &text_of(&value)).is_none() => {
+                Err(FieldError::NotChoice)
+            }
+            _ => Ok(value),
+        }
     }
 
     fn all<T: Control, C: FromIterator<T>>(&self) -> Result<C, FieldError> {
@@ -234,11 +245,11 @@ impl<'s> Sent<'s> {
                 names.map(|name| T::of_row(&Sent { name: &name, submission: self.submission })).collect();
             return rows.into_iter().collect::<Option<C>>().ok_or(FieldError::InRow);
         }
-        self.texts().filter(|text| !text.is_empty()).map(T::check).collect()
+        self.texts().filter(|text| !text.is_empty()).map(|text| self.check(text)).collect()
     }
 }
 
-fn text_of<T: Param>(value: &T) -> String {
+pub(super) fn text_of<T: Param>(value: &T) -> String {
     let mut text = String::new();
     value.write(&mut text);
     text
@@ -257,7 +268,7 @@ impl<T: Control> FormField for T {
         match sent.one()? {
             Some(value) => Ok(value),
             None if T::REQUIRED => Err(FieldError::Missing),
-            None => T::check(""),
+            None => sent.check(""),
         }
     }
 
@@ -345,6 +356,9 @@ impl ManyOf for look::Choose {
 }
 impl ManyOf for look::Pick {
     type Many = look::Pick;
+}
+impl ManyOf for look::Offers {
+    type Many = look::OffersMany;
 }
 impl ManyOf for look::Grouped {
     type Many = look::Groups;

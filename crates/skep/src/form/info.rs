@@ -1,6 +1,7 @@
 //! The fields of a service's form as constants: what a compiler and a description of the interface can ask.
 
 use super::field::{Control, FormField, Shape};
+use crate::param::{Field, OfferInfo, Param};
 use crate::route::BodyKind;
 
 /// A field of a service's form as a program sees it: for descriptions of an interface, and for the check that a form
@@ -15,6 +16,9 @@ pub struct FieldInfo {
     pub file: bool,
     /// Its control and its limits; `None` for the query of a GET service, whose types need no control.
     pub shape: Option<fn() -> Shape>,
+    /// What it is chosen from, if that is not known when the program is compiled.
+    #[doc(hidden)]
+    pub offer: Option<OfferInfo>,
     /// The fields of each row, if it is a list of groups: the first row's `product` in `lines` is sent as `lines.0.product`.
     pub group: &'static [FieldInfo],
 }
@@ -25,7 +29,14 @@ pub struct FieldInfo {
 pub const fn info<T: FormField>(name: &'static str) -> FieldInfo {
     let group = <T::One as Control>::GROUP;
     assert!(T::MANY || group.is_empty(), "a group belongs in a list: write `Vec<...>`");
-    FieldInfo { name, required: T::REQUIRED, file: T::One::FILE, shape: Some(T::shape), group }
+    FieldInfo {
+        name,
+        required: T::REQUIRED,
+        file: T::One::FILE,
+        shape: Some(T::shape),
+        offer: <T::One as Param>::OFFER,
+        group,
+    }
 }
 
 /// The fields of a group. For `#[derive(Group)]`.
@@ -40,8 +51,8 @@ pub const fn row_info<T: FormField>(name: &'static str) -> FieldInfo {
 /// A [`FieldInfo`] of a query. For `#[derive(Service)]`.
 #[doc(hidden)]
 #[must_use]
-pub const fn query_info(name: &'static str, required: bool) -> FieldInfo {
-    FieldInfo { name, required, file: false, shape: None, group: &[] }
+pub const fn query_info<F: Field>(name: &'static str, required: bool) -> FieldInfo {
+    FieldInfo { name, required, file: false, shape: None, offer: F::OFFER, group: &[] }
 }
 
 /// How the body of a form with these fields comes. For `#[derive(Service)]`.

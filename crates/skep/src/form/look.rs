@@ -7,8 +7,8 @@ use super::field::FormField;
 
 /// What a field looks like: which elements it can be edited with.
 ///
-/// One of [`Line`], [`Area`], [`LineOrArea`], [`Tick`], [`Choose`], [`ChooseMany`], [`Several`], [`Pick`], [`Grouped`] and
-/// [`Groups`].
+/// One of [`Line`], [`Area`], [`LineOrArea`], [`Tick`], [`Choose`], [`ChooseMany`], [`Several`], [`Pick`], [`Grouped`],
+/// [`Groups`], [`Offers`] and [`OffersMany`].
 pub trait Look {}
 
 macro_rules! looks {
@@ -42,6 +42,10 @@ looks! {
     Grouped: ;
     /// Any number of rows, each with the fields of a group.
     Groups: LooksLikeRows;
+    /// One of what is [offered](super::Offer): a `select`, a `fieldset` of radio buttons, an `input` with a `datalist`.
+    Offers: LooksLikeOffer;
+    /// Several of what is offered: a `select`, a `fieldset` of checkboxes.
+    OffersMany: ;
 }
 
 #[doc(hidden)]
@@ -54,6 +58,8 @@ pub trait LooksLikeChoice {}
 pub trait LooksLikeSeveral {}
 #[doc(hidden)]
 pub trait LooksLikeRows {}
+#[doc(hidden)]
+pub trait LooksLikeOffer {}
 
 /// A field that an `input` can edit.
 #[diagnostic::on_unimplemented(
@@ -81,7 +87,8 @@ pub trait FitsTextarea: FormField {}
     message = "a `select` or `fieldset` cannot edit a field of type `{Self}`",
     label = "this field is not a choice",
     note = "a choice is an enum with `#[derive(Param)]`, an `Option` or a set of one; other fields are edited with \
-            `input (Service::field);`, a text of several lines with `textarea (Service::field);`"
+            `input (Service::field);`, a text of several lines with `textarea (Service::field);`",
+    note = "a `OneOf` is shown with what is offered: `select (Service::field.among(&offered));`"
 )]
 pub trait FitsChoice: FormField {}
 
@@ -92,6 +99,14 @@ pub trait FitsChoice: FormField {}
     note = "write `input (Service::field);`"
 )]
 pub trait FitsSeveral: FormField {}
+
+/// One of what is offered, which an `input` with a `datalist` can edit.
+#[diagnostic::on_unimplemented(
+    message = "an `input` cannot edit a field of type `{Self}`, which has several values",
+    label = "this field needs another element",
+    note = "write `select (Service::field.among(&offered));` or `fieldset (Service::field.among(&offered)) {{ legend {{ \"...\" }} }}`"
+)]
+pub trait FitsDatalist: FormField {}
 
 /// A list whose rows have fields of their own.
 #[diagnostic::on_unimplemented(
@@ -111,3 +126,5 @@ impl<T: FormField<Look: LooksLikeChoice>> FitsChoice for T {}
 impl<T: FormField<Look: LooksLikeSeveral>> FitsSeveral for T {}
 #[diagnostic::do_not_recommend]
 impl<T: FormField<Look: LooksLikeRows>> FitsRows for T {}
+#[diagnostic::do_not_recommend]
+impl<T: FormField<Look: LooksLikeOffer>> FitsDatalist for T {}

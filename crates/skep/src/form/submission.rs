@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::field::{FormField, Sent};
 use super::info::FieldInfo;
+use super::offered::Offers;
 use super::rows;
 use super::upload::Received;
 use crate::error::Result;
@@ -19,6 +20,8 @@ pub(crate) struct Submission {
     pub(super) service: TypeId,
     pub(crate) pairs: Pairs<'static>,
     pub(super) files: FieldMap<String, Received>,
+    /// What its fields may be chosen from.
+    pub(crate) offers: Offers,
     faults: RefCell<Vec<Named>>,
     /// A hidden field that has another value when the form is shown again.
     renewed: OnceCell<(Cow<'static, str>, String)>,
@@ -34,7 +37,14 @@ impl Submission {
     ) -> Result<Self> {
         let (pairs, files) = rows::close_up(fields, pairs, files, most_rows)?;
         let files = files.into_iter().collect();
-        Ok(Self { service, pairs, files, faults: RefCell::default(), renewed: OnceCell::new() })
+        Ok(Self {
+            service,
+            pairs,
+            files,
+            offers: Offers::default(),
+            faults: RefCell::default(),
+            renewed: OnceCell::new(),
+        })
     }
 
     /// Reads a field. What is wrong with it is noted.

@@ -6,8 +6,8 @@ use std::fmt;
 use super::field::{Control, Shape};
 use super::look;
 use crate::html::impl_href;
-use crate::param::Param;
 use crate::param::shown::text_types;
+use crate::param::{OfferInfo, Param};
 use crate::validation::FieldError;
 
 /// A line of text of `MIN` to `MAX` characters, without white space at its ends and without control characters.
@@ -330,6 +330,8 @@ impl<const MIN: usize, const MAX: usize> fmt::Debug for Password<MIN, MAX> {
 }
 
 impl<T: Param> Param for Hidden<T> {
+    const OFFER: Option<OfferInfo> = T::OFFER;
+
     fn expected() -> Cow<'static, str> {
         T::expected()
     }

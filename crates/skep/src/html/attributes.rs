@@ -54,6 +54,20 @@ pub trait Attributes {
     fn write_behind(&self, out: &mut Buffer) {
         let _ = out;
     }
+
+    /// A form that needs more controls than these does not compile. Only the code that `html!` makes calls it.
+    #[doc(hidden)]
+    fn expect_controls<C: NamedControls>(&self)
+    where
+        Self: Sized,
+    {
+    }
+}
+
+/// The names of the controls that an author writes by hand, for [`Attributes::expect_controls`].
+#[doc(hidden)]
+pub trait NamedControls {
+    const NAMES: &'static [&'static str];
 }
 
 /// The value of `name=[here]`. Only the code that `html!` makes calls it; its type is the one that the compiler's error names.
@@ -64,7 +78,7 @@ pub fn optional<T>(value: &Option<T>) -> Option<&T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Attributes + ?Sized> Attributes for &T {
+impl<T: Attributes> Attributes for &T {
     fn write_attributes(&self, out: &mut Buffer) {
         T::write_attributes(self, out);
     }
@@ -79,5 +93,9 @@ impl<T: Attributes + ?Sized> Attributes for &T {
 
     fn write_behind(&self, out: &mut Buffer) {
         T::write_behind(self, out);
+    }
+
+    fn expect_controls<C: NamedControls>(&self) {
+        T::expect_controls::<C>(self);
     }
 }

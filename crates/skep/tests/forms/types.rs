@@ -115,19 +115,19 @@ fn only_times_that_exist_are_times() {
 }
 
 const FIELDS: &[FieldInfo] = &[
-    FieldInfo { name: "author", required: true, file: false, shape: None, group: &[] },
-    FieldInfo { name: "site", required: false, file: false, shape: None, group: &[] },
+    FieldInfo { name: "author", required: true, file: false, shape: None, offer: None, group: &[] },
+    FieldInfo { name: "site", required: false, file: false, shape: None, offer: None, group: &[] },
 ];
 
 #[test]
 fn a_form_with_all_required_fields_is_complete() {
-    complete("Comment", FIELDS, &["author"], &[]);
-    complete("Comment", FIELDS, &["site"], &["text", "author"]);
+    complete("Comment", FIELDS, &["author"], &[], &[]);
+    complete("Comment", FIELDS, &["site"], &["text", "author"], &[]);
 }
 
 #[test]
 fn beside_a_misspelt_field_none_is_missed() {
-    complete("Comment", FIELDS, &["site", "autho"], &[]);
+    complete("Comment", FIELDS, &["site", "autho"], &[], &[]);
 }
 
 #[test]
@@ -135,5 +135,13 @@ fn beside_a_misspelt_field_none_is_missed() {
     expected = "this form has no control for `author`, which `Comment` requires: add `input (Comment::author);`"
 )]
 fn the_panic_names_the_control_that_a_form_leaves_out() {
-    complete("Comment", FIELDS, &["site"], &["autho"]);
+    complete("Comment", FIELDS, &["site"], &["autho"], &[]);
+}
+
+#[test]
+#[should_panic(
+    expected = "this form has a control for `author`, which `Comment` requires, in one branch or a loop only"
+)]
+fn the_panic_says_that_a_branch_has_the_control() {
+    complete("Comment", FIELDS, &["site"], &[], &["author"]);
 }

@@ -3,15 +3,19 @@
 //! Binds the form to a variable before its element, and rewrites each control to ask it for the submitted value and the
 //! validation error: `input (form.input(Comment::author));`, which is what a function that takes a form writes. The
 //! compiler checks by type that the field exists and that the control fits it. Duplicate and missing controls are found
-//! here.
+//! here: a splice never counts as a control, unless `@fields(Comment::author) { (part(form)) }` says which it has.
+
+mod path;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Expr, ExprMethodCall, ExprPath};
 
 use super::super::ast::{Attribute, Body, Element, Node, Splice, Value};
 use super::super::diagnostic::Diagnostic;
 use super::super::names;
+use path::{By, Path};
 
 /// Rewrites the controls of all literal forms.
 pub(crate) fn bind(nodes: &mut Vec<Node>) -> Vec<Diagnostic> {
@@ -27,8 +31,11 @@ const CONTROLS: [&str; 6] = ["input", "textarea", "select", "fieldset", "label",
 /// `Order::lines.row(0, Line::product)`.
 struct Field {
     service: TokenStream,
+    /// `author`, `lines.product` for a field of the rows of `lines`.
     name: String,
     which: Which,
+    /// Its options come along: `Course::trainer.among(&trainers)`.
+    is_among: bool,
 }
 
 /// The part of a field that a control edits.
@@ -53,15 +60,42 @@ impl Field {
 
     fn of_call(call: &ExprMethodCall) -> Option<Self> {
         let is_row = call.method == "row";
+        if call.method == "among" {
+            let field = Self::of(&Splice { expr: call.receiver.to_token_stream(), span: call.receiver.span() })?;
+            return Some(Self { is_among: true, ..field });
+        }
         if !is_row && call.method != "of" && call.method != "at" {
             return None;
         }
         let which = if is_row { Which::Row } else { Which::Part };
         match &*call.receiver {
+            Expr::Path(path) if is_row => Self::of_row(path, call.args.last()?),
             Expr::Path(path) => Self::of_path(path, which),
             Expr::MethodCall(inner) if !is_row => Self::of_call(inner).map(|field| Self { which, ..field }),
             _ => None,
         }
+    }
+
+    fn of_row(list: &ExprPath, field: &Expr) -> Option<Self> {
+        let mut row = Self::of_path(list, Which::Row)?;
+        if let Expr::Path(field) = field {
+            row.name = format!("{}.{}", row.name, Self::of_path(field, Which::Row)?.name);
+        }
+        Some(row)
+    }
+
+    /// The field of `form.input(Comment::author)`, as a function writes that takes a form.
+    fn of_asked(splice: &Splice) -> Option<Self> {
+        let Expr::MethodCall(call) = syn::parse2(splice.expr.clone()).ok()? else { return None };
+        let method = call.method.to_string();
+        let method = method.trim_end_matches("_among");
+        let is_control = method == "part" || method != "label" && CONTROLS.contains(&method);
+        let argument = match call.args.first()? {
+            Expr::Reference(reference) => &*reference.expr,
+            other => other,
+        };
+        let field = Splice { expr: quote!(#argument), span: splice.span };
+        if is_control { Self::of(&field) } else { None }
     }
 
     fn of_path(path: &ExprPath, which: Which) -> Option<Self> {
@@ -70,7 +104,12 @@ impl Field {
         let (service, name) = (service.to_string(), field.to_string());
         let name = name.trim_start_matches("r#");
         let is_field = service.starts_with(char::is_uppercase) && name.starts_with(|first: char| !first.is_uppercase());
-        (is_field && path.qself.is_none()).then(|| Self { service: service_of(path), name: name.to_owned(), which })
+        (is_field && path.qself.is_none()).then(|| Self {
+            service: service_of(path),
+            name: name.to_owned(),
+            which,
+            is_among: false,
+        })
     }
 }
 
@@ -121,6 +160,11 @@ fn outside(nodes: &mut Vec<Node>, found: &mut Vec<Diagnostic>) {
                 }
             }
             Node::Block(nodes) => outside(nodes, found),
+            Node::Fields(_, span) => {
+                let message =
+                    "`@fields` belongs into a literal `form (...) { }`, around the function that writes the controls";
+                found.push(Diagnostic::new(*span, message));
+            }
             other => other.arms_mut().iter_mut().for_each(|arm| outside(&mut arm.nodes, found)),
         }
     }
@@ -141,11 +185,6 @@ struct Literal {
     variable: TokenStream,
     /// The service of the first field.
     service: Option<TokenStream>,
-    /// Fields with a control, and names of controls that are written by hand.
-    given: Vec<String>,
-    by_hand: Vec<String>,
-    /// Are all its controls visible here?
-    is_visible: bool,
 }
 
 /// The statements before a form with controls of fields.
@@ -162,12 +201,13 @@ fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStrea
     let site = Span::mixed_site().located_at(splice.span);
     let variable = quote_spanned!(site=> form);
     let service = syn::parse2::<Expr>(splice.expr.clone()).ok().and_then(|expr| service_of_form(&expr));
-    let mut literal =
-        Literal { variable: variable.clone(), service, given: Vec::new(), by_hand: Vec::new(), is_visible: true };
-    inside(nodes, &mut literal, &mut Vec::new(), found);
-    let service = literal.service?;
+    let (mut literal, mut path) = (Literal { variable: variable.clone(), service }, Path::default());
+    inside(nodes, &mut literal, &mut path, found);
+    let complete = match &literal.service {
+        Some(service) => completeness(service, &path, splice.span),
+        None => completeness_by_type(&variable, &path, splice.span),
+    };
     let expr = std::mem::replace(&mut splice.expr, variable.clone());
-    let complete = literal.is_visible.then(|| completeness(&service, &literal.given, &literal.by_hand, splice.span));
     Some(quote_spanned! {site=>
         let #variable = &(#expr);
         #complete
@@ -176,54 +216,102 @@ fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStrea
 
 /// A constant whose evaluation fails if a required field has no control. Every build evaluates an item; one cannot name
 /// `Self`.
-fn completeness(service: &TokenStream, given: &[String], by_hand: &[String], span: Span) -> TokenStream {
+fn completeness(service: &TokenStream, path: &Path, span: Span) -> TokenStream {
     let site = Span::mixed_site().located_at(span);
     let name = service.to_string().replace(' ', "");
+    let (given, by_hand, sometimes) = (path.names(false), path.names(true), path.sometimes());
     let call = quote_spanned! {site=>
-        ::skep::form::complete(#name, <#service as ::skep::service::Service>::FIELDS, &[#(#given),*], &[#(#by_hand),*])
+        ::skep::form::complete(
+            #name, <#service as ::skep::service::Service>::FIELDS, &[#(#given),*], &[#(#by_hand),*], &[#(#sometimes),*]
+        )
     };
     if name == "Self" { quote_spanned!(site=> const { #call };) } else { quote_spanned!(site=> const _: () = #call;) }
 }
 
-/// `seen` are the fields with a control on this path through the control flow.
-fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, seen: &mut Vec<String>, found: &mut Vec<Diagnostic>) {
+/// The same for a form that names no field, so that only its type says which service it leads to: a build fails,
+/// `cargo check` does not evaluate it.
+fn completeness_by_type(variable: &TokenStream, path: &Path, span: Span) -> TokenStream {
+    let (site, by_hand) = (Span::mixed_site().located_at(span), path.names(true));
+    quote_spanned! {site=>
+        {
+            struct ByHand;
+            impl ::skep::html::NamedControls for ByHand {
+                const NAMES: &'static [&'static ::core::primitive::str] = &[#(#by_hand),*];
+            }
+            ::skep::html::Attributes::expect_controls::<ByHand>(#variable);
+        }
+    }
+}
+
+/// `path` is where the control flow has come from.
+fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, path: &mut Path, found: &mut Vec<Diagnostic>) {
     for node in nodes {
         match node {
-            Node::Text(_) | Node::Let(_) => {}
-            Node::Splice(_) => literal.is_visible = false,
+            Node::Text(_) | Node::Let(_) | Node::Splice(_) => {}
+            Node::Fields(fields, _) => *node = Node::Let(declared(fields, literal, path, found)),
             Node::Element(element) => {
-                of_element(element, literal, seen, found);
+                of_element(element, literal, path, found);
                 let holds_text = names::content_context(&element.name.text) != names::OutputContext::Text;
+                let is_template = element.is(&["template"]);
                 if let Body::Nodes(nodes, _) = &mut element.body
                     && !holds_text
                 {
-                    inside(nodes, literal, seen, found);
+                    let before = path.sent.clone();
+                    inside(nodes, literal, path, found);
+                    if is_template {
+                        // What is in a template is not sent.
+                        path.sent = before;
+                    }
                 }
             }
-            Node::Block(nodes) => inside(nodes, literal, seen, found),
+            Node::Block(nodes) => inside(nodes, literal, path, found),
             branching => {
-                literal.is_visible = false;
-                let before = seen.clone();
-                for arm in branching.arms_mut() {
-                    let mut here = before.clone();
+                let start = path.clone();
+                let arms = branching.arms_mut().iter_mut().map(|arm| {
+                    let mut here = start.clone();
                     inside(&mut arm.nodes, literal, &mut here, found);
-                    seen.extend(here);
-                }
+                    here
+                });
+                let ends = arms.collect();
+                path.join(branching, ends);
             }
         }
     }
 }
 
-fn of_element(element: &mut Element, literal: &mut Literal, seen: &mut Vec<String>, found: &mut Vec<Diagnostic>) {
+/// The statements of `@fields(...)`: the fields exist, and the form expects their controls.
+fn declared(fields: &[Splice], literal: &mut Literal, path: &mut Path, found: &mut Vec<Diagnostic>) -> TokenStream {
+    let mut statements = TokenStream::new();
+    for splice in fields {
+        let Some(field) = Field::of(splice).filter(|field| field.which == Which::All) else {
+            found.push(Diagnostic::new(splice.span, "expected a field of the form, such as `Order::street`"));
+            continue;
+        };
+        literal.service.get_or_insert_with(|| field.service.clone());
+        count(&field, By::Control, splice.span, path, found);
+        let (form, expr, site) = (&literal.variable, &splice.expr, Span::mixed_site().located_at(splice.span));
+        statements.extend(quote_spanned!(site=> ::skep::form::Form::expect(#form, #expr);));
+    }
+    statements
+}
+
+/// A control of a field counts, and a field has one.
+fn count(field: &Field, by: By, span: Span, path: &mut Path, found: &mut Vec<Diagnostic>) {
+    if field.which == Which::All && by == By::Control && path.seen.contains(&field.name) {
+        found.push(Diagnostic::new(span, format!("the field `{}` has a control in this form already", field.name)));
+    }
+    path.seen.push(field.name.clone());
+    path.send(&field.name, if field.which == Which::All { by } else { By::Part });
+}
+
+fn of_element(element: &mut Element, literal: &mut Literal, path: &mut Path, found: &mut Vec<Diagnostic>) {
     let Some((field, method, span)) = control(element) else {
-        return other_control(element, literal);
+        return other_control(element, path, found);
     };
-    if !matches!(method, "label" | "button") {
-        if field.which == Which::All && seen.contains(&field.name) {
-            found.push(Diagnostic::new(span, format!("the field `{}` has a control in this form already", field.name)));
-        }
-        seen.push(field.name.clone());
-        literal.given.push(field.name.clone());
+    match method {
+        "label" => {}
+        "button" => path.send(&field.name, By::Part),
+        _ => count(&field, By::Control, span, path, found),
     }
     literal.service.get_or_insert_with(|| field.service.clone());
     let beside = beside(element, method, found);
@@ -236,7 +324,8 @@ fn of_element(element: &mut Element, literal: &mut Literal, seen: &mut Vec<Strin
             ("label", Which::Part) => "part_label",
             (method, _) => method,
         };
-        let method = syn::Ident::new(method, Span::mixed_site().located_at(splice.span));
+        let method = if field.is_among { format!("{method}_among") } else { method.to_owned() };
+        let method = syn::Ident::new(&method, Span::mixed_site().located_at(splice.span));
         let (expr, site) = (&splice.expr, Span::mixed_site().located_at(splice.span));
         let reference = (field.which == Which::Part).then(|| quote!(&));
         splice.expr = quote_spanned! {site=>
@@ -245,18 +334,21 @@ fn of_element(element: &mut Element, literal: &mut Literal, seen: &mut Vec<Strin
     }
 }
 
-/// Records a control that is written by hand, by its `name`.
-fn other_control(element: &Element, literal: &mut Literal) {
-    if !element.is(&["input", "select", "textarea", "button"]) {
+/// Records a control that is written by hand, by its `name`, or as a function writes it that takes a form.
+fn other_control(element: &Element, path: &mut Path, found: &mut Vec<Diagnostic>) {
+    if !element.is(&["input", "select", "textarea", "button", "fieldset"]) {
         return;
     }
     for attribute in &element.attributes {
         match attribute {
-            Attribute::Splice(_) => literal.is_visible = false,
-            Attribute::Named { name, value } if name.text == "name" => match text(value) {
-                Some(text) => literal.by_hand.push(text),
-                None => literal.is_visible = false,
+            Attribute::Splice(splice) => match Field::of_asked(splice) {
+                Some(field) if element.is(&["button"]) => path.send(&field.name, By::Part),
+                Some(field) => count(&field, By::Control, splice.span, path, found),
+                None => {}
             },
+            Attribute::Named { name, value } if name.text == "name" => {
+                path.sent.extend(text(value).map(|name| path::Sent { name, by: By::Hand }));
+            }
             _ => {}
         }
     }
