@@ -11,6 +11,7 @@ use skep_cache::FileId;
 use skep_cache::driver::block_on;
 
 use super::blocking::Blocking;
+use super::checked::Dialect;
 use super::dependencies::{OnCommit, Writes};
 use super::error::{Kind, Result};
 use super::local::Local;
@@ -194,6 +195,12 @@ impl Database {
                 work(&mut Blocking::postgres(&remote, shared.on_commit.get().map(Arc::as_ref)))
             }
         }
+    }
+
+    /// Which database it is, for a library with statements for both: `database.dialect() == Dialect::Sqlite`.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        if self.is_sqlite() { Dialect::Sqlite } else { Dialect::Postgres }
     }
 
     pub(super) fn is_sqlite(&self) -> bool {

@@ -60,6 +60,7 @@
 //!
 //! Start reading at [`Local`]: where a statement runs is decided there, by the rules in `sqlite/history.rs`.
 
+mod after_commit;
 #[cfg(not(target_family = "wasm"))]
 mod blocking;
 mod changes;

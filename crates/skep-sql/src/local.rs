@@ -405,6 +405,21 @@ impl Local {
         }
     }
 
+    /// Calls `then` for each notification on a channel of PostgreSQL, and where some may have been missed. Ends with an error, and on
+    /// SQLite at once.
+    pub async fn relay(&self, channel: &str, then: impl Fn()) -> Result<()> {
+        #[cfg(feature = "postgres")]
+        if let Engine::Postgres(pool) = &self.engine {
+            let mut said = pool.listen(channel).await?;
+            loop {
+                said.next().await;
+                then();
+            }
+        }
+        _ = (channel, then);
+        Ok(())
+    }
+
     /// The same handle, whose reads may go to the replica if that has the log of writes up to this place.
     #[cfg(feature = "postgres")]
     #[must_use]

@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
+use super::after_commit::AfterCommit;
 use super::changes::Changes;
 use super::checked::{Checked, Dialect};
 use super::dependencies::{self, ANY_TABLE, OnCommit, ReadTables, Writes};
@@ -198,6 +199,12 @@ impl Database {
         Local { link: Rc::new(self.link), on_commit: self.on_commit.clone(), reads: None }
     }
 
+    /// Which database it is, for a library that has statements for both.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.link.dialect
+    }
+
     /// Lends the writer to `work`, which may read too. For code that may block (start-up, imports, tools).
     ///
     /// Between two statements of it others may write, unless it [begins a transaction](Blocking::transaction).
@@ -329,6 +336,7 @@ impl Local {
             reads,
             written: RefCell::default(),
             depth: Cell::new(0),
+            after: AfterCommit::default(),
         }
     }
 }
@@ -349,6 +357,7 @@ pub struct Transaction {
     written: RefCell<Vec<&'static str>>,
     /// How many savepoints are open.
     depth: Cell<u32>,
+    pub(super) after: AfterCommit,
 }
 
 impl Transaction {
@@ -424,12 +433,16 @@ impl Transaction {
     /// Commits; the handle stays, for the request that it belongs to.
     pub async fn keep_changes(&self) -> Result<()> {
         self.is_open.set(false);
-        self.link.commit(&self.on_commit, &self.written.take())
+        let after = self.after.take();
+        let committed = self.link.commit(&self.on_commit, &self.written.take());
+        after.run(&committed);
+        committed
     }
 
     /// Undoes what is not committed.
     pub fn undo(&self) {
         if self.is_open.replace(false) {
+            drop(self.after.take());
             // Should even this fail, it is over with the instance.
             let _ = (self.link.transaction)(Step::Rollback);
         }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use skep_units::lock;
 
+use super::after_commit::AfterCommit;
 use super::changes::Changes;
 use super::database::Shared;
 use super::dependencies::{self, ReadTables, Writes};
@@ -48,6 +49,7 @@ pub struct Transaction {
     depth: AtomicU32,
     /// Of the page that it is for.
     reads: Option<ReadTables>,
+    pub(super) after: AfterCommit,
 }
 
 /// Which database it is of.
@@ -76,8 +78,8 @@ impl Transaction {
     }
 
     fn of(engine: Engine, is_open: Arc<AtomicBool>) -> Self {
-        let (has_begun, written) = (AtomicBool::new(false), Mutex::default());
-        Self { engine, has_begun, is_open, written, depth: AtomicU32::new(0), reads: None }
+        let (has_begun, written, after) = (AtomicBool::new(false), Mutex::default(), AfterCommit::default());
+        Self { engine, has_begun, is_open, written, depth: AtomicU32::new(0), reads: None, after }
     }
 
     /// Notes what its statements read.
@@ -215,10 +217,15 @@ impl Transaction {
     pub async fn keep_changes(&self) -> Result<()> {
         let timer = Timer::start();
         let tables = std::mem::take(&mut *lock(&self.written));
+        let after = self.after.take();
         let committed = match &self.engine {
-            Engine::Sqlite(writer) => writer.commit(tables).await,
+            Engine::Sqlite(writer) => writer.commit(tables, after).await,
             #[cfg(feature = "postgres")]
-            Engine::Postgres(transaction) => transaction.commit(tables).await,
+            Engine::Postgres(transaction) => {
+                let committed = transaction.commit(tables).await;
+                after.run(&committed);
+                committed
+            }
         };
         timer.note_statement("commit");
         self.undo();
@@ -232,6 +239,7 @@ impl Transaction {
         }
         self.is_open.store(false, Ordering::Relaxed);
         lock(&self.written).clear();
+        drop(self.after.take());
         self.abandon();
     }
 }
@@ -245,7 +253,7 @@ impl Writer {
         Ok((self.shared.note(result), has_changed))
     }
 
-    async fn commit(&self, tables: Vec<&'static str>) -> Result<()> {
+    async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {
         let mut lease = self.take().ok_or(Kind::Abandoned)?;
         let commit = self.shared.commit(tables);
         let job = move || {
@@ -255,6 +263,7 @@ impl Writer {
             if committed.is_ok() {
                 commit.announce();
             }
+            after.run(&committed);
             committed
         };
         let committed = offload(&*self.shared.offload, job).await.map_err(|lost| Kind::Lost(lost).into()).flatten();
