@@ -1,6 +1,6 @@
-//! Periodic jobs of the application.
+//! Periodic jobs and background work of the application.
 //!
-//! Each job has a thread, started with the server, and never runs concurrently with itself. An application without jobs has no such thread.
+//! Each has a thread, started with the server, and never runs concurrently with itself. An application without any has no such thread.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -8,9 +8,13 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use skep::Site;
+use skep::app::Background as Place;
 use tokio::runtime::Handle;
 
 use crate::background::Background;
+
+/// From the end of background work that returned while the application runs to its next run.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// The threads of all jobs.
 #[derive(Debug)]
@@ -28,19 +32,28 @@ struct Stop {
 }
 
 impl Jobs {
-    /// Starts the jobs of the application. The first runs start at once.
-    pub(crate) fn start(site: &Arc<Site>, background: Option<Background>) -> io::Result<Self> {
+    /// Starts the jobs of the application. The first runs start at once. Background work learns what it has of `grace`.
+    pub(crate) fn start(site: &Arc<Site>, background: Option<Background>, grace: Duration) -> io::Result<Self> {
         let stop = Arc::<Stop>::default();
         let mut threads = Vec::new();
-        for index in 0..site.jobs().len() {
+        let periodic = site.jobs().len();
+        for index in 0..periodic + site.background().len() {
             let (site, stop) = (Arc::clone(site), Arc::clone(&stop));
             let runtime = background.as_ref().map(Background::handle).cloned();
             threads.push(thread::Builder::new().name("job".into()).spawn(move || {
                 let _entered = runtime.as_ref().map(Handle::enter);
-                let job = &site.jobs()[index];
                 loop {
-                    job.run(&site);
-                    if stop.wait(job.period()) {
+                    let pause = match site.jobs().get(index) {
+                        Some(job) => {
+                            job.run(&site);
+                            job.period()
+                        }
+                        None => {
+                            site.background()[index - periodic].run(&Place { site: &site, grace });
+                            AGAIN
+                        }
+                    };
+                    if stop.wait(pause) {
                         return;
                     }
                 }
@@ -51,6 +64,7 @@ impl Jobs {
 
     /// Starts no further runs, and waits for those in progress, at most for `grace`. Then flushes what caches have buffered.
     pub(crate) fn finish(self, grace: Duration) {
+        self.site.drain();
         *skep_units::lock(&self.stop.asked) = true;
         self.stop.changed.notify_all();
         let deadline = Instant::now() + grace;

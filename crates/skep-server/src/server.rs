@@ -456,7 +456,7 @@ fn start_with<T>(
         workers: Vec::new(),
         exits,
         site: Some(Arc::clone(&site)),
-        jobs: Some(Jobs::start(&site, background)?),
+        jobs: Some(Jobs::start(&site, background, config.grace)?),
         status: None,
         grace: config.grace,
         _files: files,

@@ -199,11 +199,14 @@ fn message(mail: &Mail) -> Result<Message, Failure> {
     let from: Mailbox = from.parse().map_err(|wrong| Permanent::mail(format!("its sender: {wrong}")))?;
     let recipient = |text: &str| text.parse::<Mailbox>().map_err(|wrong| Permanent::recipient(wrong.to_string()));
     let to = recipient(&mail.to)?;
-    let id = skep::Secret::generate_key().map_err(|error| error.to_string())?.into_inner();
+    let id = match &mail.id {
+        Some(id) => id.clone(),
+        None => skep::Secret::generate_key().map_err(|error| error.to_string())?.into_inner()[..32].to_owned(),
+    };
     let (_, domain) = from.address.rsplit_once('@').unwrap_or_default();
     let mut message = Message::builder()
         .envelope(Envelope::new(Some(address(&from)?), vec![address(&to)?])?)
-        .message_id(Some(format!("<{}@{domain}>", &id[..32])))
+        .message_id(Some(format!("<{id}@{domain}>")))
         .raw_header(field("From", from.to_string(), header::mailbox("From", &from)))
         .raw_header(field("To", to.to_string(), header::mailbox("To", &to)))
         .raw_header(field("Subject", mail.subject.clone(), header::text("Subject", &mail.subject)))

@@ -91,7 +91,7 @@ impl StatusServer {
         Ok(Self {
             state,
             worker: worker.map(|worker| assembly::spawn(worker, exits)).transpose()?,
-            jobs: Jobs::start(&site, None)?,
+            jobs: Jobs::start(&site, None, std::time::Duration::ZERO)?,
             #[cfg(feature = "otlp")]
             exporter,
             _files: files,

@@ -3,6 +3,7 @@
 //! [`App`] only notes. [`App::open`] acts: it finds what is wrong before any socket opens, and gives back a [`Site`].
 
 mod around;
+mod background;
 #[cfg(not(target_family = "wasm"))]
 mod backups;
 mod database;
@@ -19,7 +20,6 @@ use std::any::TypeId;
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use crate::cache::{Caches, Store};
 use crate::carry;
@@ -47,13 +47,13 @@ use crate::site::{Site, StatusFn, observed};
 
 use self::around::Surroundings;
 pub(crate) use self::database::keys_of;
-use self::database::{open_database, outbox};
+use self::database::{OwnTables, open_database, outbox};
 use self::mounted::LeftOut;
 #[doc(hidden)]
 pub use self::services::ServiceEntry;
 pub use self::services::Services;
 use crate::setup::{Setup, StartError, TemporaryFolder};
-pub use crate::site::Job;
+pub use crate::site::{Background, BackgroundWork, Job};
 use crate::sql;
 
 /// An application: its services and what they share.
@@ -105,6 +105,9 @@ pub struct App {
     starts: Vec<Start>,
     checks: Vec<Check>,
     jobs: Vec<Job>,
+    background: Vec<BackgroundWork>,
+    /// Of libraries, beside the migrations.
+    tables: OwnTables,
     pub(crate) status_fns: Vec<StatusFn>,
     languages: Vec<Messages>,
     /// The names of its caches.
@@ -132,7 +135,7 @@ type Start = Box<dyn FnOnce(&Site) -> Result<()> + Send>;
 type Check = Box<dyn FnOnce(&Setup) -> Result<Vec<String>, StartError> + Send>;
 
 /// Opens the database. Behind a pointer, so that a component without a database does not ask its host for one.
-type OpenDatabase = fn(&sql::Migrations, &Setup, bool) -> Result<sql::Database, StartError>;
+type OpenDatabase = fn(&sql::Migrations, &Setup, &OwnTables) -> Result<sql::Database, StartError>;
 
 impl App {
     /// An application without services.
@@ -331,26 +334,6 @@ impl App {
         self
     }
 
-    /// Runs a periodic background job on a blocking thread. `period` is the time from the end of one run to the start of the
-    /// next, so runs never overlap. The log names the job by `name`.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// use skep::prelude::*;
-    ///
-    /// let app = App::new().every("tidy", Duration::from_secs(60), |_site| Ok(()));
-    /// ```
-    #[must_use]
-    pub fn every(
-        mut self,
-        name: &'static str,
-        period: Duration,
-        work: impl Fn(&Site) -> Result<()> + Send + Sync + 'static,
-    ) -> Self {
-        self.jobs.push(Job::new(name, period, Box::new(work)));
-        self
-    }
-
     /// Name and version, if [`name`](Self::name) set them.
     #[must_use]
     pub fn name_and_version(&self) -> Option<(&'static str, &'static str)> {
@@ -433,12 +416,11 @@ impl App {
         let (service_names, service_routes) = observed::number(&mut entries, &self.mounts);
         let masks = entries::masks(&self.secret_routes, &entries, &self.mounts);
         let names_rows = database::names_rows(&entries, self.database.as_ref());
-        let router = Router::new(entries);
-        let router = router.map_err(|conflicts| problems.extend(conflicts.iter().map(ToString::to_string))).ok();
-        let (Some(router), Some(security_headers), []) = (router, security_headers, &*problems) else {
+        let router = Router::new(entries).map_err(|all| problems.extend(all.iter().map(ToString::to_string)));
+        let (Ok(router), Some(security_headers), []) = (router, security_headers, &*problems) else {
             return Err(StartError { problems });
         };
-        let database = database::open(self.database, &setup, self.has_once)?;
+        let database = database::open(self.database, &setup, self.tables, self.has_once)?;
         let warnings = database::warnings(database.as_ref().filter(|_| names_rows))?;
         let databases = databases::open(database.as_ref(), &self.databases, &setup, &self.ignored_tables)?;
         let program = self.name.map_or("skep", |(name, _)| name);
@@ -456,6 +438,7 @@ impl App {
             layers: self.layers,
             error_page: self.error_page.unwrap_or(error_page::default_page),
             jobs: self.jobs,
+            background: self.background,
             status_fns: self.status_fns,
             service_names,
             service_routes,

@@ -2,7 +2,7 @@
 
 mod cookies;
 mod databases;
-mod fetch;
+pub(crate) mod fetch;
 mod forms;
 mod mail;
 mod reader;
@@ -413,7 +413,9 @@ impl<'r> Cx<'r> {
         }
     }
 
-    pub(crate) fn open_transaction(&self) -> Option<&'r sql::Transaction> {
+    /// The [`transaction`](Self::transaction) of this request, if one is open: for a helper that joins it, and begins none.
+    #[must_use]
+    pub fn open_transaction(&self) -> Option<&'r sql::Transaction> {
         self.shared.resources().open_transaction()
     }
 

@@ -102,6 +102,7 @@ mod security_headers;
 mod setup;
 mod shared_cx;
 mod validation;
+mod work;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
@@ -129,6 +130,7 @@ pub use skep_macros::Service;
 pub use skep_macros::html;
 pub use skep_sql::sql;
 pub use skep_sql::{__note_checked, __refuse_dialect, offload, sql_function, status};
+pub use work::Work;
 
 /// [`html!`] without HTML's own rules: for markup that is meant to be wrong, or of a standard newer than this crate.
 ///

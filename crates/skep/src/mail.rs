@@ -45,6 +45,8 @@ pub struct Mail {
     pub attachments: Vec<Attachment>,
     /// Where one click ends such mails: an `https` URL that takes a POST (RFC 8058).
     pub unsubscribe: Option<String>,
+    /// The left part of its Message-ID. Default: a new one each time.
+    pub id: Option<String>,
 }
 
 impl Mail {
@@ -52,8 +54,8 @@ impl Mail {
     #[must_use]
     pub fn new(to: impl Into<String>, subject: impl Into<String>, text: impl Into<String>) -> Self {
         let (to, subject, text) = (to.into(), subject.into(), text.into());
-        let (attachments, unsubscribe) = (Vec::new(), None);
-        Self { to, subject, text, html: None, from: None, reply_to: None, attachments, unsubscribe }
+        let (html, from, reply_to, attachments) = (None, None, None, Vec::new());
+        Self { to, subject, text, html, from, reply_to, attachments, unsubscribe: None, id: None }
     }
 
     /// Adds the same text as HTML. An example of a builder method is at [`Mail`].
@@ -112,6 +114,14 @@ impl Mail {
         texts.into_iter().flatten().map(String::len).chain(files).sum()
     }
 
+    /// Sets the left part of its Message-ID: letters, digits, `-`, `_` and `.`, the same for each attempt at one mail. By it, those
+    /// who get it twice can drop the second one. An example of a builder method is at [`Mail`].
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
     /// What no mail server would take is found before there is one.
     fn check(&self) -> Result<(), Permanent> {
         let parsed = |address: &str| address.parse::<Mailbox>();
@@ -123,6 +133,13 @@ impl Mail {
         }
         if self.subject.chars().any(char::is_control) {
             return Err(Permanent::mail("the subject of a mail has a line break or another control character"));
+        }
+        let is_plain =
+            |id: &str| !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+        if self.id.as_deref().is_some_and(|id| !is_plain(id)) {
+            return Err(Permanent::mail(
+                "the id of a mail has other characters than letters, digits, `-`, `_` and `.`",
+            ));
         }
         if [Some(&self.text), self.html.as_ref()].into_iter().flatten().any(|text| text.contains('\0')) {
             return Err(Permanent::mail("the text of a mail has a NUL"));

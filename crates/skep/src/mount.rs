@@ -18,6 +18,7 @@ use crate::body::Body;
 use crate::request::{Peer, RequestId};
 use crate::response::Result;
 use crate::route::RouteLine;
+use crate::work::Work;
 
 /// The future of a [`Mount`]'s response.
 pub type ResponseFuture = Pin<Box<dyn Future<Output = Result>>>;
@@ -67,6 +68,8 @@ pub struct Mounted {
     pub peer: Peer,
     /// The id in log lines and on error pages.
     pub id: RequestId,
+    /// What it may use of the application: its database, mail, requests to other servers.
+    pub work: Work,
 }
 
 /// Fields that are needed for the response: by an error page, and by compression with its guard against BREACH.
@@ -82,7 +85,7 @@ const NEEDED: [HeaderName; 7] = [
 
 impl Mounted {
     /// Takes what only the mount needs; method, path and what the response depends on stay.
-    pub(crate) fn new(parts: &mut Parts, body: Body, peer: Peer, id: RequestId) -> Self {
+    pub(crate) fn new(parts: &mut Parts, body: Body, peer: Peer, (id, work): (RequestId, Work)) -> Self {
         let (mut taken, ()) = http::Request::new(()).into_parts();
         taken.method = parts.method.clone();
         taken.uri = parts.uri.clone();
@@ -92,7 +95,7 @@ impl Mounted {
         for (name, value) in taken.headers.iter().filter(|(name, _)| NEEDED.contains(name)) {
             parts.headers.append(name, value.clone());
         }
-        Self { parts: taken, body, peer, id }
+        Self { parts: taken, body, peer, id, work }
     }
 }
 

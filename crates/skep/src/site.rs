@@ -2,6 +2,7 @@
 //!
 //! Start reading at [`Local::answer`], which handles every request.
 
+mod background;
 mod content;
 mod failures;
 mod headers;
@@ -27,6 +28,7 @@ use skep_units::panic;
 
 use crate::account;
 use crate::body::Body;
+use crate::body::drain::Draining;
 use crate::cache::{Cache, Store};
 use crate::cors::CorsTable;
 use crate::cx::Cx;
@@ -53,6 +55,8 @@ use crate::sql;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql::private;
 use crate::status::Part;
+use crate::work::Work;
+pub use background::{Background, BackgroundWork};
 #[cfg(target_family = "wasm")]
 use failures::About;
 use headers::add_headers;
@@ -76,6 +80,7 @@ pub struct Site {
     pub(crate) layers: Vec<crate::tower::MakeLayer>,
     pub(crate) error_page: ErrorPage,
     pub(crate) jobs: Vec<Job>,
+    pub(crate) background: Vec<BackgroundWork>,
     pub(crate) status_fns: Vec<StatusFn>,
     pub(crate) service_names: Vec<String>,
     pub(crate) service_routes: Vec<String>,
@@ -222,6 +227,12 @@ impl Site {
         self.resources.drain.begin();
     }
 
+    /// Completes when the server drains, for work that goes on: see [`Cx::draining`].
+    #[must_use]
+    pub fn draining(&self) -> Draining {
+        self.resources.drain.listen()
+    }
+
     /// Writes back what caches have buffered (`writes=back`). The server calls it before the process exits.
     pub fn flush_caches(&self) -> Result<()> {
         skep_cache::driver::block_on(self.resources.caches.flush())
@@ -328,6 +339,12 @@ impl Site {
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
     }
+
+    /// The background work. The server runs it: [`BackgroundWork::run`].
+    #[must_use]
+    pub fn background(&self) -> &[BackgroundWork] {
+        &self.background
+    }
 }
 
 impl Local {
@@ -335,6 +352,12 @@ impl Local {
     #[must_use]
     pub fn site(&self) -> &Site {
         &self.inner.site
+    }
+
+    /// A piece of work outside of a request. An example is at [`Work`].
+    #[must_use]
+    pub fn work(&self) -> Work {
+        Work::new(&self.inner.thread)
     }
 
     /// Routes a request, and has its service answer.

@@ -203,6 +203,12 @@ impl Client {
         Ok(value)
     }
 
+    /// The application, for what tests do beside requests.
+    #[must_use]
+    pub fn site(&self) -> &Arc<Site> {
+        self.driver.site()
+    }
+
     /// The value of a cookie that the client keeps.
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<String> {

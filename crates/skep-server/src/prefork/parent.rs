@@ -156,7 +156,8 @@ impl<'h> Parent<'h> {
         if self.state != WorkerState::Serving || Instant::now() < self.start_at {
             return;
         }
-        if !self.common.site.jobs().is_empty() && !self.children.iter().any(|child| child.role == Role::Jobs) {
+        let has_jobs = !self.common.site.jobs().is_empty() || !self.common.site.background().is_empty();
+        if has_jobs && !self.children.iter().any(|child| child.role == Role::Jobs) {
             self.fork(Role::Jobs);
         }
         let config = self.common.config;

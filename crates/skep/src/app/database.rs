@@ -17,6 +17,16 @@ use crate::secret::Secret;
 use crate::setup::{Setup, StartError};
 use crate::sql;
 
+/// Statements that make tables which are no migrations of the application's, if they are not there: for SQLite and for PostgreSQL.
+#[derive(Default)]
+pub(super) struct OwnTables {
+    sqlite: Vec<&'static str>,
+    postgres: Vec<&'static str>,
+}
+
+/// Of processes that start at once, one makes them.
+const POSTGRES_LOCK: &str = "select pg_advisory_xact_lock(8316866951398981634)";
+
 /// The file of the database in the data directory.
 #[cfg(not(target_family = "wasm"))]
 pub(super) const DATABASE: &str = "database.sqlite";
@@ -35,6 +45,25 @@ impl App {
     #[must_use]
     pub fn fetcher(mut self, fetcher: impl Fetcher + 'static) -> Self {
         self.fetcher = Some(Arc::new(fetcher));
+        self
+    }
+
+    /// Adds tables of a library, which are no migrations of the application's: statements for SQLite, and the same for PostgreSQL. They run
+    /// at each start, in one transaction and under a lock, so each must change nothing if it ran before.
+    ///
+    /// ```
+    /// # use skep::prelude::*;
+    /// # use skep::sql::Migrations;
+    /// const TABLES: &[&str] = &["create table if not exists lib_mark (name text primary key)"];
+    /// let app = App::new().database(Migrations::NONE).tables(TABLES, TABLES);
+    /// # skep::test::Client::new(app);
+    /// ```
+    ///
+    /// An application without a database does not start with them.
+    #[must_use]
+    pub fn tables(mut self, sqlite: &[&'static str], postgres: &[&'static str]) -> Self {
+        self.tables.sqlite.extend(sqlite);
+        self.tables.postgres.extend(postgres);
         self
     }
 
@@ -96,15 +125,14 @@ pub(crate) fn keys_of(setup: &Setup) -> AppKeys {
 pub(super) fn open_database(
     migrations: &sql::Migrations,
     setup: &Setup,
-    has_once: bool,
+    own: &OwnTables,
 ) -> Result<sql::Database, StartError> {
     #[cfg(feature = "postgres")]
     refuse_others(setup)?;
     let database = open_one(migrations, setup)?;
-    if has_once {
-        // The framework's own table: it is no migration of the application's.
-        let made = database.make_tables(once::SCHEMA, once::POSTGRES_SCHEMA);
-        made.map_err(|error| StartError::new(format!("the table of one-shot forms: {error}")))?;
+    if !own.sqlite.is_empty() {
+        let made = database.make_tables(&own.sqlite, &[&[POSTGRES_LOCK], &*own.postgres].concat());
+        made.map_err(|error| StartError::new(format!("the tables of the framework and of libraries: {error}")))?;
     }
     Ok(database)
 }
@@ -204,15 +232,15 @@ const NO_POSTGRES: &str = "the setting `database` takes the address of a Postgre
 pub(super) fn open_database(
     migrations: &sql::Migrations,
     setup: &Setup,
-    has_once: bool,
+    own: &OwnTables,
 ) -> Result<sql::Database, StartError> {
     let dialect = if setup.is_on_postgres { sql::Dialect::Postgres } else { sql::Dialect::Sqlite };
-    let own: &[&str] = match dialect {
-        _ if !has_once => &[],
-        sql::Dialect::Sqlite => once::SCHEMA,
-        sql::Dialect::Postgres => once::POSTGRES_SCHEMA,
+    let own = match dialect {
+        _ if own.sqlite.is_empty() => Vec::new(),
+        sql::Dialect::Sqlite => own.sqlite.clone(),
+        sql::Dialect::Postgres => [&[POSTGRES_LOCK], &*own.postgres].concat(),
     };
-    sql::Database::open(dialect, migrations, own).map_err(StartError::new)
+    sql::Database::open(dialect, migrations, &own).map_err(StartError::new)
 }
 
 /// Why an application with a form that is accepted once does not start without a database.
@@ -225,10 +253,17 @@ const ONCE_IN_PROCESSES: &str = "a form that is accepted once needs App::databas
 pub(super) fn open(
     declared: Option<(sql::Migrations, OpenDatabase)>,
     setup: &Setup,
+    mut own: OwnTables,
     has_once: bool,
 ) -> Result<Option<sql::Database>, StartError> {
+    let is_needed = !own.sqlite.is_empty();
+    if has_once {
+        own.sqlite.extend(once::SCHEMA);
+        own.postgres.extend(once::POSTGRES_SCHEMA);
+    }
     match declared {
-        Some((migrations, open)) => open(&migrations, setup, has_once).map(Some),
+        Some((migrations, open)) => open(&migrations, setup, &own).map(Some),
+        None if is_needed => Err(StartError::new("a library has tables (App::tables): add App::database")),
         None if has_once && cfg!(target_family = "wasm") => Err(StartError::new(ONCE_IN_COMPONENT)),
         None if has_once && setup.several_processes => Err(StartError::new(ONCE_IN_PROCESSES)),
         None => Ok(None),

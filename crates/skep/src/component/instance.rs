@@ -5,6 +5,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
 use skep_cache::driver::block_on;
@@ -18,7 +19,7 @@ use crate::body::Body;
 use crate::error::Error;
 use crate::request::Peer;
 use crate::response::Response;
-use crate::site::{Local, Site};
+use crate::site::{Background, Local, Site};
 
 /// An application that `component!` makes a component of.
 pub trait Application {
@@ -86,22 +87,33 @@ pub(super) fn drawn() -> Seed {
     wasip2::random::insecure_seed::insecure_seed()
 }
 
+/// From the end of background work to its next run: there is no thread that it could have for itself.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// The jobs of the application.
 pub fn job_names<A: Application>() -> Vec<(String, u64)> {
     with::<A, _>(|instance| {
-        let jobs = instance.map_or(&[][..], |instance| instance.site.jobs());
-        let period = |period: std::time::Duration| u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
-        jobs.iter().map(|job| (job.name().to_owned(), period(job.period()))).collect()
+        let Ok(instance) = instance else { return Vec::new() };
+        let period = |period: Duration| u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
+        let periodic = instance.site.jobs().iter().map(|job| (job.name().to_owned(), period(job.period())));
+        let background = instance.site.background().iter().map(|work| (work.name().to_owned(), period(AGAIN)));
+        periodic.chain(background).collect()
     })
 }
 
 /// Runs one of them.
 pub fn run_job<A: Application>(job: u32) {
     with::<A, _>(|instance| {
-        if let Ok(instance) = instance
-            && let Some(job) = instance.site.jobs().get(job as usize)
-        {
-            job.run(&instance.site);
+        let Ok(instance) = instance else { return };
+        let (site, job) = (&instance.site, job as usize);
+        match site.jobs().get(job) {
+            Some(job) => job.run(site),
+            None => {
+                let background = Background { site, grace: Duration::ZERO };
+                if let Some(work) = site.background().get(job - site.jobs().len()) {
+                    work.run(&background);
+                }
+            }
         }
     });
 }

@@ -1,7 +1,11 @@
 //! Requests of a handler to other servers.
 
+use bytes::Bytes;
+use http::Request;
+
 use super::Cx;
-use crate::fetch::{FetchError, FetchRequest, FetchResponse};
+use crate::fetch::{Bounds, FetchError, FetchRequest, FetchResponse};
+use crate::resources::Resources;
 
 impl Cx<'_> {
     /// Sends a request to another server, and reads its response: over pooled connections, to servers that the setting `fetch.allow` names,
@@ -50,13 +54,22 @@ impl Cx<'_> {
         {
             request.headers_mut().entry("tracestate").or_insert_with(|| state.clone());
         }
-        let response = match &shared.fetcher {
-            Some(fetcher) => fetcher.fetch(request, bounds).await?,
-            #[cfg(target_family = "wasm")]
-            None => crate::component::fetch(request, bounds)?,
-            #[cfg(not(target_family = "wasm"))]
-            None => return Err(FetchError::no_fetcher()),
-        };
-        Ok(FetchResponse::new(response))
+        send(shared, request, bounds).await
     }
+}
+
+/// Sends it as the application does, or the server.
+pub(crate) async fn send(
+    shared: &Resources,
+    request: Request<Bytes>,
+    bounds: Bounds,
+) -> Result<FetchResponse, FetchError> {
+    let response = match &shared.fetcher {
+        Some(fetcher) => fetcher.fetch(request, bounds).await?,
+        #[cfg(target_family = "wasm")]
+        None => crate::component::fetch(request, bounds)?,
+        #[cfg(not(target_family = "wasm"))]
+        None => return Err(FetchError::no_fetcher()),
+    };
+    Ok(FetchResponse::new(response))
 }

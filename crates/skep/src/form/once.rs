@@ -34,9 +34,8 @@ pub(crate) const SCHEMA: &[&str] = &[
     "create index if not exists skep_once_until on skep_once (until)",
 ];
 
-/// The same for PostgreSQL. Of processes that start at once, one makes it.
+/// The same for PostgreSQL.
 pub(crate) const POSTGRES_SCHEMA: &[&str] = &[
-    "select pg_advisory_xact_lock(8316866951398981634)",
     "create table if not exists skep_once (
     id bytea primary key, until bigint not null, digest bigint not null, location text
 )",

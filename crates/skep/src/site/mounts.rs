@@ -20,6 +20,7 @@ use crate::percent;
 use crate::request::{Peer, RequestId, body_error};
 use crate::resources::ThreadResources;
 use crate::response::{Response, Result};
+use crate::work::Work;
 
 /// What is done with the response, which ends with what the guards have admitted.
 type Admitted = Option<WatchResponse>;
@@ -68,7 +69,7 @@ impl Local {
                     Some(failed) => Body::stream(Watched { body, left: limit, limit, failed }),
                     None => body,
                 };
-                let mut answering = pin!(mount.catching(Mounted::new(parts, body, peer, id)));
+                let mut answering = pin!(mount.catching(Mounted::new(parts, body, peer, (id, Work::new(resources)))));
                 let answered = poll_fn(|cx| {
                     let polled = answering.as_mut().poll(cx);
                     // Whatever the mount makes of a part of a body: the client has not sent the request.

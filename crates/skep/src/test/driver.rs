@@ -38,7 +38,7 @@ impl Driver {
         Arc::new(Self { site: Arc::clone(site), jobs: Some(jobs), thread: Mutex::new(Some(thread)) })
     }
 
-    pub(super) fn site(&self) -> &Site {
+    pub(super) fn site(&self) -> &Arc<Site> {
         &self.site
     }
 

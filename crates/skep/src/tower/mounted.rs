@@ -59,7 +59,7 @@ where
     B::Error: Into<BodyError>,
 {
     fn answer(&self, request: mount::Mounted) -> ResponseFuture {
-        let mount::Mounted { mut parts, body, peer, id } = request;
+        let mount::Mounted { mut parts, body, peer, id, .. } = request;
         if let Some(uri) = without_prefix(&parts.uri, &self.prefix) {
             parts.uri = uri;
         }
