@@ -79,6 +79,7 @@ const CRATES: &[Layers] = &[
             (
                 "interface",
                 &[
+                    "after_commit",
                     "blocking",
                     "database",
                     "hosted",
@@ -129,7 +130,6 @@ const CRATES: &[Layers] = &[
                     "error_page",
                     "files",
                     "keys",
-                    "mount",
                     "origin",
                     "rate",
                     "request",
@@ -153,6 +153,7 @@ const CRATES: &[Layers] = &[
                     "form",
                     "guard",
                     "layer",
+                    "mount",
                     "resources",
                     "sealed",
                     "service",
@@ -160,6 +161,7 @@ const CRATES: &[Layers] = &[
                     "setup",
                     "shared_cx",
                     "websocket",
+                    "work",
                 ],
             ),
             ("application", &["app", "carry", "openapi", "site", "tower"]),
@@ -189,6 +191,16 @@ const CRATES: &[Layers] = &[
                 ],
             ),
             ("other ways in", &["oidc", "passkeys", "test"]),
+        ],
+        upward: &[],
+    },
+    Layers {
+        name: "skep-jobs",
+        order: &[
+            ("tables", &["schema", "wake"]),
+            ("jobs", &["cron", "cx", "job", "jobs", "later", "mail", "store"]),
+            ("running", &["attempt", "runner", "step"]),
+            ("interface", &["app", "page", "test"]),
         ],
         upward: &[],
     },

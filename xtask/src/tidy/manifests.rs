@@ -20,6 +20,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("skep", &["skep-units", "skep-macros", "skep-sql", "skep-cache", "skep-cluster"]),
     ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
+    // The server that its tests kill.
+    ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     // The application that its tests drill: `tools/drill`.
     ("skep-server", &["skep", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
     (

@@ -1,0 +1,75 @@
+//! Jobs of an application, mounted in one line.
+
+use std::sync::Arc;
+
+use skep::guard::Guard;
+use skep::{App, Error, Result, Site};
+
+use crate::jobs::Jobs;
+use crate::page::Page;
+use crate::schema;
+
+/// Gives an application jobs.
+pub trait JobsApp {
+    /// Mounts jobs: their tables, and what runs them, in the one process of the machine that also runs [`App::every`]. The application needs a
+    /// database ([`App::database`]). An example is at the [crate](crate).
+    #[must_use]
+    fn jobs(self, jobs: Jobs) -> Self;
+
+    /// Mounts a page of all jobs, on which they can be retried and cancelled and queues be paused, behind a guard:
+    ///
+    /// ```
+    /// # use skep::guard::Guard;
+    /// # use skep::prelude::*;
+    /// # use skep::sql::Migrations;
+    /// use skep_jobs::prelude::*;
+    ///
+    /// # struct Admin;
+    /// # impl Guard for Admin { async fn check(_cx: &mut Cx<'_>) -> Result<Self> { Err(Error::forbidden("admins only")) } }
+    /// let app = App::new().database(Migrations::NONE).jobs(jobs![]).jobs_page::<Admin>("/-/jobs");
+    /// assert_eq!(skep::test::Client::new(app).get("/-/jobs").status(), 403);
+    /// ```
+    #[must_use]
+    fn jobs_page<G: Guard>(self, prefix: &str) -> Self;
+}
+
+impl JobsApp for App {
+    fn jobs(self, jobs: Jobs) -> Self {
+        self.tables(schema::SQLITE, schema::POSTGRES)
+            .state(jobs)
+            .on_start(start)
+            .background("jobs", |background| run(background.site, background.grace))
+    }
+
+    fn jobs_page<G: Guard>(self, prefix: &str) -> Self {
+        self.mount(prefix, Page::new(prefix)).guard::<G>(prefix)
+    }
+}
+
+fn start(site: &Site) -> Result<()> {
+    let jobs = site.state::<Jobs>();
+    let problems = jobs.problems();
+    if !problems.is_empty() {
+        return Err(Error::internal(problems.join("\n")));
+    }
+    let newest = site.db().write(|db| db.one::<i64>("select max(version) from skep_job_schema"))?;
+    if newest != Some(schema::VERSION) {
+        let (found, known) = (newest.unwrap_or_default(), schema::VERSION);
+        return Err(Error::internal(format!(
+            "the tables of jobs have version {found}, and this program knows {known}"
+        )));
+    }
+    jobs.open(site);
+    Ok(())
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn run(site: &Arc<Site>, grace: std::time::Duration) -> Result<()> {
+    crate::runner::run(site, grace)
+}
+
+/// A component has no thread of its own for jobs: each second, those that are due are run, one after the other.
+#[cfg(target_family = "wasm")]
+fn run(site: &Arc<Site>, _grace: std::time::Duration) -> Result<()> {
+    crate::step::run_due(site)
+}

@@ -1,0 +1,179 @@
+//! The page of all jobs: [`JobsApp::jobs_page`](crate::JobsApp::jobs_page).
+//!
+//! Who may see it, a guard before its prefix decides. What changes something is a form, which is accepted from this page only.
+
+use skep::html::Html;
+use skep::mount::{Mount, Mounted, ResponseFuture};
+use skep::sql::{Local, query};
+use skep::{Error, HeaderMap, Method, Response, Result, StatusCode, header, html};
+
+use crate::jobs::Jobs;
+use crate::schema::{DEAD, RUNNING, WAITING};
+
+/// Jobs of a state that are shown.
+const MOST: i64 = 100;
+
+pub(crate) struct Page {
+    prefix: String,
+}
+
+struct Row {
+    id: i64,
+    kind: String,
+    queue: String,
+    at: i64,
+    attempt: i64,
+    error: Option<String>,
+    payload: String,
+}
+
+type Cells = (i64, String, String, i64, i64, Option<String>, String);
+
+impl Page {
+    pub(crate) fn new(prefix: &str) -> Self {
+        Self { prefix: prefix.trim_end_matches('/').to_owned() }
+    }
+}
+
+impl Mount for Page {
+    fn answer(&self, request: Mounted) -> ResponseFuture {
+        let prefix = self.prefix.clone();
+        Box::pin(async move {
+            if request.parts.uri.path().trim_end_matches('/') != prefix {
+                return Err(Error::not_found());
+            }
+            match request.parts.method {
+                Method::GET | Method::HEAD => show(&request, &prefix).await,
+                Method::POST => change(request, &prefix).await,
+                _ => Err(Error::new(StatusCode::METHOD_NOT_ALLOWED)),
+            }
+        })
+    }
+
+    fn name(&self) -> String {
+        "jobs".to_owned()
+    }
+}
+
+/// Does what a button says, and shows the page again.
+async fn change(request: Mounted, prefix: &str) -> Result {
+    if !is_own(&request.parts.headers) {
+        return Err(Error::forbidden("This form was not sent by its own page."));
+    }
+    let Mounted { body, work, .. } = request;
+    let body = body.collect(1024).await.map_err(|_| Error::bad_request("the form cannot be read"))?;
+    let form = String::from_utf8_lossy(&body);
+    // Names of queues are plain but for a slash.
+    let (act, of) = form.split_once('=').map(|(act, of)| (act, of.replace("%2F", "/"))).unwrap_or_default();
+    let (db, jobs) = (work.db(), work.state::<Jobs>());
+    let number = || of.parse::<i64>().map_err(|_| Error::bad_request("the form names no job"));
+    let changed = match act {
+        "retry" => {
+            let text = "update skep_job set state = 0, at = ?, attempt = 0, crashes = 0 where id = ? and state <> 1";
+            query(text, (jobs.now(), number()?))
+        }
+        "cancel" => query("delete from skep_job where id = ?", number()?),
+        "pause" => query("insert into skep_job_pause (queue) values (?) on conflict do nothing", of),
+        "resume" => query("delete from skep_job_pause where queue = ?", of),
+        _ => return Err(Error::bad_request("the form says nothing that can be done")),
+    };
+    db.execute(changed.own()).await?;
+    jobs.wake.wake();
+    Ok(Response::empty(StatusCode::SEE_OTHER).with_header(header::LOCATION, prefix.parse()?))
+}
+
+/// Browsers say where a form comes from; those that are not asked over TLS name its origin only.
+fn is_own(headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    match text("sec-fetch-site") {
+        Some(site) => site == "same-origin",
+        None => {
+            let origin = text("origin").and_then(|origin| origin.split_once("://"));
+            origin.is_some_and(|(_, place)| Some(place) == text("host"))
+        }
+    }
+}
+
+async fn show(request: &Mounted, prefix: &str) -> Result {
+    let (db, jobs) = (request.work.db(), request.work.state::<Jobs>());
+    let paused: Vec<String> = db.all("select queue from skep_job_pause").await?;
+    let count = "select queue, count(case when state = 0 then 1 end), count(case when state = 1 then 1 end),
+                 count(case when state = 2 then 1 end) from skep_job group by queue";
+    let counts: Vec<(String, i64, i64, i64)> = db.all(count).await?;
+    let (dead, running, waiting) = (rows(db, DEAD).await?, rows(db, RUNNING).await?, rows(db, WAITING).await?);
+    let now = jobs.now();
+    let queues = jobs.queues().into_iter().map(|(queue, slots)| {
+        let counts = counts.iter().find(|row| row.0 == queue).map_or((0, 0, 0), |row| (row.1, row.2, row.3));
+        (queue, slots, counts, paused.iter().any(|paused| paused == queue))
+    });
+    let content = html! {
+        h1 { "Jobs" }
+        h2 { "Queues" }
+        table {
+            tr { th { "Queue" } th { "Slots" } th { "Waiting" } th { "Running" } th { "Dead" } th { "" } }
+            @for (queue, slots, (waiting, running, dead), is_paused) in queues {
+                tr {
+                    td { (queue) } td { (slots) } td { (waiting) } td { (running) } td { (dead) }
+                    td { (button(prefix, if is_paused { "resume" } else { "pause" }, queue)) }
+                }
+            }
+        }
+        (list("Dead letters", &dead, prefix, now, &["retry", "cancel"]))
+        (list("Running", &running, prefix, now, &["cancel"]))
+        (list("Waiting", &waiting, prefix, now, &["retry", "cancel"]))
+    };
+    let page = html! {
+        (skep::html::DOCTYPE)
+        html lang="en" {
+            head { meta charset="utf-8"; meta name="robots" content="noindex"; title { "Jobs" } }
+            body { (content) }
+        }
+    };
+    Ok(Response::html(page).with_header(header::CACHE_CONTROL, header::HeaderValue::from_static("private, no-store")))
+}
+
+async fn rows(db: &Local, state: i64) -> Result<Vec<Row>> {
+    let text =
+        "select id, kind, queue, at, attempt, error, payload from skep_job where state = ? order by at, id limit ?";
+    let cells: Vec<Cells> = db.all(query(text, (state, MOST))).await?;
+    let row = |(id, kind, queue, at, attempt, error, payload)| Row { id, kind, queue, at, attempt, error, payload };
+    Ok(cells.into_iter().map(row).collect())
+}
+
+fn list(heading: &str, rows: &[Row], prefix: &str, now: i64, acts: &[&'static str]) -> Html {
+    html! {
+        h2 { (heading) }
+        @if rows.is_empty() { p { "None." } } @else {
+            table {
+                tr { th { "Job" } th { "Kind" } th { "Queue" } th { "Due" } th { "Attempts" } th { "Fields" } th { "Error" } th { "" } }
+                @for row in rows {
+                    tr {
+                        td { (row.id) } td { (row.kind) } td { (row.queue) } td { (due(row.at, now)) } td { (row.attempt) }
+                        td { code { (shortened(&row.payload)) } }
+                        td { (row.error.as_deref().unwrap_or_default()) }
+                        td { @for act in acts { (button(prefix, act, &row.id.to_string())) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn button(prefix: &str, act: &'static str, of: &str) -> Html {
+    html! {
+        form method="post" action=(prefix) {
+            button name=(act) value=(of) { (act) }
+        }
+    }
+}
+
+/// Mail and the like is long, and not for everybody who looks after jobs.
+fn shortened(payload: &str) -> String {
+    let start: String = payload.chars().take(80).collect();
+    if start.len() < payload.len() { format!("{start} …") } else { start }
+}
+
+fn due(at: i64, now: i64) -> String {
+    let seconds = (at - now) / 1000;
+    if seconds <= 0 { format!("{} s ago", -seconds) } else { format!("in {seconds} s") }
+}

@@ -1,0 +1,284 @@
+//! Runs jobs: in one process of the machine, on a thread of its own with a runtime.
+//!
+//! It claims as many jobs as there are free slots, notes in the same transaction what became of those before, and waits until it is woken: by a
+//! commit, by the end of a job, or by its clock. While it has jobs, it has a lease; whose lease has ended is dead, and what it
+//! had is given back by any other runner.
+//!
+//! Start reading at [`Runner::serve`].
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use skep::sql::Transaction;
+use skep::{Local, Result, Site, Work};
+use tokio::runtime::{Builder, LocalOptions};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::attempt;
+use crate::job::millis;
+use crate::jobs::Jobs;
+use crate::step::{new_runner, prepare};
+use crate::store::{CHANNEL, Claimed, Ended};
+
+/// How long nobody looks for jobs if nobody is woken: a safety net, for writes of other programs and clocks that were changed.
+const LOOK: Duration = Duration::from_mins(1);
+
+/// The pause after an error of the database.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How often keys are removed that hold no longer.
+const TIDY: Duration = Duration::from_hours(1);
+
+/// Runs jobs until the server drains, and then gives those that run the time that there is.
+pub(crate) fn run(site: &Arc<Site>, grace: Duration) -> Result<()> {
+    let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
+    runtime.block_on(async {
+        let mut runner = Runner::new(site);
+        let jobs = site.state::<Jobs>();
+        if let Err(error) = jobs.wake.hear() {
+            tracing::warn!(target: "skep::job", %error, "jobs of other processes are looked for once a minute only");
+        }
+        let listening = tokio::task::spawn_local(listen(Arc::clone(site)));
+        runner.serve().await;
+        jobs.wake.mute();
+        listening.abort();
+        runner.end(grace).await
+    })
+}
+
+/// Hears of jobs in PostgreSQL.
+async fn listen(site: Arc<Site>) {
+    let (work, jobs) = (site.local().work(), site.state::<Jobs>());
+    while let Err(error) = work.db().relay(CHANNEL, || jobs.wake.wake()).await {
+        tracing::warn!(target: "skep::job", %error, "PostgreSQL cannot be listened to");
+        tokio::time::sleep(PAUSE * 5).await;
+        jobs.wake.wake();
+    }
+}
+
+struct Runner {
+    site: Arc<Site>,
+    local: Local,
+    work: Work,
+    id: i64,
+    running: HashMap<i64, (String, JoinHandle<()>)>,
+    sender: mpsc::UnboundedSender<Ended>,
+    results: mpsc::UnboundedReceiver<Ended>,
+    /// What has ended and is not noted yet.
+    ended: Vec<Ended>,
+    /// When the lease is to be renewed; none without one.
+    renew: Option<Instant>,
+    /// What was claimed last may have been claimed without us hearing of it.
+    in_doubt: bool,
+    /// When a lease of others ends, or a schedule is due.
+    prepare: i64,
+    tidied: Option<Instant>,
+}
+
+/// Why the runner goes on.
+#[derive(PartialEq)]
+enum Event {
+    Drain,
+    Other,
+}
+
+impl Runner {
+    fn new(site: &Arc<Site>) -> Self {
+        let (local, (sender, results)) = (site.local(), mpsc::unbounded_channel());
+        Self {
+            site: Arc::clone(site),
+            work: local.work(),
+            local,
+            id: new_runner(site.state::<Jobs>().now()),
+            running: HashMap::new(),
+            sender,
+            results,
+            ended: Vec::new(),
+            renew: None,
+            in_doubt: false,
+            prepare: 0,
+            tidied: None,
+        }
+    }
+
+    fn jobs(&self) -> &Jobs {
+        self.site.state()
+    }
+
+    /// Claims and runs jobs until the server drains.
+    async fn serve(&mut self) {
+        loop {
+            let wait = match self.turn(true).await {
+                Ok(wait) => wait,
+                Err(error) => {
+                    tracing::error!(target: "skep::job", "jobs cannot be claimed or noted, and are tried again: {error}");
+                    self.in_doubt = true;
+                    PAUSE
+                }
+            };
+            if self.wait(wait).await == Event::Drain {
+                return;
+            }
+        }
+    }
+
+    /// Notes what has ended, and claims what is due. Gives how long there is nothing to do.
+    async fn turn(&mut self, claims: bool) -> Result<Duration> {
+        while let Ok(ended) = self.results.try_recv() {
+            self.note(ended);
+        }
+        let db = self.work.db().transaction().await?;
+        let now = self.jobs().now();
+        if self.in_doubt {
+            let known = self.running.keys().copied().chain(self.ended.iter().map(|one| one.claimed.id));
+            self.jobs().store().release(&db, self.id, known).await?;
+        }
+        self.jobs().store().settle(&db, self.id, &self.ended).await?;
+        let is_ours = self.keep_lease(&db, now).await?;
+        let claimed = if claims && is_ours { self.claim(&db, now).await? } else { Vec::new() };
+        let renews = (!claimed.is_empty()).then(|| Instant::now() + self.jobs().lease / 3);
+        db.commit().await?;
+        self.in_doubt = false;
+        self.ended.clear();
+        if !is_ours {
+            tracing::error!(target: "skep::job", "this process was so late that its jobs were given to others");
+            self.running.drain().for_each(|(_, (_, task))| task.abort());
+            self.renew = None;
+        }
+        self.renew = self.renew.or(renews);
+        for job in claimed {
+            self.begin(job);
+        }
+        self.next(now).await
+    }
+
+    /// Keeps the lease while there are jobs. False if it was lost.
+    async fn keep_lease(&mut self, db: &Transaction, now: i64) -> Result<bool> {
+        let Some(renew) = self.renew else { return Ok(true) };
+        if self.running.is_empty() {
+            // It ends by itself, unless there is a job before.
+            self.renew = None;
+            return Ok(true);
+        }
+        if Instant::now() < renew {
+            return Ok(true);
+        }
+        let lease = self.jobs().lease;
+        self.renew = Some(Instant::now() + lease / 3);
+        Ok(self.jobs().store().renew(db, self.id, now.saturating_add(millis(lease))).await?)
+    }
+
+    async fn claim(&mut self, db: &Transaction, now: i64) -> Result<Vec<Claimed>> {
+        if now >= self.prepare {
+            prepare(db, self.jobs(), self.id, now).await?;
+        }
+        if self.tidied.is_none_or(|tidied| tidied.elapsed() > TIDY) {
+            self.jobs().store().remove_old_keys(db, now).await?;
+            self.jobs().store().follow_queues(db, self.jobs()).await?;
+            self.tidied = Some(Instant::now());
+        }
+        let mut claimed = Vec::new();
+        for (queue, free) in self.free_slots() {
+            claimed.extend(self.jobs().store().claim(db, (queue, free), self.id, now).await?);
+        }
+        if !claimed.is_empty() && self.renew.is_none() {
+            let until = now.saturating_add(millis(self.jobs().lease));
+            self.jobs().store().lease(db, self.id, until).await?;
+        }
+        Ok(claimed)
+    }
+
+    /// Queues in which jobs may begin, and how many.
+    fn free_slots(&self) -> Vec<(&'static str, usize)> {
+        let busy = |queue: &str| self.running.values().filter(|(of, _)| of == queue).count();
+        let free = self.jobs().queues().into_iter().map(|(queue, slots)| (queue, slots.saturating_sub(busy(queue))));
+        free.filter(|(_, free)| *free > 0).collect()
+    }
+
+    fn begin(&mut self, claimed: Claimed) {
+        let (site, local, id) = (Arc::clone(&self.site), self.local.clone(), self.id);
+        let (job, queue, sender) = (claimed.id, claimed.queue.clone(), self.sender.clone());
+        let task = tokio::task::spawn_local(async move {
+            // Who receives it is dropped with this task.
+            _ = sender.send(attempt::run(&site, &local, id, claimed).await);
+        });
+        self.running.insert(job, (queue, task));
+    }
+
+    fn note(&mut self, ended: Ended) {
+        // One that was given to others is not ours to note.
+        if self.running.remove(&ended.claimed.id).is_some() {
+            self.ended.push(ended);
+        }
+    }
+
+    /// How long there is nothing to do, unless something ends or somebody enqueues.
+    async fn next(&mut self, now: i64) -> Result<Duration> {
+        let (jobs, db) = (self.site.state::<Jobs>(), self.work.db());
+        let lease = jobs.store().next_lease(db, self.id).await?;
+        #[cfg(feature = "cron")]
+        let schedule = jobs.next_schedule(now);
+        #[cfg(not(feature = "cron"))]
+        let schedule = None;
+        self.prepare = lease.into_iter().chain(schedule).min().unwrap_or(i64::MAX);
+        let due = jobs.store().next(db, now).await?.unwrap_or(i64::MAX).min(self.prepare);
+        let next = Duration::from_millis(due.saturating_sub(jobs.now()).max(0).cast_unsigned()).min(LOOK);
+        Ok(self.renew.map_or(next, |renew| next.min(renew.saturating_duration_since(Instant::now()))))
+    }
+
+    async fn wait(&mut self, time: Duration) -> Event {
+        let (site, mut results) = (Arc::clone(&self.site), Vec::new());
+        let (mut draining, mut woken) = (pin!(site.draining()), pin!(site.state::<Jobs>().wake.woken()));
+        let mut time = pin!(tokio::time::sleep(time));
+        let event = poll_fn(|cx| {
+            if draining.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Event::Drain);
+            }
+            if let Poll::Ready(Some(ended)) = self.results.poll_recv(cx) {
+                results.push(ended);
+                return Poll::Ready(Event::Other);
+            }
+            let is_due = woken.as_mut().poll(cx).is_ready() || time.as_mut().poll(cx).is_ready();
+            if is_due { Poll::Ready(Event::Other) } else { Poll::Pending }
+        });
+        let event = event.await;
+        for ended in results {
+            self.note(ended);
+        }
+        event
+    }
+
+    /// Waits for jobs that run, within what there is of `grace`, and gives back those that do not end.
+    async fn end(&mut self, grace: Duration) -> Result<()> {
+        // Something is left for giving back.
+        let until = Instant::now() + grace.saturating_sub((grace / 4).min(Duration::from_secs(1)));
+        while !self.running.is_empty() && Instant::now() < until {
+            let left = until.saturating_duration_since(Instant::now());
+            if let Ok(Some(ended)) = tokio::time::timeout(left, self.results.recv()).await {
+                self.note(ended);
+                if let Err(error) = self.turn(false).await {
+                    tracing::warn!(target: "skep::job", "what a job has come to is noted at the end: {error}");
+                }
+            }
+        }
+        let cut_off = self.running.len();
+        for (_, (_, task)) in self.running.drain() {
+            task.abort();
+            // It ends with its transaction, which others wait for.
+            _ = task.await;
+        }
+        if cut_off > 0 {
+            tracing::warn!(target: "skep::job", "{cut_off} jobs were cut off by the end of the server, and will be run again");
+        }
+        let db = self.work.db().transaction().await?;
+        self.jobs().store().settle(&db, self.id, &self.ended).await?;
+        self.jobs().store().release(&db, self.id, std::iter::empty()).await?;
+        self.jobs().store().end_lease(&db, self.id).await?;
+        Ok(db.commit().await?)
+    }
+}

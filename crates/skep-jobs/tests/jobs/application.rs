@@ -1,0 +1,271 @@
+//! The application under test: jobs that write what they have done into a table.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use skep::Setup;
+use skep::cache::Clock;
+use skep::prelude::*;
+use skep::sql::{Migration, Migrations, query};
+use skep::test::Client;
+use skep_jobs::prelude::*;
+use skep_jobs::{Jobs, Priority};
+
+const TABLES: &str = "create table effect (job bigint not null, note text not null);
+                      create table run (job bigint not null, began bigint not null, ended bigint)";
+
+const POSTGRES: Migrations = Migrations::new(&[Migration::new(1, "0001_effects.sql", TABLES)]);
+
+pub(crate) const MIGRATIONS: Migrations = Migrations::new(&[Migration::new(
+    1,
+    "0001_effects.sql",
+    "create table effect (job integer not null, note text not null);
+     create table run (job integer not null, began integer not null, ended integer)",
+)])
+.with_postgres(&POSTGRES);
+
+/// Writes a note in its transaction.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Note {
+    pub(crate) note: String,
+}
+
+impl Job for Note {
+    const KIND: &'static str = "note";
+
+    async fn run(self, cx: &mut JobCx<'_>) -> Result<Outcome> {
+        if self.note == "cancel itself" {
+            // As somebody else does meanwhile.
+            cx.db().execute(query("delete from skep_job where id = ?", cx.id())).await?;
+        }
+        let db = cx.transaction().await?;
+        db.execute(query("insert into effect (job, note) values (?, ?)", (cx.id(), &self.note))).await?;
+        match &*self.note {
+            "fail" => Err(Error::bad_request("it fails")),
+            "panic" => panic!("it panics"),
+            "snooze" => Ok(Outcome::Snooze(Duration::from_mins(1))),
+            "give up" => Ok(Outcome::GiveUp("it is hopeless".into())),
+            "last attempt only" if !cx.is_last_attempt() => Err(Error::bad_request("not yet")),
+            _ => Ok(Outcome::Done),
+        }
+    }
+}
+
+/// Takes its time, and notes when. Few of them run at once.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Slow {
+    pub(crate) millis: u64,
+}
+
+impl Job for Slow {
+    const KIND: &'static str = "slow";
+    const QUEUE: &'static str = "slow";
+    const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+    async fn run(self, cx: &mut JobCx<'_>) -> Result<Outcome> {
+        let now = || std::time::UNIX_EPOCH.elapsed().map_or(0, |time| i64::try_from(time.as_millis()).unwrap_or(0));
+        cx.db().execute(query("insert into run (job, began) values (?, ?)", (cx.id(), now()))).await?;
+        tokio::time::sleep(Duration::from_millis(self.millis)).await;
+        let update = query("update run set ended = ? where job = ? and ended is null", (now(), cx.id()));
+        cx.db().execute(update).await?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Writes a note and ends its process before the transaction commits, once in each life of the database.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Kill {
+    pub(crate) always: bool,
+}
+
+impl Job for Kill {
+    const KIND: &'static str = "kill";
+    const QUEUE: &'static str = "kill";
+
+    async fn run(self, cx: &mut JobCx<'_>) -> Result<Outcome> {
+        if self.always || cx.attempt() == 1 {
+            let db = cx.transaction().await?;
+            db.execute(query("insert into effect (job, note) values (?, 'killed')", cx.id())).await?;
+            skep_drill::kill(std::process::id().cast_signed(), rustix::process::Signal::KILL);
+        }
+        let db = cx.transaction().await?;
+        db.execute(query("insert into effect (job, note) values (?, 'after')", cx.id())).await?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Enqueues a note, and fails after that if it should.
+#[derive(Service)]
+#[service(POST "/notes/{note}")]
+struct Enqueue {
+    note: String,
+    #[query]
+    after: Option<u64>,
+    #[query]
+    fails: Option<bool>,
+    #[query]
+    unique: Option<String>,
+    #[query]
+    low: Option<bool>,
+    #[query]
+    alone: Option<bool>,
+}
+
+impl Handle for Enqueue {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        if self.alone.is_none() {
+            cx.transaction().await?;
+        }
+        let mut order = Note { note: self.note }.after(Duration::from_secs(self.after.unwrap_or(0)));
+        if let Some(key) = self.unique {
+            order = order.unique_for(key, Duration::from_mins(10));
+        }
+        if self.low.is_some() {
+            order = order.priority(Priority::Low);
+        }
+        let id = cx.later(order).await?;
+        if self.fails.is_some() {
+            return Err(Error::conflict("it is undone"));
+        }
+        Ok(Response::text(id.map_or_else(|| "none".to_owned(), |id| id.to_string())))
+    }
+}
+
+/// Enqueues many notes in one transaction.
+#[derive(Service)]
+#[service(POST "/many/{count}")]
+struct Many {
+    count: u32,
+}
+
+impl Handle for Many {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.transaction().await?;
+        for _ in 0..self.count {
+            cx.later(Note { note: "many".into() }).await?;
+        }
+        Ok(Response::text("enqueued"))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/slow/{millis}")]
+struct EnqueueSlow {
+    millis: u64,
+}
+
+impl Handle for EnqueueSlow {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.later(Slow { millis: self.millis }).await?;
+        Ok(Response::text("enqueued"))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/kill/{always}")]
+struct EnqueueKill {
+    always: bool,
+}
+
+impl Handle for EnqueueKill {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.later(Kill { always: self.always }).await?;
+        Ok(Response::text("enqueued"))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/cancel/{id}")]
+struct Cancel {
+    id: i64,
+}
+
+impl Handle for Cancel {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(cx.cancel_job(self.id).await?.to_string()))
+    }
+}
+
+/// What a statement of a test gives, a row a line.
+#[derive(Service)]
+#[service(GET "/ask")]
+struct Ask {
+    #[query]
+    sql: String,
+}
+
+impl Handle for Ask {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let rows: Vec<String> = cx.db().all(query(&self.sql, ())).await?;
+        Ok(Response::text(rows.join("\n")))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/change")]
+struct Change {
+    #[query]
+    sql: String,
+}
+
+impl Handle for Change {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(cx.db().execute(query(&self.sql, ())).await?.rows.to_string()))
+    }
+}
+
+pub(crate) fn jobs() -> Jobs {
+    jobs![Note, Slow, Kill].queue("slow", 2).queue("kill", 1).lease(Duration::from_millis(600))
+}
+
+/// The services, without jobs.
+pub(crate) fn bare() -> App {
+    App::new().name("jobs", "1").database(MIGRATIONS).serve(services![
+        Enqueue,
+        Many,
+        EnqueueSlow,
+        EnqueueKill,
+        Cancel,
+        Ask,
+        Change,
+    ])
+}
+
+pub(crate) fn app() -> App {
+    bare().jobs(jobs())
+}
+
+/// A client, and the clock of its application.
+pub(crate) fn client(app: App) -> (Client, Clock) {
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    setup.clock = Clock::manual();
+    let clock = setup.clock.clone();
+    (Client::with_setup(app, setup), clock)
+}
+
+/// A text in a query.
+pub(crate) fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut all, byte| {
+        // Writing into memory does not fail.
+        _ = write!(all, "%{byte:02X}");
+        all
+    })
+}
+
+/// Asks the database.
+pub(crate) fn ask(client: &Client, sql: &str) -> String {
+    let response = client.get(&format!("/ask?sql={}", encoded(sql)));
+    assert_eq!(response.status(), 200, "{sql}");
+    response.text().to_owned()
+}
+
+pub(crate) fn change(client: &Client, sql: &str) {
+    assert_eq!(client.post(&format!("/change?sql={}", encoded(sql)), &[]).status(), 200, "{sql}");
+}
+
+/// The notes that jobs have written, in order.
+pub(crate) fn notes(client: &Client) -> String {
+    ask(client, "select note from effect order by rowid")
+}

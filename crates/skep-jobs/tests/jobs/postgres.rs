@@ -1,0 +1,123 @@
+//! The same promises on PostgreSQL: `cargo xtask test external`.
+
+use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use skep::cache::Clock;
+use skep::test::Client;
+use skep::{Secret, Setup};
+use skep_cluster::Cluster;
+use skep_jobs::test::{run_due, run_one};
+
+use crate::application::{app, ask};
+
+crate::tests![
+    on_postgres_a_job_is_undone_with_the_request_that_enqueued_it,
+    on_postgres_a_failed_job_is_tried_again_and_is_a_dead_letter_in_the_end,
+    on_postgres_a_unique_job_is_enqueued_once_in_its_period,
+    on_postgres_no_job_runs_twice_where_many_claim,
+    on_postgres_a_job_of_a_dead_process_runs_again,
+    on_postgres_a_job_starts_with_the_commit,
+];
+
+fn cluster() -> &'static Cluster {
+    static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+    CLUSTER.get_or_init(Cluster::start)
+}
+
+fn client() -> (Client, Clock) {
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    setup.database = Some(Secret::new(cluster().address().clone()));
+    setup.clock = Clock::manual();
+    let clock = setup.clock.clone();
+    (Client::with_setup(app(), setup), clock)
+}
+
+fn notes(client: &Client) -> String {
+    ask(client, "select note from effect order by job")
+}
+
+fn on_postgres_a_job_is_undone_with_the_request_that_enqueued_it() {
+    let (client, _) = client();
+    assert_eq!(client.post("/notes/a?fails=true", &[]).status(), 409);
+    assert!(run_due(&client).is_empty());
+    client.post("/notes/b", &[]);
+    client.post("/notes/c?alone=true", &[]);
+    assert_eq!(run_due(&client).len(), 2);
+    assert_eq!(notes(&client), "b\nc");
+}
+
+fn on_postgres_a_failed_job_is_tried_again_and_is_a_dead_letter_in_the_end() {
+    let (client, clock) = client();
+    client.post("/notes/fail", &[]);
+    for attempt in 1..=12 {
+        let ran = run_one(&client).unwrap();
+        assert_eq!((ran.attempt, ran.is_dead()), (attempt, attempt == 12));
+        assert_eq!(run_one(&client), None);
+        clock.advance(Duration::from_hours(8));
+    }
+    assert_eq!(notes(&client), "");
+}
+
+fn on_postgres_a_unique_job_is_enqueued_once_in_its_period() {
+    let (client, clock) = client();
+    let enqueue = || client.post("/notes/a?unique=key", &[]).text().to_owned();
+    assert_ne!(enqueue(), "none");
+    assert_eq!(enqueue(), "none");
+    clock.advance(Duration::from_mins(10));
+    assert_ne!(enqueue(), "none");
+}
+
+fn on_postgres_no_job_runs_twice_where_many_claim() {
+    let (client, _) = client();
+    client.post("/many/100", &[]);
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let client = client.clone();
+            thread::spawn(move || run_due(&client).len())
+        })
+        .collect();
+    let ran: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    assert_eq!(ran, 100);
+    assert_eq!(ask(&client, "select count(*) || ' ' || count(distinct job) from effect"), "100 100");
+}
+
+fn on_postgres_a_job_of_a_dead_process_runs_again() {
+    let (client, clock) = client();
+    client.post("/notes/a", &[]);
+    crate::application::change(&client, "update skep_job set state = 1, runner = 7, attempt = 1");
+    crate::application::change(&client, "insert into skep_job_runner select 7, max(at) + 30000 from skep_job");
+    assert_eq!(run_one(&client), None);
+    clock.advance(Duration::from_secs(31));
+    assert_eq!(run_one(&client).unwrap().attempt, 2);
+    assert_eq!(notes(&client), "a");
+}
+
+/// By the runner of a server in this process, which PostgreSQL notifies: it would look in a minute only.
+fn on_postgres_a_job_starts_with_the_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let cluster = Cluster::start();
+    let arguments = ["--listen", "127.0.0.1:0", "--set", "log.access=false", "--set", "supervise=false", "--data"];
+    let arguments = arguments.map(ToOwned::to_owned).into_iter();
+    let database = ["--set".to_owned(), format!("database={}", cluster.address())];
+    let data = [folder.path().display().to_string()];
+    let server =
+        skep_server::Server::new(app).allow_unmounted_services().arguments(arguments.chain(data).chain(database));
+    let running = server.start().unwrap();
+    let mut setup = Setup::default();
+    setup.data = folder.path().join("other");
+    setup.database = Some(Secret::new(cluster.address().clone()));
+    // Another process, but for its place.
+    let client = Client::with_setup(app(), setup);
+    for number in 1..=3 {
+        let start = Instant::now();
+        client.post("/notes/a", &[]);
+        while ask(&client, "select cast(count(*) as text) from effect") != number.to_string() {
+            assert!(start.elapsed() < Duration::from_secs(10), "the runner was not notified");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+    running.stop();
+}
