@@ -58,7 +58,7 @@ pub trait Later {
     /// Sends a mail by a job: with the request's transaction, again if the mail server cannot be reached or refuses it for now, and with one
     /// Message-ID each time. What it refuses for good is a dead letter. Until it is sent, its text is in the database.
     fn deliver_later(&self, mail: Mail) -> impl Future<Output = Result<()>> {
-        async move { self.later(DeliverMail::of(mail)).await.map(drop) }
+        async move { self.later(DeliverMail(mail)).await.map(drop) }
     }
 }
 

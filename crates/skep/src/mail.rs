@@ -13,12 +13,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
+use serde::{Deserialize, Serialize};
 use skep_units::lock;
 
 pub use attachment::Attachment;
 pub use mailbox::{Mailbox, NotMailbox};
 
-/// A mail: a text, perhaps the same as HTML, and [files](Attachment).
+/// A mail: a text, perhaps the same as HTML, and [files](Attachment). It can be stored, such as in a job.
 ///
 /// ```
 /// use skep::mail::Mail;
@@ -26,7 +27,7 @@ pub use mailbox::{Mailbox, NotMailbox};
 /// let mail = Mail::new("ada@example.org", "Your order", "It is on its way.").reply_to("shop@example.org");
 /// assert_eq!(mail.subject, "Your order");
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Mail {
     /// Whom it goes to: `ada@example.org`, or `Ada <ada@example.org>`.
@@ -42,6 +43,7 @@ pub struct Mail {
     /// Who gets answers. Default: who sends it.
     pub reply_to: Option<String>,
     /// What goes along with it.
+    #[serde(default)]
     pub attachments: Vec<Attachment>,
     /// Where one click ends such mails: an `https` URL that takes a POST (RFC 8058).
     pub unsubscribe: Option<String>,

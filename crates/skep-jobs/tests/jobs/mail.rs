@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use skep::Setup;
 use skep::cache::Clock;
-use skep::mail::{Delivery, Mail, Mailer, Permanent};
+use skep::mail::{Attachment, Delivery, Mail, Mailer, Permanent};
 use skep::prelude::*;
 use skep::test::Client;
 use skep_jobs::prelude::*;
@@ -20,6 +20,9 @@ crate::tests![
     mail_of_a_request_that_failed_is_never_sent,
 ];
 
+/// Bytes that are no text.
+const ATTACHED: &[u8] = b"\0\xff\n";
+
 #[derive(Service)]
 #[service(POST "/mail/{fails}")]
 struct Send {
@@ -29,7 +32,8 @@ struct Send {
 impl Handle for Send {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         cx.transaction().await?;
-        cx.deliver_later(Mail::new("ada@example.org", "Your order", "It is on its way.").html("<p>It is.</p>")).await?;
+        let mail = Mail::new("ada@example.org", "Your order", "It is on its way.").html("<p>It is.</p>");
+        cx.deliver_later(mail.attach(Attachment::new("order.bin", "application/octet-stream", ATTACHED))).await?;
         if self.fails { Err(Error::conflict("no")) } else { Ok(Response::text("ordered")) }
     }
 }
@@ -78,6 +82,7 @@ fn mail_is_sent_again_with_the_same_id_until_it_is_taken() {
     assert!(given[0].id.as_deref().is_some_and(|id| id.starts_with("job-")), "{:?}", given[0].id);
     assert!(given.iter().all(|mail| *mail == given[0]));
     assert_eq!(given[0].html.as_deref(), Some("<p>It is.</p>"));
+    assert_eq!(given[0].attachments[0].bytes, ATTACHED);
 }
 
 fn mail_that_is_refused_for_good_is_a_dead_letter() {

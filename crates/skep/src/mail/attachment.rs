@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A file that goes along with a mail, or a picture that its HTML shows.
 ///
@@ -16,7 +19,7 @@ use bytes::Bytes;
 ///     .attach(Attachment::new("invoice.csv", "text/csv; charset=utf-8", "pen,2\r\n"));
 /// assert_eq!((mail.attachments.len(), &*mail.attachments[1].name), (2, "invoice.csv"));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Attachment {
     /// The name under which it is saved. Of an inline one it is what `cid:` names.
@@ -24,6 +27,7 @@ pub struct Attachment {
     /// Its media type, such as `application/pdf`, or `text/calendar; method=REQUEST` of an invitation.
     pub content_type: String,
     /// Its bytes.
+    #[serde(serialize_with = "to_base64", deserialize_with = "of_base64")]
     pub bytes: Bytes,
     /// True if the HTML shows it.
     pub is_inline: bool,
@@ -60,6 +64,15 @@ impl Attachment {
         }
         Ok(())
     }
+}
+
+fn to_base64<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&BASE64_STANDARD.encode(bytes))
+}
+
+fn of_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    BASE64_STANDARD.decode(text).map(Bytes::from).map_err(de::Error::custom)
 }
 
 /// RFC 9110, 8.3.1, before the parameters, which are to be printable ASCII.
