@@ -302,7 +302,7 @@ type IncomingBody = http_body_util::combinators::MapErr<Body, fn(skep::body::Bod
 
 /// A request as WASI has it: with an authority.
 fn incoming(request: Mounted, version: &Version) -> Result<http::Request<IncomingBody>, Failure> {
-    let Mounted { mut parts, body, peer, id } = request;
+    let Mounted { mut parts, body, peer, id, .. } = request;
     if version.exports.direct.is_some() {
         parts.headers.insert(FIELD, Sender { id, peer }.value());
     }

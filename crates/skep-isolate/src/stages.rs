@@ -166,8 +166,8 @@ async fn probe(version: &Arc<Version>, options: &Options) -> Result<(), Error> {
     let host = options.hosts.first().map_or("localhost", |host| host.trim_start_matches("*."));
     let request = http::Request::get(options.probe.as_str()).header(HOST, host).body(());
     let request = request.map_err(|error| Error::Invalid(format!("probe = {}: {error}", options.probe)))?;
-    let request =
-        Mounted { parts: request.into_parts().0, body: Body::empty(), peer: skep::Peer::default(), id: 0.into() };
+    let (parts, body, peer) = (request.into_parts().0, Body::empty(), skep::Peer::default());
+    let request = Mounted { parts, body, peer, id: 0.into(), work: None };
     let limit = version.program.limits.time;
     let patience = limit + Duration::from_secs(1);
     let begun = Instant::now();

@@ -4,8 +4,8 @@
 
 use skep::html::Html;
 use skep::mount::{Mount, Mounted, ResponseFuture};
-use skep::sql::{Local, query};
-use skep::{Error, HeaderMap, Method, Response, Result, StatusCode, header, html};
+use skep::sql::query;
+use skep::{Error, HeaderMap, Method, Response, Result, StatusCode, Work, header, html, sql};
 
 use crate::jobs::Jobs;
 use crate::schema::{DEAD, RUNNING, WAITING};
@@ -55,14 +55,21 @@ impl Mount for Page {
     }
 }
 
+/// What it does with the application, which each server names.
+fn work(request: &Mounted) -> Result<&Work> {
+    request.work.as_ref().ok_or_else(|| Error::internal("a page of jobs without an application"))
+}
+
 /// Does what a button says, and shows the page again.
-async fn change(request: Mounted, prefix: &str) -> Result {
+async fn change(mut request: Mounted, prefix: &str) -> Result {
     if !is_own(&request.parts.headers) {
         return Err(Error::forbidden("This form was not sent by its own page."));
     }
-    let Mounted { body, work, .. } = request;
-    let body = body.collect(1024).await.map_err(|_| Error::bad_request("the form cannot be read"))?;
-    let form = String::from_utf8_lossy(&body);
+    let body = std::mem::take(&mut request.body)
+        .collect(1024)
+        .await
+        .map_err(|_| Error::bad_request("the form cannot be read"))?;
+    let (work, form) = (work(&request)?, String::from_utf8_lossy(&body));
     // Names of queues are plain but for a slash.
     let (act, of) = form.split_once('=').map(|(act, of)| (act, of.replace("%2F", "/"))).unwrap_or_default();
     let (db, jobs) = (work.db(), work.state::<Jobs>());
@@ -95,7 +102,8 @@ fn is_own(headers: &HeaderMap) -> bool {
 }
 
 async fn show(request: &Mounted, prefix: &str) -> Result {
-    let (db, jobs) = (request.work.db(), request.work.state::<Jobs>());
+    let work = work(request)?;
+    let (db, jobs) = (work.db(), work.state::<Jobs>());
     let paused: Vec<String> = db.all("select queue from skep_job_pause").await?;
     let count = "select queue, count(case when state = 0 then 1 end), count(case when state = 1 then 1 end),
                  count(case when state = 2 then 1 end) from skep_job group by queue";
@@ -132,7 +140,7 @@ async fn show(request: &Mounted, prefix: &str) -> Result {
     Ok(Response::html(page).with_header(header::CACHE_CONTROL, header::HeaderValue::from_static("private, no-store")))
 }
 
-async fn rows(db: &Local, state: i64) -> Result<Vec<Row>> {
+async fn rows(db: &sql::Local, state: i64) -> Result<Vec<Row>> {
     let text =
         "select id, kind, queue, at, attempt, error, payload from skep_job where state = ? order by at, id limit ?";
     let cells: Vec<Cells> = db.all(query(text, (state, MOST))).await?;

@@ -263,7 +263,8 @@ impl Outbox {
             (_, Self::Missing) => Err(Permanent::mail(MISSING).into()),
             (_, Self::Log) => {
                 let Mail { to, subject, text, attachments, .. } = &mail;
-                let files: String = attachments.iter().map(|file| format!("\nAttachment: {file:?}")).collect();
+                let files = Some(attachments).filter(|files| !files.is_empty());
+                let files = files.map(|files| format!("\nAttachments: {files:?}")).unwrap_or_default();
                 tracing::info!(target: "skep::mail", "a mail to {to}\nSubject: {subject}{files}\n\n{text}");
                 Ok(())
             }

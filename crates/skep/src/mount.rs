@@ -68,8 +68,9 @@ pub struct Mounted {
     pub peer: Peer,
     /// The id in log lines and on error pages.
     pub id: RequestId,
-    /// What it may use of the application: its database, mail, requests to other servers.
-    pub work: Work,
+    /// What it may use of the application: its database, mail, requests to other servers. None of a request that no server made, such as a
+    /// probe.
+    pub work: Option<Work>,
 }
 
 /// Fields that are needed for the response: by an error page, and by compression with its guard against BREACH.
@@ -95,7 +96,7 @@ impl Mounted {
         for (name, value) in taken.headers.iter().filter(|(name, _)| NEEDED.contains(name)) {
             parts.headers.append(name, value.clone());
         }
-        Self { parts: taken, body, peer, id, work }
+        Self { parts: taken, body, peer, id, work: Some(work) }
     }
 }
 

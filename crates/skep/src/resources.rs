@@ -135,6 +135,16 @@ pub(crate) struct ThreadResources {
     cookies: PendingCookies,
 }
 
+/// The resources of a thread, before anything uses them.
+pub(crate) struct Thread(Rc<PerThread>);
+
+impl Thread {
+    /// The resources for one piece of work.
+    pub(crate) fn resources(&self) -> ThreadResources {
+        ThreadResources::of(Rc::clone(&self.0))
+    }
+}
+
 struct PerThread {
     shared: Arc<Resources>,
     db: Option<sql::Local>,
@@ -290,6 +300,11 @@ impl ThreadResources {
             language: Cell::new(None),
             cookies: PendingCookies::default(),
         }
+    }
+
+    /// The thread, for what may need resources later.
+    pub(crate) fn thread(&self) -> Thread {
+        Thread(Rc::clone(&self.thread))
     }
 
     /// The resources for one request.

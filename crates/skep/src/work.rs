@@ -2,12 +2,14 @@
 //!
 //! [`Work`] has what of a request's context does not need a request: database, transaction, mail, requests to other servers.
 
+use std::cell::OnceCell;
+
 use crate::cx::fetch::send;
 use crate::error::Result;
 use crate::fetch::{FetchError, FetchRequest, FetchResponse};
 use crate::mail::{Delivery, Mail};
 use crate::offload::offload;
-use crate::resources::ThreadResources;
+use crate::resources::{Thread, ThreadResources};
 use crate::sql;
 
 /// One piece of work outside of a request, tied to its thread: [`Local::work`](crate::Local::work), and of a
@@ -23,18 +25,24 @@ use crate::sql;
 /// # }
 /// ```
 pub struct Work {
-    resources: ThreadResources,
+    thread: Thread,
+    /// Made by the first who asks: most requests of mounts need none.
+    resources: OnceCell<Box<ThreadResources>>,
 }
 
 impl Work {
     pub(crate) fn new(resources: &ThreadResources) -> Self {
-        Self { resources: resources.for_request() }
+        Self { thread: resources.thread(), resources: OnceCell::new() }
+    }
+
+    fn resources(&self) -> &ThreadResources {
+        self.resources.get_or_init(|| Box::new(self.thread.resources()))
     }
 
     /// True if the application has a database.
     #[must_use]
     pub fn has_database(&self) -> bool {
-        self.resources.has_database()
+        self.resources().has_database()
     }
 
     /// The database.
@@ -43,7 +51,7 @@ impl Work {
     /// If the application has none: [`App::database`](crate::App::database).
     #[must_use]
     pub fn db(&self) -> &sql::Local {
-        self.resources.db()
+        self.resources().db()
     }
 
     /// The transaction of this work, begun by the first call. [`commit`](Self::commit) keeps what it wrote; it is undone if the work
@@ -52,7 +60,7 @@ impl Work {
     /// # Panics
     /// If the application has no database: [`App::database`](crate::App::database).
     pub async fn transaction(&self) -> Result<&sql::Transaction> {
-        let transaction = self.resources.transaction();
+        let transaction = self.resources().transaction();
         transaction.ensure_begun().await?;
         Ok(transaction)
     }
@@ -60,7 +68,7 @@ impl Work {
     /// The transaction, if it is open.
     #[must_use]
     pub fn open_transaction(&self) -> Option<&sql::Transaction> {
-        self.resources.open_transaction()
+        self.resources().open_transaction()
     }
 
     /// Commits the transaction, if it is open.
@@ -84,24 +92,24 @@ impl Work {
     /// If there is none.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> &T {
-        self.resources.shared().value()
+        self.resources().shared().value()
     }
 
     /// Sends a mail. The future completes when a mail server has taken it over, or with the reason why not.
     pub fn send_mail(&self, mail: Mail) -> Delivery {
-        self.resources.shared().send_mail(mail)
+        self.resources().shared().send_mail(mail)
     }
 
     /// Sends a request to another server: see [`Cx::fetch`](crate::Cx::fetch).
     pub async fn fetch(&self, request: impl Into<FetchRequest>) -> Result<FetchResponse, FetchError> {
-        let shared = self.resources.shared();
+        let shared = self.resources().shared();
         let (request, bounds) = request.into().into_http(shared.setup.fetch, None)?;
         send(shared, request, bounds).await
     }
 
     /// Runs work that blocks or computes for long on the thread pool for blocking work: see [`Cx::offload`](crate::Cx::offload).
     pub async fn offload<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-        Ok(offload(&*self.resources.shared().setup.offload, work).await?)
+        Ok(offload(&*self.resources().shared().setup.offload, work).await?)
     }
 }
 

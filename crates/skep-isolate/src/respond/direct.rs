@@ -40,7 +40,7 @@ const MOST_WHOLE: usize = 64 << 10;
 
 /// The request in one buffer, and its body if that is read in pieces.
 fn packed(request: Mounted) -> (Vec<u8>, Option<Body>) {
-    let Mounted { parts, body, peer, id } = request;
+    let Mounted { parts, body, peer, id, .. } = request;
     let mut out = Writer::with_capacity(256 + 48 * parts.headers.len());
     let head = Head {
         id: id.into(),

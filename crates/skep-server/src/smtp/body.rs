@@ -13,18 +13,19 @@ pub(super) fn add(message: MessageBuilder, mail: &Mail) -> Result<Message, Failu
     let files = files.map(|attachment| file(attachment, Attachment::new)).collect::<Result<Vec<_>, _>>()?;
     let text = with_line_ends(&mail.text);
     let Some(html) = &mail.html else {
-        return Ok(match files.is_empty() {
-            true => message.header(ContentType::TEXT_PLAIN).body(text)?,
-            false => message.multipart(with(MultiPart::mixed().singlepart(SinglePart::plain(text)), files))?,
-        });
+        if files.is_empty() {
+            return Ok(message.header(ContentType::TEXT_PLAIN).body(text)?);
+        }
+        return Ok(message.multipart(with(MultiPart::mixed().singlepart(SinglePart::plain(text)), files))?);
     };
     let pictures = mail.attachments.iter().filter(is_shown).map(|picture| file(picture, Attachment::new_inline));
     let pictures = pictures.collect::<Result<Vec<_>, _>>()?;
     let html = SinglePart::html(with_line_ends(html));
     let texts = MultiPart::alternative().singlepart(SinglePart::plain(text));
-    let texts = match pictures.is_empty() {
-        true => texts.singlepart(html),
-        false => texts.multipart(with(MultiPart::related().singlepart(html), pictures)),
+    let texts = if pictures.is_empty() {
+        texts.singlepart(html)
+    } else {
+        texts.multipart(with(MultiPart::related().singlepart(html), pictures))
     };
     let all = if files.is_empty() { texts } else { with(MultiPart::mixed().multipart(texts), files) };
     Ok(message.multipart(all)?)

@@ -40,12 +40,12 @@ where
 {
     // The header fields, which name the nonce, are sent before the pieces are made.
     let nonce = Scope::share().inspect(Scope::draw).unwrap_or_default();
-    let pieces = OwnThread::new(Box::pin(pieces));
-    Body::stream(Pieces { pieces, nonce, log: log::share().unwrap_or_default() })
+    let stream = OwnThread::new(Box::pin(pieces));
+    Body::stream(Pieces { stream, nonce, log: log::share().unwrap_or_default() })
 }
 
 struct Pieces<S> {
-    pieces: OwnThread<Pin<Box<S>>>,
+    stream: OwnThread<Pin<Box<S>>>,
     nonce: Scope,
     log: RequestLog,
 }
@@ -59,10 +59,10 @@ where
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        let Self { pieces, nonce, log } = &mut *self;
-        let Some(pieces) = pieces.get_mut() else { return Poll::Ready(Some(Err(ELSEWHERE.into()))) };
+        let Self { stream, nonce, log } = &mut *self;
+        let Some(stream) = stream.get_mut() else { return Poll::Ready(Some(Err(ELSEWHERE.into()))) };
         loop {
-            return Poll::Ready(match ready!(log.enter(|| nonce.enter(|| pieces.as_mut().poll_next(cx)))) {
+            return Poll::Ready(match ready!(log.enter(|| nonce.enter(|| stream.as_mut().poll_next(cx)))) {
                 // An empty chunk would end a chunked body.
                 Some(Ok(html)) if html.is_empty() => continue,
                 Some(Ok(html)) => Some(Ok(Frame::data(Bytes::from_owner(html.buffer)))),

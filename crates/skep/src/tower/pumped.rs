@@ -53,6 +53,6 @@ impl http_body::Body for Pumped {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.hint.clone()
+        self.hint
     }
 }

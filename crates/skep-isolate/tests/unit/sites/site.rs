@@ -187,7 +187,7 @@ impl Site {
     pub(super) fn unread(&self, path: &str, later: Duration) -> (u32, u32, bool) {
         let Kind::Component(version) = &self.kind else { panic!("a native application has none") };
         let parts = http::Request::get(path).header(HOST, "x").body(()).unwrap().into_parts().0;
-        let request = Mounted { parts, body: Body::empty(), peer: Peer::default(), id: 1.into() };
+        let request = Mounted { parts, body: Body::empty(), peer: Peer::default(), id: 1.into(), work: None };
         let running = || version.counts.running.load(Ordering::Relaxed);
         self.runtime.block_on(async {
             let answer = respond::respond(Arc::clone(version), request).await.unwrap();
@@ -213,7 +213,7 @@ impl Site {
         let response = match &self.kind {
             Kind::Native(local) => local.answer(Request::new(parts, body).with_peer(peer).with_id(id)).await,
             Kind::Component(version) => {
-                let request = Mounted { parts, body, peer, id: id.into() };
+                let request = Mounted { parts, body, peer, id: id.into(), work: None };
                 match respond::respond(Arc::clone(version), request).await {
                     Ok(response) => response,
                     Err(error) => skep::Response::text(error.to_string()).with_status(error.status()),
