@@ -343,7 +343,11 @@ impl App {
     /// Makes the application ready to answer, or says all that keeps it from it.
     pub fn open(self, mut setup: Setup) -> Result<Site, StartError> {
         carry::install(&mut setup);
+        let keeps_nothing = setup.temporary_database;
         let folder = TemporaryFolder::for_data(&mut setup)?;
+        if folder.is_some() && !keeps_nothing {
+            tracing::warn!(target: "skep", "no data directory is named (Setup::data): what is written there, and what is sealed with keys that are drawn, is gone at the end");
+        }
         let (mut site, starts, warnings) = self.put_together(setup)?;
         site.folder = folder;
         // A test is no deployment.

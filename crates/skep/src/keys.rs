@@ -39,7 +39,8 @@ const NONCE_BYTES: usize = 24;
 /// }
 /// ```
 ///
-/// A purpose belongs to one kind of text. Those that begin with `skep` are the framework's.
+/// A purpose belongs to one kind of text. Those of the framework are refused: what begins with `session of`, `form`, `log level`,
+/// `application:` or `skep-`.
 pub struct AppKeys {
     source: Source,
     keys: OnceLock<Keys>,
@@ -109,6 +110,16 @@ impl AppKeys {
 
     /// A text that only [`open`](Self::open) with the same purpose reads; it fits into a cookie. An example is at [`AppKeys`].
     pub fn seal(&self, purpose: &str, text: &[u8]) -> Result<String> {
+        self.seal_own(not_ours(purpose)?, text)
+    }
+
+    /// The text, if it was sealed with one of these keys and for this purpose. An example is at [`AppKeys`].
+    pub fn open(&self, purpose: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
+        self.open_own(not_ours(purpose)?, sealed)
+    }
+
+    /// What [`seal`](Self::seal) does, for purposes of the framework.
+    pub(crate) fn seal_own(&self, purpose: &str, text: &[u8]) -> Result<String> {
         let nonce: [u8; NONCE_BYTES] = random()?;
         let payload = Payload { msg: text, aad: purpose.as_bytes() };
         let sealed = self.keys()?.0[0].encrypt(&XNonce::from(nonce), payload);
@@ -116,8 +127,8 @@ impl AppKeys {
         Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
     }
 
-    /// The text, if it was sealed with one of these keys and for this purpose. An example is at [`AppKeys`].
-    pub fn open(&self, purpose: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
+    /// The text, if it was sealed with one of these keys and for this purpose.
+    pub(crate) fn open_own(&self, purpose: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
         let Ok(bytes) = URL_SAFE_NO_PAD.decode(sealed) else { return Ok(None) };
         let Some((nonce, sealed)) = bytes.split_first_chunk::<NONCE_BYTES>() else { return Ok(None) };
         let (keys, nonce) = (self.keys()?, XNonce::from(*nonce));
@@ -134,7 +145,7 @@ impl AppKeys {
     pub fn digest(&self, purpose: &str, text: &str) -> Result<String> {
         use sha2::{Digest, Sha256};
         let text = Sha256::digest(text);
-        let payload = Payload { msg: &text, aad: purpose.as_bytes() };
+        let payload = Payload { msg: &text, aad: not_ours(purpose)?.as_bytes() };
         // The nonce is always the same, so nothing of what is sealed may be shown but its hash.
         let sealed = self.keys()?.0[0].encrypt(&XNonce::from([0; NONCE_BYTES]), payload);
         let sealed = sealed.map_err(|_| Error::internal("a digest could not be made"))?;
@@ -170,6 +181,19 @@ impl AppKeys {
             #[cfg(target_family = "wasm")]
             Source::Host(None) => return Err(Error::internal(PLAIN)),
         })
+    }
+}
+
+/// How the purposes of the framework begin.
+const OURS: [&str; 5] = ["session of", "form", "log level", "application:", "skep-"];
+
+/// A purpose that is none of the framework's: what is sealed for one cannot pass for the other.
+fn not_ours(purpose: &str) -> Result<&str> {
+    match OURS.iter().find(|ours| purpose.starts_with(**ours)) {
+        None => Ok(purpose),
+        Some(ours) => Err(Error::internal(format!(
+            "{purpose:?} begins with {ours:?}, as what the framework seals; name another purpose"
+        ))),
     }
 }
 
@@ -294,5 +318,19 @@ mod tests {
         let error = keys(FILE).checked_text().unwrap_err().to_string();
         assert!(error.contains("key 1 is not one") && !error.contains("abc123"), "{error}");
         assert!(keys("other").checked_text().is_ok());
+    }
+
+    #[test]
+    fn nothing_is_sealed_for_a_purpose_of_the_framework() {
+        let keys = AppKeys::temporary();
+        let ours =
+            ["session of shop", "form token", "form skep ms POST /", "log level", "application: x", "skep-flash"];
+        for purpose in ours {
+            assert!(keys.seal(purpose, b"x").unwrap_err().to_string().contains("begins with"), "{purpose}");
+            assert!(keys.open(purpose, &keys.seal_own(purpose, b"x").unwrap()).is_err(), "{purpose}");
+            assert!(keys.digest(purpose, "x").is_err(), "{purpose}");
+        }
+        let sealed = keys.seal("shop.secret ada", b"x").unwrap();
+        assert_eq!(keys.open("shop.secret ada", &sealed).unwrap().as_deref(), Some(&b"x"[..]));
     }
 }

@@ -78,12 +78,12 @@ const PURPOSE: &str = "form token";
 
 /// The token that goes with a cookie: another site knows neither.
 pub(crate) fn token(secret: &AppKeys, cookie: &str) -> Result<String> {
-    secret.seal(PURPOSE, cookie.as_bytes())
+    secret.seal_own(PURPOSE, cookie.as_bytes())
 }
 
 /// Refuses a form whose token does not go with the cookie.
 pub(crate) fn check_token(secret: &AppKeys, cookie: Option<&str>, token: Option<&str>) -> Result<()> {
-    let sealed = token.map(|token| secret.open(PURPOSE, token)).transpose()?.flatten();
+    let sealed = token.map(|token| secret.open_own(PURPOSE, token)).transpose()?.flatten();
     if sealed.is_some() && sealed.as_deref() == cookie.map(str::as_bytes) {
         return Ok(());
     }

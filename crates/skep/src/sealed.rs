@@ -22,11 +22,11 @@ impl Resources {
         let expiry = self.setup.clock.now().plus(lasts).millis();
         let mut text = expiry.to_be_bytes().to_vec();
         serde_json::to_writer(&mut text, value)?;
-        self.forms.secret.seal(&own(purpose), &text)
+        self.forms.secret.seal_own(&own(purpose), &text)
     }
 
     pub(crate) fn unseal<T: DeserializeOwned>(&self, purpose: &str, sealed: &str) -> Result<Option<T>> {
-        let Some(text) = self.forms.secret.open(&own(purpose), sealed)? else { return Ok(None) };
+        let Some(text) = self.forms.secret.open_own(&own(purpose), sealed)? else { return Ok(None) };
         let (expiry, value) = text
             .split_first_chunk::<EXPIRY_BYTES>()
             .ok_or_else(|| Error::internal("a sealed value has no time of expiry"))?;
@@ -53,7 +53,7 @@ impl Resources {
     pub(crate) fn raised_level(&self, headers: &HeaderMap) -> Option<Level> {
         let token = header_text(headers, &LOG_HEADER).or_else(|| cookie::find(headers, LOG_COOKIE))?;
         // Keys that cannot be read are reported where something needs them.
-        let text = self.forms.secret.open(LOG_LEVEL, token).ok()??;
+        let text = self.forms.secret.open_own(LOG_LEVEL, token).ok()??;
         let (expiry, level) = text.split_first_chunk::<EXPIRY_BYTES>()?;
         let lasts = self.setup.clock.now().millis() < u64::from_be_bytes(*expiry);
         std::str::from_utf8(level).ok().filter(|_| lasts)?.parse().ok()
@@ -63,7 +63,7 @@ impl Resources {
 pub(crate) fn seal_level(keys: &AppKeys, clock: &Clock, level: Level, lasts: Duration) -> Result<String> {
     let mut text = clock.now().plus(lasts).millis().to_be_bytes().to_vec();
     text.extend_from_slice(level.as_str().as_bytes());
-    keys.seal(LOG_LEVEL, &text)
+    keys.seal_own(LOG_LEVEL, &text)
 }
 
 /// Not one of the purposes that Skep itself seals for.

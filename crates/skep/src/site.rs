@@ -272,7 +272,7 @@ impl Site {
     /// Prepares a fork: reads the keys and detects the processor's cipher instructions once, instead of in each child. An example is at [`close_for_fork`](Self::close_for_fork).
     pub fn warm_up(&self) {
         // A failure is reported on first use.
-        let _ = self.resources.forms.secret.seal("warm up", b"");
+        let _ = self.resources.forms.secret.seal_own("warm up", b"");
     }
 
     /// Closes connections that a forked child must not share: of the database and of caches. Each process reopens its own when

@@ -125,6 +125,18 @@ impl Drop for Counted {
     }
 }
 
+/// A stream that panics.
+#[derive(Service)]
+#[service(GET "/panics")]
+struct Panics;
+
+impl Handle for Panics {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        let pieces = stream::once(async { panic!("on purpose") }).map(|()| Ok::<_, Infallible>("one"));
+        Ok(Response::with_content_type("text/plain", Body::from_stream(pieces)))
+    }
+}
+
 /// A stream that another thread has made.
 #[derive(Service)]
 #[service(GET "/elsewhere")]
@@ -143,7 +155,7 @@ fn app() -> App {
         .state(Arc::new(Written::default()))
         .state(News(watch::Sender::new(0)))
         .state(Counting(watch::Sender::new(0)))
-        .serve(services![Sleep, Broken, Export, Listen, Count, Elsewhere])
+        .serve(services![Sleep, Broken, Export, Listen, Count, Elsewhere, Panics])
 }
 
 fn site(clock: Clock) -> Arc<Site> {
@@ -322,15 +334,35 @@ fn a_stream_of_another_thread_breaks_off() {
     assert!(text.contains("the stream was made on another thread"), "{text}");
 }
 
-/// An application whose bodies another thread reads: they are made by the thread of their handler.
+/// The body of a response to the application under tower, which this thread reads: another one, of the handlers, makes it.
+async fn body_under_tower(service: &mut skep::tower::AppService, path: &str) -> Body {
+    let request = http::Request::get(path).body(Body::empty()).unwrap();
+    tower::Service::call(service, request).await.unwrap().into_body()
+}
+
+fn under_tower(site: &Arc<Site>) -> skep::tower::AppService {
+    let (service, driver) = skep::tower::service(site);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    std::thread::spawn(move || runtime.block_on(driver.run()));
+    service
+}
+
+#[tokio::test]
+async fn under_tower_a_panic_in_a_stream_breaks_off_that_stream_alone() {
+    let site = site(Clock::system());
+    let mut service = under_tower(&site);
+    let mut counts = body_under_tower(&mut service, "/hives/count").await;
+    let broken = body_under_tower(&mut service, "/panics").await.collect(1000).await.unwrap_err();
+    assert!(broken.to_string().contains("panicked"), "{broken}");
+    assert!(http_body_util::BodyExt::frame(&mut counts).await.unwrap().is_ok());
+    assert_eq!(body_under_tower(&mut service, "/sleep").await.collect(1000).await.unwrap(), "slept");
+}
+
 #[tokio::test]
 async fn under_tower_a_stream_reads_the_database_until_its_client_leaves() {
     let site = site(Clock::system());
-    let (mut service, driver) = skep::tower::service(&site);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    std::thread::spawn(move || runtime.block_on(driver.run()));
-    let request = http::Request::get("/hives/count").body(Body::empty()).unwrap();
-    let mut body = tower::Service::call(&mut service, request).await.unwrap().into_body();
+    let mut service = under_tower(&site);
+    let mut body = body_under_tower(&mut service, "/hives/count").await;
     for _ in 0..3 {
         let event = http_body_util::BodyExt::frame(&mut body).await.unwrap().unwrap().into_data().unwrap();
         assert_eq!(event, "data: 0\n\n");

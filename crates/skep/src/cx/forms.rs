@@ -168,7 +168,7 @@ impl<'r> Cx<'r> {
     pub fn flashes(&self) -> &[String] {
         let Some(sealed) = self.cookie(FLASH) else { return &[] };
         self.form_state().flashes.get_or_init(|| {
-            let opened = self.secret().open(FLASH, sealed).unwrap_or_else(|error| {
+            let opened = self.secret().open_own(FLASH, sealed).unwrap_or_else(|error| {
                 tracing::error!(target: "skep::request", id = %self.id, "a flash message cannot be read: {error}");
                 None
             });
@@ -184,7 +184,7 @@ impl<'r> Cx<'r> {
         }
         let flash = form.flash.take();
         if !flash.is_empty() {
-            match self.secret().seal(FLASH, &json(&fitting(flash, MOST_FLASH))) {
+            match self.secret().seal_own(FLASH, &json(&fitting(flash, MOST_FLASH))) {
                 Ok(sealed) => self.set_cookie(&Cookie::new(FLASH, sealed).max_age(FLASH_MAX_AGE)),
                 // What the handler did is not undone for it.
                 Err(error) => {

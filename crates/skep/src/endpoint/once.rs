@@ -22,7 +22,7 @@ fn open<S: Handle>(cx: &Cx<'_>, submission: &Submission) -> Result<Key> {
     let refused = |fault| Err(Error::refused(vec![("".into(), fault)], cx.messages()));
     let Some(cookie) = cx.form_cookie() else { return refused(FieldError::NoCookie) };
     let sent = submission.pairs.get(FIELD).next().unwrap_or_default();
-    let opened = cx.secret().open(&purpose(S::ROUTE), sent)?;
+    let opened = cx.secret().open_own(&purpose(S::ROUTE), sent)?;
     let parts = opened.as_deref().and_then(|text| {
         let (until, rest) = text.split_first_chunk::<8>()?;
         let (id, rest) = rest.split_first_chunk::<16>()?;

@@ -179,7 +179,7 @@ pub(crate) fn token(secret: &AppKeys, ledger: &Ledger, route: &Route, cookie: &s
     let id: [u8; 16] = keys::random()?;
     let until = (now() + lasts).to_be_bytes();
     let text = [&until[..], &id, &ledger.process, cookie.as_bytes()].concat();
-    secret.seal(&purpose(route), &text)
+    secret.seal_own(&purpose(route), &text)
 }
 
 /// With the service's name: several may answer one path.

@@ -3,8 +3,8 @@
 //! elsewhere, a lock, another password.
 //!
 //! To ask takes a context as guards have it, which stays on its thread, and bodies need not. So what asks is kept by
-//! the thread of the request ([`CHECKS`]), and a body knows its number. A body that another thread sends, as behind
-//! [`crate::tower`], cannot ask: events end, so that their page connects again, and other bodies go on.
+//! the thread of the request ([`CHECKS`]), and a body knows its number. Behind [`crate::tower`], too, bodies are made by the thread of
+//! their handler.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -31,7 +31,7 @@ impl Session<'_> {
     pub(super) fn read_sealed(&self) -> Result<LoadState> {
         let nobody = Ok(LoadState::Nobody);
         let Some(cookie) = self.cookie else { return nobody };
-        let Some(text) = self.keys.open(&self.purpose(), cookie)? else { return nobody };
+        let Some(text) = self.keys.open_own(&self.purpose(), cookie)? else { return nobody };
         let Ok(sealed) = serde_json::from_slice::<Sealed>(&text) else { return nobody };
         let (rules, now) = (self.sessions.rules, self.sessions.now().millis());
         let lasts = |since: u64, time: Duration| u128::from(now.saturating_sub(since)) < time.as_millis();
@@ -68,7 +68,7 @@ impl Session<'_> {
 
     fn seal(&self, values: &Values, begun: u64) -> Result<()> {
         let sealed = Sealed { begun, seen: self.sessions.now().millis(), values: values.clone() };
-        let text = self.keys.seal(&self.purpose(), &serde_json::to_vec(&sealed)?)?;
+        let text = self.keys.seal_own(&self.purpose(), &serde_json::to_vec(&sealed)?)?;
         let cookie = self.own_cookie(text);
         let bytes = cookie.header_value(self.is_secure).len();
         if bytes > LARGEST_COOKIE {

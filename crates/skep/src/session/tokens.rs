@@ -16,7 +16,12 @@ const TEXT: &str = "\0token";
 
 impl Sessions {
     fn token_name(&self, name: &str) -> Name {
-        let digest = Sha256::new().chain_update(b"token\0").chain_update(&self.program).chain_update([0]);
+        self.name_of(b"token\0", name)
+    }
+
+    /// An act is no token: who does something with the text of a token has not used it up.
+    fn name_of(&self, kind: &[u8], name: &str) -> Name {
+        let digest = Sha256::new().chain_update(kind).chain_update(&self.program).chain_update([0]);
         digest.chain_update(name).finalize().into()
     }
 
@@ -46,7 +51,7 @@ impl Sessions {
 
     /// True for the first who asks within this time.
     pub(crate) async fn is_first(&self, act: &str, lasts: Duration) -> Result<bool> {
-        let (name, now) = (self.token_name(act), self.now());
+        let (name, now) = (self.name_of(b"act\0", act), self.now());
         self.write(move |cache| async move {
             let (mut is_first, policy) = (false, EntryPolicy::new(lasts));
             let noted = cache.update_with(&name[..], &policy, |old| {

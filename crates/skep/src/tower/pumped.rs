@@ -1,7 +1,7 @@
 //! Bodies that are made on the thread of their handler, and read on another one.
 
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -9,15 +9,21 @@ use futures_channel::{mpsc, oneshot};
 use futures_core::Stream;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
+use skep_units::panic::CatchPanic;
 
 use crate::body::{Body, BodyError};
 use crate::cancel::unless_canceled;
 
 type Piece = Result<Frame<Bytes>, BodyError>;
 
+/// What its reader finds if whoever makes the body is gone before its end.
+const CUT: &str = "the thread that makes this body has ended";
+
 /// The other end of a body.
 struct Pumped {
-    pieces: mpsc::Receiver<Piece>,
+    /// `None` is the end.
+    pieces: mpsc::Receiver<Option<Piece>>,
+    is_over: bool,
     hint: SizeHint,
     /// Dropped with the body, which ends the work.
     _end: oneshot::Receiver<()>,
@@ -28,14 +34,18 @@ pub(super) fn pumped(body: &mut Body) -> impl Future<Output = ()> + use<> {
     let (sender, pieces) = mpsc::channel(0);
     let (end, receiver) = oneshot::channel();
     let hint = http_body::Body::size_hint(body);
-    let source = std::mem::replace(body, Body::stream(Pumped { pieces, hint, _end: receiver }));
+    let source = std::mem::replace(body, Body::stream(Pumped { pieces, is_over: false, hint, _end: receiver }));
     unless_canceled(pump(source, sender), end)
 }
 
-async fn pump(mut source: Body, mut sender: mpsc::Sender<Piece>) {
-    while let Some(piece) = source.frame().await {
+/// Makes the pieces. A panic in one is an error of its body alone.
+async fn pump(mut source: Body, mut sender: mpsc::Sender<Option<Piece>>) {
+    loop {
+        let made = CatchPanic(pin!(source.frame())).await;
+        let piece = made.unwrap_or_else(|panicked| Some(Err(panicked.into())));
+        let is_last = piece.as_ref().is_none_or(Result::is_err);
         let is_sent = poll_fn(|cx| sender.poll_ready(cx)).await.and_then(|()| sender.start_send(piece));
-        if is_sent.is_err() {
+        if is_last || is_sent.is_err() {
             return;
         }
     }
@@ -46,9 +56,13 @@ impl http_body::Body for Pumped {
     type Error = BodyError;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Piece>> {
-        let piece = ready!(Pin::new(&mut self.pieces).poll_next(cx));
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        let piece = ready!(Pin::new(&mut self.pieces).poll_next(cx)).unwrap_or_else(|| Some(Err(CUT.into())));
         // It was of the whole body.
         self.hint = SizeHint::default();
+        self.is_over = piece.as_ref().is_none_or(Result::is_err);
         Poll::Ready(piece)
     }
 

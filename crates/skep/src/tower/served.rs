@@ -38,8 +38,9 @@ struct Job {
 /// # impl Handle for Index { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("hello")) } }
 /// # fn app() -> App { App::new().serve(services![Index]) }
 ///
-/// # let mut setup = skep::Setup::default();
-/// # setup.temporary_database = true;
+/// let mut setup = skep::Setup::default();
+/// setup.data = "data".into(); // without it, nothing is kept
+/// # setup.data = std::path::PathBuf::new();
 /// let site = Arc::new(app().open(setup)?);
 /// let (service, driver) = skep::tower::service(&site);
 /// std::thread::spawn(move || {
