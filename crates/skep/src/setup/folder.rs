@@ -26,9 +26,9 @@ impl TemporaryFolder {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let path = std::env::temp_dir().join(format!("skep-{:016x}", u64::from_ne_bytes(bytes)));
-        let mut builder = std::fs::DirBuilder::new();
+        let builder = &mut std::fs::DirBuilder::new();
         #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);
         builder.create(&path)?;
         Ok(Self(path))
     }
