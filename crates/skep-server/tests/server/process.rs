@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use skep::prelude::*;
 
 use super::support::app;
-use super::{fairness, framing, full_disk, limits, rules};
+use super::{fairness, framing, full_disk, limits, rules, websocket};
 
 const PART: &str = "SERVER_TEST_ARGUMENTS";
 
@@ -44,7 +44,7 @@ fn child_process() {
             .allow_unmounted(rules::SERVICES, "they are another one")
             .allow_unmounted(fairness::SERVICES, "so are these")
             .allow_unmounted(full_disk::SERVICES, "they are an application of their own")
-            .allow_unmounted(services![limits::SessionAndHang], "one test serves it");
+            .allow_unmounted(services![limits::SessionAndHang, websocket::Words], "one test serves each");
         if std::env::var_os(FORGET).is_some() { app } else { app.allow_unmounted(services![Forgotten], "for a test") }
     };
     let server = skep_server::Server::new(app).fix("mpm", "thread");

@@ -55,7 +55,7 @@ const MIGRATIONS: Migrations =
 /// Writes each word that comes, and sends how many there are.
 #[derive(Service)]
 #[service(GET "/echo")]
-struct Words;
+pub(super) struct Words;
 
 impl Handle for Words {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
