@@ -50,6 +50,9 @@ impl Jobs {
                         }
                         None => {
                             site.background()[index - periodic].run(&Place { site: &site, grace });
+                            if site.draining().has_begun() {
+                                return;
+                            }
                             AGAIN
                         }
                     };
