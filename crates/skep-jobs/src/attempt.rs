@@ -8,21 +8,22 @@ use std::time::Duration;
 
 use skep::{Error, Local, Result, Site, Work};
 use skep_units::chain;
-use skep_units::panic::CatchPanic;
+use skep_units::panic::{CatchPanic, catch};
 
 use crate::cx::JobCx;
 use crate::job::{Outcome, millis};
 use crate::jobs::{Jobs, Kind};
 use crate::store::{Claimed, Ended, Fate};
 
+/// Characters of an error that are kept.
+const LONGEST: usize = 10_000;
+
 /// Runs a job that this runner has claimed.
 pub(crate) async fn run(site: &Arc<Site>, local: &Local, runner: i64, claimed: Claimed) -> Ended {
-    let (jobs, work) = (site.state::<Jobs>(), local.work());
-    let fate = match jobs.kinds.get(&*claimed.kind) {
-        Some(kind) => attempt(site, (jobs, kind), &work, (runner, &claimed)).await,
-        None => Fate::Again { at: claimed.at, failed: false, error: None },
-    };
-    work.undo();
+    let mut fate = caught(site, local, runner, &claimed).await;
+    if let Fate::Dead(error) | Fate::Again { error: Some(error), .. } = &mut fate {
+        *error = plain(error);
+    }
     match &fate {
         Fate::Again { error: Some(error), .. } => {
             tracing::warn!(target: "skep::job", kind = claimed.kind, job = claimed.id, attempt = claimed.attempt, "an attempt failed: {error}");
@@ -35,6 +36,25 @@ pub(crate) async fn run(site: &Arc<Site>, local: &Local, runner: i64, claimed: C
     Ended { claimed, fate }
 }
 
+/// As much of a text as is kept, as each database takes it: PostgreSQL has no zeros in texts.
+fn plain(text: &str) -> String {
+    text.chars().take(LONGEST).map(|char| if char == '\0' { char::REPLACEMENT_CHARACTER } else { char }).collect()
+}
+
+/// All that the application wrote panics within, also what is dropped: a panic outside would keep the job's slot for ever.
+async fn caught(site: &Arc<Site>, local: &Local, runner: i64, claimed: &Claimed) -> Fate {
+    let whole = pin!(async {
+        let (jobs, work) = (site.state::<Jobs>(), local.work());
+        let fate = match jobs.kinds.get(&*claimed.kind) {
+            Some(kind) => attempt(site, (jobs, kind), &work, (runner, claimed)).await,
+            None => Fate::Again { at: claimed.at, failed: false, error: None },
+        };
+        work.undo();
+        fate
+    });
+    CatchPanic(whole).await.unwrap_or_else(|panicked| Fate::Dead(panicked.to_string()))
+}
+
 async fn attempt(
     site: &Arc<Site>,
     (jobs, kind): (&Jobs, &Kind),
@@ -42,10 +62,11 @@ async fn attempt(
     (runner, claimed): (i64, &Claimed),
 ) -> Fate {
     let mut cx = JobCx { work, site, claimed, attempts: kind.attempts };
-    let outcome = match (kind.start)(&claimed.payload, &mut cx) {
-        Ok(running) => in_time(kind, running).await,
+    let outcome = match catch(|| (kind.start)(&claimed.payload, &mut cx)) {
+        Ok(Ok(running)) => in_time(kind, running).await,
         // It would be the same at each attempt.
-        Err(error) => return Fate::Dead(format!("its fields cannot be read: {error}")),
+        Ok(Err(error)) => return Fate::Dead(format!("its fields cannot be read: {error}")),
+        Err(panicked) => Err(Error::internal(panicked)),
     };
     let fate = match outcome {
         Ok(Outcome::Done) => finish(jobs, work, runner, claimed, None).await,
@@ -105,5 +126,5 @@ fn failed(jobs: &Jobs, kind: &Kind, claimed: &Claimed, error: &Error) -> Fate {
 fn with_jitter(pause: Duration) -> Duration {
     // The standard library's hasher is seeded from the system's randomness.
     let part = u32::try_from(RandomState::new().hash_one(0) >> 40).unwrap_or_default();
-    pause + pause / 4 * part / (1 << 24)
+    pause.saturating_add((pause / 4).saturating_mul(part) / (1 << 24))
 }

@@ -85,6 +85,9 @@ async fn change(mut request: Mounted, prefix: &str) -> Result {
         _ => return Err(Error::bad_request("the form says nothing that can be done")),
     };
     db.execute(changed.own()).await?;
+    if let Some(notify) = jobs.store().notify() {
+        db.one(notify).await?;
+    }
     jobs.wake.wake();
     Ok(Response::empty(StatusCode::SEE_OTHER).with_header(header::LOCATION, prefix.parse()?))
 }

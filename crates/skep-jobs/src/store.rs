@@ -143,6 +143,12 @@ impl Store {
         own(text, (new.kind, new.queue, new.priority, new.at, new.created, new.payload))
     }
 
+    /// Has PostgreSQL notify those who run jobs, of what is no new job.
+    pub(crate) fn notify(&self) -> Option<Query<'static, String>> {
+        let text = "select cast(pg_notify('skep_job', '') as text)";
+        (self.dialect == Dialect::Postgres).then(|| own(text, ()))
+    }
+
     /// Notes a key. False if it is there and holds.
     pub(crate) async fn take_key(&self, db: &Transaction, key: &str, until: i64, now: i64) -> sql::Result<bool> {
         let text = "insert into skep_job_key (key, until) values (?, ?)
@@ -209,7 +215,7 @@ impl Store {
                 Fate::Again { at, failed, error } => (WAITING, *at, *failed, error.as_deref()),
                 Fate::Dead(error) => (DEAD, claimed.at, true, Some(&**error)),
             };
-            let update = "update skep_job set state = ?, at = ?, attempt = ?, error = ?, runner = null
+            let update = "update skep_job set state = ?, at = ?, attempt = ?, error = ?, runner = null, crashes = 0
                           where id = ? and runner = ? and attempt = ?";
             let attempt = if failed { claimed.attempt } else { claimed.attempt - 1 };
             db.execute(own(update, (state, at, attempt, error, claimed.id, runner, claimed.attempt))).await?;
@@ -225,7 +231,7 @@ impl Store {
 
     /// The same for one that is to go on later.
     pub(crate) async fn snooze(&self, db: &Transaction, runner: i64, claimed: &Claimed, at: i64) -> sql::Result<bool> {
-        let text = "update skep_job set state = 0, at = ?, attempt = attempt - 1, runner = null
+        let text = "update skep_job set state = 0, at = ?, attempt = attempt - 1, runner = null, crashes = 0
                     where id = ? and runner = ? and attempt = ?";
         Ok(db.execute(own(text, (at, claimed.id, runner, claimed.attempt))).await?.rows == 1)
     }
@@ -243,7 +249,8 @@ impl Store {
         Ok(db.execute(own(text, (until, runner))).await?.rows == 1)
     }
 
-    /// Gives back what dead runners have left. A job that was running when its process died for the second time is a dead letter.
+    /// Gives back what dead runners have left. A job that was running when its process died, twice in a row, is a dead
+    /// letter.
     pub(crate) async fn recover(&self, db: &Transaction, runner: i64, now: i64) -> sql::Result<u64> {
         let expired = own("select id from skep_job_runner where until <= ? and id <> ?", (now, runner));
         let mut recovered = 0;

@@ -95,6 +95,40 @@ impl Job for Kill {
     }
 }
 
+/// Ends as no job should: with zeros in its errors, with pauses without an end, with panics outside its future.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Odd {
+    how: String,
+}
+
+/// The one in the queue's only slot is followed by another one.
+pub(crate) const ODD: &str = "insert into skep_job (kind, queue, priority, at, created, attempt, payload) values
+    ('odd', 'odd', 1, 0, 0, 0, '{\"how\":\"fail\"}'), ('odd', 'odd', 1, 0, 0, 0, '{\"how\":\"panic\"}'),
+    ('odd', 'odd', 1, 0, 0, 0, '{\"how\":\"start\"}'), ('odd', 'odd', 1, 0, 0, 0, '{\"how\":\"give up\"}'),
+    ('odd', 'odd', 1, 0, 0, 1, '{\"how\":\"fail\"}')";
+
+impl Job for Odd {
+    const KIND: &'static str = "odd";
+    const QUEUE: &'static str = "odd";
+
+    fn run(self, _cx: &mut JobCx<'_>) -> impl Future<Output = Result<Outcome>> {
+        assert!(self.how != "start", "it does not start");
+        async move {
+            let text = format!("a\0b{}", "x".repeat(20_000));
+            match &*self.how {
+                "fail" => Err(Error::internal(text)),
+                "panic" => panic!("{text}"),
+                _ => Ok(Outcome::GiveUp(text)),
+            }
+        }
+    }
+
+    fn retry_after(attempts: u32) -> Duration {
+        assert!(attempts == 1, "it knows no pause");
+        Duration::MAX
+    }
+}
+
 /// Enqueues a note, and fails after that if it should.
 #[derive(Service)]
 #[service(POST "/notes/{note}")]
@@ -187,6 +221,21 @@ impl Handle for Cancel {
     }
 }
 
+/// A request that takes its time, and notes that it has begun.
+#[derive(Service)]
+#[service(GET "/wait/{millis}")]
+struct Wait {
+    millis: u64,
+}
+
+impl Handle for Wait {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.db().execute("insert into effect (job, note) values (0, 'waits')").await?;
+        tokio::time::sleep(Duration::from_millis(self.millis)).await;
+        Ok(Response::text("waited"))
+    }
+}
+
 /// What a statement of a test gives, a row a line.
 #[derive(Service)]
 #[service(GET "/ask")]
@@ -216,7 +265,8 @@ impl Handle for Change {
 }
 
 pub(crate) fn jobs() -> Jobs {
-    jobs![Note, Slow, Kill].queue("slow", 2).queue("kill", 1).lease(Duration::from_millis(600))
+    let jobs = jobs![Note, Slow, Kill, Odd].queue("slow", 2).queue("kill", 1).queue("odd", 1);
+    jobs.lease(Duration::from_millis(600))
 }
 
 /// The services, without jobs.
@@ -227,6 +277,7 @@ pub(crate) fn bare() -> App {
         EnqueueSlow,
         EnqueueKill,
         Cancel,
+        Wait,
         Ask,
         Change,
     ])

@@ -17,7 +17,7 @@ crate::tests![
     a_form_of_another_site_changes_nothing,
 ];
 
-struct Anybody;
+pub(crate) struct Anybody;
 
 impl Guard for Anybody {
     async fn check(_cx: &mut Cx<'_>) -> Result<Self> {

@@ -6,17 +6,20 @@ use std::time::{Duration, Instant};
 
 use skep::cache::Clock;
 use skep::test::Client;
-use skep::{Secret, Setup};
+use skep::{App, Secret, Setup};
 use skep_cluster::Cluster;
+use skep_jobs::prelude::*;
 use skep_jobs::test::{run_due, run_one};
 
 use crate::application::{app, ask};
+use crate::page::Anybody;
 
 crate::tests![
     on_postgres_a_job_is_undone_with_the_request_that_enqueued_it,
     on_postgres_a_failed_job_is_tried_again_and_is_a_dead_letter_in_the_end,
     on_postgres_a_unique_job_is_enqueued_once_in_its_period,
     on_postgres_no_job_runs_twice_where_many_claim,
+    on_postgres_what_ends_oddly_is_noted,
     on_postgres_a_job_of_a_dead_process_runs_again,
     on_postgres_a_job_starts_with_the_commit,
 ];
@@ -84,6 +87,14 @@ fn on_postgres_no_job_runs_twice_where_many_claim() {
     assert_eq!(ask(&client, "select count(*) || ' ' || count(distinct job) from effect"), "100 100");
 }
 
+fn on_postgres_what_ends_oddly_is_noted() {
+    crate::retries::assert_noted(&client().0);
+}
+
+fn with_page() -> App {
+    app().jobs_page::<Anybody>("/-/jobs")
+}
+
 fn on_postgres_a_job_of_a_dead_process_runs_again() {
     let (client, clock) = client();
     client.post("/notes/a", &[]);
@@ -104,16 +115,26 @@ fn on_postgres_a_job_starts_with_the_commit() {
     let database = ["--set".to_owned(), format!("database={}", cluster.address())];
     let data = [folder.path().display().to_string()];
     let server =
-        skep_server::Server::new(app).allow_unmounted_services().arguments(arguments.chain(data).chain(database));
+        skep_server::Server::new(with_page).allow_unmounted_services().arguments(arguments.chain(data).chain(database));
     let running = server.start().unwrap();
     let mut setup = Setup::default();
     setup.data = folder.path().join("other");
     setup.database = Some(Secret::new(cluster.address().clone()));
     // Another process, but for its place.
-    let client = Client::with_setup(app(), setup);
-    for number in 1..=3 {
+    let client = Client::with_setup(with_page(), setup);
+    for number in 1..=4 {
         let start = Instant::now();
+        // The last one by the button of the page, and of another process too.
+        let is_paused = number == 4;
+        if is_paused {
+            client.post("/-/jobs", &[("pause", "default")]);
+        }
         client.post("/notes/a", &[]);
+        if is_paused {
+            thread::sleep(Duration::from_millis(300));
+            assert_eq!(ask(&client, "select cast(count(*) as text) from effect"), "3");
+            client.post("/-/jobs", &[("resume", "default")]);
+        }
         while ask(&client, "select cast(count(*) as text) from effect") != number.to_string() {
             assert!(start.elapsed() < Duration::from_secs(10), "the runner was not notified");
             thread::sleep(Duration::from_millis(5));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use skep_jobs::test::{run_due, run_one};
 
-use crate::application::{app, ask, change, client, notes};
+use crate::application::{ODD, app, ask, change, client, notes};
 
 crate::tests![
     what_a_failed_attempt_wrote_is_undone,
@@ -15,7 +15,9 @@ crate::tests![
     a_job_that_gives_up_is_a_dead_letter_at_once,
     a_snoozed_job_keeps_what_it_wrote_and_its_attempts,
     fields_that_cannot_be_read_are_a_dead_letter_at_once,
+    what_ends_oddly_is_noted,
     a_job_of_a_dead_process_runs_again_and_a_second_death_is_the_last,
+    an_attempt_that_ends_forgives_a_death_before,
     a_job_that_others_have_taken_over_has_no_effect,
 ];
 
@@ -97,6 +99,22 @@ fn fields_that_cannot_be_read_are_a_dead_letter_at_once() {
     assert!(ran.is_dead() && ran.error.as_deref().is_some_and(|error| error.contains("missing field")), "{ran:?}");
 }
 
+fn what_ends_oddly_is_noted() {
+    assert_noted(&client(app()).0);
+}
+
+/// Errors with zeros and of any length, pauses without an end, panics that are not the future's.
+pub(crate) fn assert_noted(client: &skep::test::Client) {
+    change(client, ODD);
+    assert_eq!(run_due(client).len(), 5);
+    let text = "case when length(error) = 10000 then substr(error, 1, 3) else error end";
+    let rows = ask(client, &format!("select state || ' ' || {text} from skep_job order by id"));
+    let [fail, panic, start, give_up, pause] = rows.lines().collect::<Vec<_>>()[..] else { panic!("{rows}") };
+    assert_eq!((fail, panic, give_up), ("0 a\u{fffd}b", "0 pan", "2 a\u{fffd}b"));
+    assert!(start.starts_with("0 ") && rows.contains("it does not start"), "{rows}");
+    assert!(pause.starts_with("2 ") && rows.contains("it knows no pause"), "{rows}");
+}
+
 /// Claims all that is due for a runner whose lease ends in half a minute.
 fn claim_as(client: &skep::test::Client, runner: i64) {
     change(client, &format!("update skep_job set state = 1, runner = {runner}, attempt = attempt + 1"));
@@ -112,12 +130,27 @@ fn a_job_of_a_dead_process_runs_again_and_a_second_death_is_the_last() {
     clock.advance(Duration::from_secs(29));
     assert_eq!(run_one(&client), None);
     clock.advance(Duration::from_secs(2));
-    assert_eq!(run_one(&client).unwrap().attempt, 2);
+    // It is given back, and does not run.
+    change(&client, "insert into skep_job_pause (queue) values ('default')");
+    assert_eq!(run_one(&client), None);
+    change(&client, "delete from skep_job_pause");
     claim_as(&client, 8);
     clock.advance(Duration::from_hours(1));
     assert_eq!(run_one(&client), None);
     let row = ask(&client, "select state || ' ' || error from skep_job");
     assert!(row.starts_with("2 ") && row.contains("process died"), "{row}");
+}
+
+fn an_attempt_that_ends_forgives_a_death_before() {
+    for note in ["fail", "snooze"] {
+        let (client, clock) = client(app());
+        client.post(&format!("/notes/{note}"), &[]);
+        for runner in 1..=4 {
+            claim_as(&client, runner);
+            clock.advance(Duration::from_hours(8));
+            assert!(!run_one(&client).unwrap().is_dead(), "{note}, death {runner}");
+        }
+    }
 }
 
 fn a_job_that_others_have_taken_over_has_no_effect() {
