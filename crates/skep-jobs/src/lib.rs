@@ -56,7 +56,6 @@
 //!
 //! Start reading at `runner.rs`, which claims jobs and runs them; `store.rs` has all statements.
 
-// The documentation's examples name this crate as an application does.
 #![cfg_attr(target_family = "wasm", allow(dead_code, reason = "a component has no runner"))]
 #![allow(clippy::missing_panics_doc, reason = "what is missing is a fault in the application, as `Cx::state` says")]
 

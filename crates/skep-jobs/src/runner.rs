@@ -18,6 +18,7 @@ use skep::{Local, Result, Site, Work};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::timeout_at;
 
 use crate::attempt;
 use crate::job::millis;
@@ -47,7 +48,10 @@ pub(crate) fn run(site: &Arc<Site>, grace: Duration) -> Result<()> {
         runner.serve().await;
         jobs.wake.mute();
         listening.abort();
-        runner.end(grace).await
+        let ended = runner.end(grace).await;
+        // Others that have begun to look meanwhile have not seen what is given back.
+        jobs.wake.wake();
+        ended
     })
 }
 
@@ -92,7 +96,8 @@ impl Runner {
         let (local, (sender, results)) = (site.local(), mpsc::unbounded_channel());
         Self {
             site: Arc::clone(site),
-            work: local.work(),
+            // Jobs hold connections of their thread for as long as they like.
+            work: site.local().work(),
             local,
             id: new_runner(site.state::<Jobs>().now()),
             running: HashMap::new(),
@@ -112,7 +117,7 @@ impl Runner {
 
     /// Claims and runs jobs until the server drains.
     async fn serve(&mut self) {
-        loop {
+        while !self.site.draining().has_begun() {
             let wait = match self.turn(true).await {
                 Ok(wait) => wait,
                 Err(error) => {
@@ -139,41 +144,39 @@ impl Runner {
             self.jobs().store().release(&db, self.id, known).await?;
         }
         self.jobs().store().settle(&db, self.id, &self.ended).await?;
-        let is_ours = self.keep_lease(&db, now).await?;
-        let claimed = if claims && is_ours { self.claim(&db, now).await? } else { Vec::new() };
+        let (is_ours, renew) = self.keep_lease(&db, now).await?;
+        let claimed = if claims && is_ours { self.claim(&db, now, renew.is_some()).await? } else { Vec::new() };
         let renews = (!claimed.is_empty()).then(|| Instant::now() + self.jobs().lease / 3);
         db.commit().await?;
-        self.in_doubt = false;
+        self.in_doubt = !is_ours;
+        self.renew = renew.or(renews);
         self.ended.clear();
         if !is_ours {
             tracing::error!(target: "skep::job", "this process was so late that its jobs were given to others");
             self.running.drain().for_each(|(_, (_, task))| task.abort());
-            self.renew = None;
+            // What nobody has taken yet is given back at once.
+            self.prepare = 0;
+            return Ok(Duration::ZERO);
         }
-        self.renew = self.renew.or(renews);
         for job in claimed {
             self.begin(job);
         }
         self.next(now).await
     }
 
-    /// Keeps the lease while there are jobs. False if it was lost.
-    async fn keep_lease(&mut self, db: &Transaction, now: i64) -> Result<bool> {
-        let Some(renew) = self.renew else { return Ok(true) };
-        if self.running.is_empty() {
-            // It ends by itself, unless there is a job before.
-            self.renew = None;
-            return Ok(true);
-        }
+    /// Keeps the lease while there are jobs: false if it was lost, and when it is to be renewed once this is committed.
+    async fn keep_lease(&self, db: &Transaction, now: i64) -> Result<(bool, Option<Instant>)> {
+        // Without a job, it ends by itself.
+        let Some(renew) = self.renew.filter(|_| !self.running.is_empty()) else { return Ok((true, None)) };
         if Instant::now() < renew {
-            return Ok(true);
+            return Ok((true, Some(renew)));
         }
-        let lease = self.jobs().lease;
-        self.renew = Some(Instant::now() + lease / 3);
-        Ok(self.jobs().store().renew(db, self.id, now.saturating_add(millis(lease))).await?)
+        let (lease, renew) = (self.jobs().lease, Instant::now() + self.jobs().lease / 3);
+        let is_ours = self.jobs().store().renew(db, self.id, now.saturating_add(millis(lease))).await?;
+        Ok((is_ours, is_ours.then_some(renew)))
     }
 
-    async fn claim(&mut self, db: &Transaction, now: i64) -> Result<Vec<Claimed>> {
+    async fn claim(&mut self, db: &Transaction, now: i64, has_lease: bool) -> Result<Vec<Claimed>> {
         if now >= self.prepare {
             prepare(db, self.jobs(), self.id, now).await?;
         }
@@ -186,7 +189,7 @@ impl Runner {
         for (queue, free) in self.free_slots() {
             claimed.extend(self.jobs().store().claim(db, (queue, free), self.id, now).await?);
         }
-        if !claimed.is_empty() && self.renew.is_none() {
+        if !claimed.is_empty() && !has_lease {
             let until = now.saturating_add(millis(self.jobs().lease));
             self.jobs().store().lease(db, self.id, until).await?;
         }
@@ -257,21 +260,30 @@ impl Runner {
     async fn end(&mut self, grace: Duration) -> Result<()> {
         // Something is left for giving back.
         let until = Instant::now() + grace.saturating_sub((grace / 4).min(Duration::from_secs(1)));
+        let mut next = self.renew.unwrap_or(until);
         while !self.running.is_empty() && Instant::now() < until {
-            let left = until.saturating_duration_since(Instant::now());
-            if let Ok(Some(ended)) = tokio::time::timeout(left, self.results.recv()).await {
+            if let Ok(Some(ended)) = timeout_at(next.min(until).into(), self.results.recv()).await {
                 self.note(ended);
-                if let Err(error) = self.turn(false).await {
-                    tracing::warn!(target: "skep::job", "what a job has come to is noted at the end: {error}");
-                }
             }
+            // A job that is cut off may hold what this waits for.
+            next = match timeout_at(until.into(), self.turn(false)).await {
+                Ok(Ok(_)) => self.renew.unwrap_or(until),
+                Ok(Err(error)) => {
+                    tracing::warn!(target: "skep::job", "what a job has come to is noted later: {error}");
+                    Instant::now() + PAUSE
+                }
+                Err(_) => until,
+            };
         }
-        let cut_off = self.running.len();
-        for (_, (_, task)) in self.running.drain() {
-            task.abort();
+        self.running.values().for_each(|(_, task)| task.abort());
+        for (_, task) in self.running.values_mut() {
             // It ends with its transaction, which others wait for.
             _ = task.await;
         }
+        while let Ok(ended) = self.results.try_recv() {
+            self.note(ended);
+        }
+        let cut_off = self.running.drain().count();
         if cut_off > 0 {
             tracing::warn!(target: "skep::job", "{cut_off} jobs were cut off by the end of the server, and will be run again");
         }
@@ -279,6 +291,9 @@ impl Runner {
         self.jobs().store().settle(&db, self.id, &self.ended).await?;
         self.jobs().store().release(&db, self.id, std::iter::empty()).await?;
         self.jobs().store().end_lease(&db, self.id).await?;
+        if let Some(notify) = self.jobs().store().notify() {
+            db.one(notify).await?;
+        }
         Ok(db.commit().await?)
     }
 }

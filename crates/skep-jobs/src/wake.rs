@@ -78,8 +78,15 @@ mod native {
             inotify::add_watch(&changes, path, inotify::WatchFlags::MODIFY)?;
             let wake = Arc::clone(self);
             let hear = move || {
-                while rustix::io::read(&changes, &mut [0; 1024]).is_ok() && wake.is_heard.load(Ordering::Relaxed) {
-                    wake.notify.notify_one();
+                loop {
+                    match rustix::io::retry_on_intr(|| rustix::io::read(&changes, &mut [0; 1024])) {
+                        Ok(_) if wake.is_heard.load(Ordering::Relaxed) => wake.notify.notify_one(),
+                        Ok(_) => return,
+                        Err(error) => {
+                            tracing::warn!(target: "skep::job", %error, "jobs of other processes are looked for once a minute only");
+                            return;
+                        }
+                    }
                 }
             };
             thread::Builder::new().name("jobs wake".into()).spawn(hear).map(drop)

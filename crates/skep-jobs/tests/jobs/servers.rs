@@ -5,14 +5,17 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::application::encoded;
+use crate::application::{ODD, app, ask, encoded};
 use rustix::process::Signal;
+use skep::Setup;
+use skep::test::Client;
 use skep_drill::{Server, Subject, descendants, folder, kill};
 
 crate::tests![
     a_job_starts_with_the_commit,
     a_job_of_another_process_starts_with_the_commit,
     a_queue_runs_as_many_jobs_at_once_as_it_has_slots,
+    no_end_of_a_job_keeps_its_slot,
     a_job_whose_process_is_killed_has_its_effect_once,
     a_job_that_kills_its_process_twice_is_a_dead_letter,
     jobs_under_a_killer_have_their_effect_exactly_once,
@@ -103,6 +106,14 @@ fn a_queue_runs_as_many_jobs_at_once_as_it_has_slots() {
     assert_eq!(server.ask(most).trim(), "2");
 }
 
+/// Their queue has one.
+fn no_end_of_a_job_keeps_its_slot() {
+    let mut server = Running::start(&[]);
+    server.post(&format!("/change?sql={}", encoded(ODD)));
+    server.post("/notes/look");
+    server.wait_until("all have ended", |server| server.count("skep_job where state <> 1 and error is not null") == 5);
+}
+
 fn a_job_whose_process_is_killed_has_its_effect_once() {
     let mut server = Running::start(&[]);
     server.post("/kill/false");
@@ -145,17 +156,20 @@ fn jobs_under_a_killer_have_their_effect_exactly_once() {
 fn a_job_that_runs_when_the_server_ends_is_finished() {
     let place = folder().unwrap();
     let mut server = Running::start_in(place.clone(), &[]);
-    server.post("/slow/700");
-    server.wait_until("it runs", |server| server.count("run") == 1);
-    // None of these begins any more.
-    for _ in 0..3 {
+    // The slots are taken, so none of the others begins before the end, nor while a request makes the server wait.
+    for _ in 0..5 {
         server.post("/slow/700");
     }
+    let mut request = TcpStream::connect(&server.0.address).unwrap();
+    request.write_all(format!("GET /wait/2500 HTTP/1.1\r\nHost: {}\r\n\r\n", server.0.address).as_bytes()).unwrap();
+    server.wait_until("they run", |server| server.count("run") == 2 && server.count("effect") == 1);
     server.0.signal(Signal::TERM);
     assert!(server.0.wait().unwrap().success());
-    let server = Running::start_in(place, &[]);
-    assert!(server.count("run where ended is not null") >= 1, "{}", server.ask("select job || ' ' || began from run"));
-    assert_eq!(server.count("skep_job where crashes > 0"), 0);
+    let mut setup = Setup::default();
+    setup.data = place.join("data");
+    let after = Client::with_setup(app(), setup);
+    assert_eq!(ask(&after, "select count(*) || ' ' || count(ended) from run"), "2 2");
+    assert_eq!(ask(&after, "select count(*) || ' ' || sum(state + attempt + crashes) from skep_job"), "3 0");
 }
 
 fn a_job_that_takes_longer_than_the_server_waits_runs_again() {
@@ -174,9 +188,12 @@ fn a_job_that_takes_longer_than_the_server_waits_runs_again() {
 
 fn a_new_version_goes_on_with_the_jobs() {
     let mut server = Running::start(&[]);
-    for _ in 0..8 {
+    // Longer than its lease.
+    server.post("/slow/2000");
+    for _ in 0..7 {
         server.post("/slow/200");
     }
+    server.wait_until("it runs", |server| server.count("run") > 0);
     server.0.signal(Signal::HUP);
     server.wait_until("all are done", |server| server.count("skep_job") == 0);
     assert_eq!(server.count("run where ended is not null"), 8);
