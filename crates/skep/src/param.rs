@@ -183,6 +183,8 @@ impl<T: Param> Field for Vec<T> {
 #[derive(Clone, Copy, Debug)]
 pub struct OfferInfo {
     pub(crate) id: TypeId,
+    /// A value as an error may repeat it: not if it is a secret.
+    pub(crate) quoted: fn(&str) -> String,
     pub(crate) load: &'static (dyn Any + Send + Sync),
 }
 

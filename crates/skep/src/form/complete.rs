@@ -9,7 +9,7 @@ use crate::const_text::{ConstText, is_same};
 use crate::service::Service;
 
 /// Stops the compiler if a field that is required is neither `given` nor sent by a control that the author wrote `by_hand`; `sometimes`
-/// are fields with a control in some branch or loop only. Only the code that `html!` makes calls it.
+/// are fields with a control that is not always sent. Only the code that `html!` makes calls it.
 ///
 /// What is given and no field was misspelt. That rustc says itself, and nothing is missed besides.
 #[doc(hidden)]
@@ -31,7 +31,8 @@ pub const fn complete(service: &str, fields: &[FieldInfo], given: &[&str], by_ha
         let mut column = 0;
         while column < field.group.len() {
             let (list, column_name) = (field.name, field.group[column].name);
-            let is_there = !has_rows(given, list) || is_column(given, list, column_name);
+            let names = if has_rows(given, list) { given } else { sometimes };
+            let is_there = !has_rows(names, list) || is_column(names, list, column_name);
             assert!(is_there || !field.group[column].required, "{}", missing_column(service, list, column_name).text());
             column += 1;
         }
@@ -63,8 +64,8 @@ const fn missing_sometimes(service: &str, name: &str) -> ConstText {
         name,
         "`, which `",
         service,
-        "` requires, in one branch or a loop only: without it, no submission is accepted; add one in the other branches (`@else`), or \
-         make the field an `Option`",
+        "` requires, and does not always send it: it is in one branch, a loop or a `template`, or sends nothing (`disabled`, \
+         `form=\"...\"`, `type=\"button\"`); add one in the other branches (`@else`), or make the field an `Option`",
     ])
 }
 

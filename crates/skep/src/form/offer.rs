@@ -19,7 +19,7 @@ use super::look::{self, FitsDatalist};
 use super::offered::{Entry, Labels, ListedOption, Offers};
 use crate::cx::Cx;
 use crate::error::Result;
-use crate::param::{OfferInfo, Param};
+use crate::param::{OfferInfo, Param, quoted_value};
 use crate::service::Service;
 use crate::sql::{Element, FromValue, ToValue, Unfit, Value};
 use crate::validation::FieldError;
@@ -85,6 +85,9 @@ use crate::validation::FieldError;
 /// # Whose rows
 /// `offered` runs after the guards of the service, and may ask one itself: `let user = User::check(cx).await?;`. Of its value a
 /// [`Scope`](crate::guard::Scope) is made, so that a user is offered their own rows, and picks no others.
+///
+/// Offer what is stored, too, such as a trainer who retired since (`where retired = 0 or id = ?`): a value that is no longer offered is
+/// shown as none.
 ///
 /// One request asks for each list once, however many fields are chosen from it.
 #[diagnostic::on_unimplemented(
@@ -188,13 +191,15 @@ pub struct OneOf<O: Offer>(pub O::Value);
 
 impl<O: Offer> Param for OneOf<O> {
     const IS_SECRET: bool = O::Value::IS_SECRET;
-    const OFFER: Option<OfferInfo> = Some(OfferInfo { id: TypeId::of::<O>(), load: &Load(load::<O>) });
+    const OFFER: Option<OfferInfo> =
+        Some(OfferInfo { id: TypeId::of::<O>(), quoted: quoted_value::<O::Value>, load: &Load(load::<O>) });
 
     fn expected() -> Cow<'static, str> {
         O::Value::expected()
     }
+    /// An empty text is what is sent for none, whatever the type: nobody checks whether it is offered.
     fn parse(text: &str) -> Option<Self> {
-        O::Value::parse(text).map(Self)
+        if text.is_empty() { None } else { O::Value::parse(text).map(Self) }
     }
     fn write(&self, out: &mut String) {
         self.0.write(out);
@@ -228,7 +233,8 @@ fn load<'c, O: Offer>(cx: &'c mut Cx<'_>) -> Loading<'c> {
 /// Asks for all lists that these fields are chosen from.
 pub(crate) async fn load_offers(offers: &Offers, cx: &mut Cx<'_>, fields: &[FieldInfo]) -> Result<()> {
     for field in fields {
-        for OfferInfo { id, load } in field.offer.iter().chain(field.group.iter().filter_map(|one| one.offer.as_ref()))
+        for OfferInfo { id, load, .. } in
+            field.offer.iter().chain(field.group.iter().filter_map(|one| one.offer.as_ref()))
         {
             if !offers.0.borrow().contains_key(id) {
                 let Load(load) = load.downcast_ref().expect("`OneOf` has put it there");

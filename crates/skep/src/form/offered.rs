@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::info::FieldInfo;
 use crate::error::{Error, Result};
-use crate::param::{OfferInfo, Pairs, quoted_value};
+use crate::param::{OfferInfo, Pairs};
 
 /// An option with texts of its own.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Offers {
             let Some(offer) = field.offer else { continue };
             let mut given = query.get(field.name).filter(|text| !text.is_empty());
             if let Some(text) = given.find(|text| self.label(offer, text).is_none()) {
-                let text = quoted_value::<String>(text);
+                let text = (offer.quoted)(text);
                 return Err(Error::bad_request(format!("{}: {text} is not offered here", field.name)));
             }
         }

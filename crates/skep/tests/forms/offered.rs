@@ -1,5 +1,6 @@
 //! Choices from rows: what is shown, what stays, and what is refused.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
@@ -52,6 +53,60 @@ impl Offer for Rooms {
             ("Attic", "loft", "Loft & roof"),
         ];
         Ok(rooms.map(|(group, key, label)| (group, Slug::of(key), label)).into_iter().collect())
+    }
+}
+
+/// Its values are any text, and secret.
+#[derive(Debug, PartialEq)]
+struct Code(String);
+
+impl Param for Code {
+    const IS_SECRET: bool = true;
+
+    fn expected() -> Cow<'static, str> {
+        "a code".into()
+    }
+    fn parse(text: &str) -> Option<Self> {
+        Some(Self(text.to_owned()))
+    }
+    fn write(&self, out: &mut String) {
+        out.push_str(&self.0);
+    }
+}
+
+struct Codes;
+
+impl Offer for Codes {
+    type Value = Code;
+
+    async fn offered(_cx: &mut Cx<'_>) -> Result<Offered<Self>> {
+        Ok([(Code("red".to_owned()), "Red")].into_iter().collect())
+    }
+}
+
+struct Teams;
+
+impl Offer for Teams {
+    type Value = String;
+
+    async fn offered(_cx: &mut Cx<'_>) -> Result<Offered<Self>> {
+        Ok([("red".to_owned(), "Red")].into_iter().collect())
+    }
+}
+
+/// Filters of texts, of which an empty one would be a value.
+#[derive(Debug, Service)]
+#[service(GET "/teams")]
+struct Search {
+    team: OneOf<Teams>,
+    others: Vec<OneOf<Teams>>,
+    spare: Option<OneOf<Teams>>,
+    code: Option<OneOf<Codes>>,
+}
+
+impl Handle for Search {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(format!("{self:?}")))
     }
 }
 
@@ -138,7 +193,7 @@ impl Handle for Find {
 
 fn client() -> Client {
     let hives = Hives(vec![("ann", 1, "Oak"), ("ann", 2, "Beech"), ("bob", 3, "Birch")]);
-    Client::new(App::new().serve(services![Page, Plan, Find]).state(hives).state(Asked(Mutex::new(0))))
+    Client::new(App::new().serve(services![Page, Plan, Find, Search]).state(hives).state(Asked(Mutex::new(0))))
 }
 
 const GOOD: [(&str, &str); 3] = [("version", "1"), ("hive", "1"), ("room", "hall")];
@@ -230,4 +285,26 @@ fn a_query_is_chosen_from_the_list_too() {
     let client = client();
     assert!(client.get("/find?hive=1").text().contains("<option value=\"1\" selected>Oak</option>"));
     assert_eq!([client.get("/find?hive=3").status(), client.get("/find?hive=").status()], [400, 200]);
+}
+
+#[test]
+fn an_empty_text_is_never_a_choice_in_a_query() {
+    let client = client();
+    let page = client.get("/teams?team=red&others=red&spare=");
+    assert!(page.text().contains("\"red\", others: [\"red\"], spare: None"), "{}", page.text());
+    for query in ["team=", "team=red&others=", "team=red&others=red&others=", "team=blue"] {
+        assert_eq!(client.get(&format!("/teams?{query}")).status(), 400, "{query}");
+    }
+}
+
+#[test]
+fn a_secret_that_is_not_offered_is_not_repeated() {
+    let refused = client().get("/teams?team=red&code=hidden");
+    assert_eq!(refused.status(), 400);
+    assert!(
+        refused.text().contains("code: this is not offered here") && !refused.text().contains("hidden"),
+        "{}",
+        refused.text()
+    );
+    assert!(client().get("/teams?team=blue").text().contains("is not offered here"));
 }

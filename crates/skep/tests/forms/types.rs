@@ -140,7 +140,7 @@ fn the_panic_names_the_control_that_a_form_leaves_out() {
 
 #[test]
 #[should_panic(
-    expected = "this form has a control for `author`, which `Comment` requires, in one branch or a loop only"
+    expected = "this form has a control for `author`, which `Comment` requires, and does not always send it"
 )]
 fn the_panic_says_that_a_branch_has_the_control() {
     complete("Comment", FIELDS, &["site"], &[], &["author"]);

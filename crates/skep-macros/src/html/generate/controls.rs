@@ -189,7 +189,8 @@ struct Literal {
 
 /// The statements before a form with controls of fields.
 fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStream> {
-    let Body::Nodes(nodes, _) = &mut element.body else { return None };
+    let mut nothing = Vec::new();
+    let nodes = if let Body::Nodes(nodes, _) = &mut element.body { nodes } else { &mut nothing };
     let splice = element.attributes.iter_mut().find_map(|attribute| match attribute {
         Attribute::Splice(splice) => Some(splice),
         _ => None,
@@ -250,18 +251,16 @@ fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, path: &mut Path, found: 
             Node::Text(_) | Node::Let(_) | Node::Splice(_) => {}
             Node::Fields(fields, _) => *node = Node::Let(declared(fields, literal, path, found)),
             Node::Element(element) => {
+                let (before, sends_nothing) = (path.sent.len(), sends_nothing(element));
                 of_element(element, literal, path, found);
                 let holds_text = names::content_context(&element.name.text) != names::OutputContext::Text;
-                let is_template = element.is(&["template"]);
                 if let Body::Nodes(nodes, _) = &mut element.body
                     && !holds_text
                 {
-                    let before = path.sent.clone();
                     inside(nodes, literal, path, found);
-                    if is_template {
-                        // What is in a template is not sent.
-                        path.sent = before;
-                    }
+                }
+                if sends_nothing {
+                    path.sent.truncate(before);
                 }
             }
             Node::Block(nodes) => inside(nodes, literal, path, found),
@@ -277,6 +276,23 @@ fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, path: &mut Path, found: 
             }
         }
     }
+}
+
+/// Does a browser send nothing of this element with the form? What a condition disables counts as sent.
+fn sends_nothing(element: &Element) -> bool {
+    let is_control = element.is(&["input", "select", "textarea", "button"]);
+    let never = |attribute: &Attribute| {
+        let Attribute::Named { name, value } = attribute else { return false };
+        match &*name.text.to_ascii_lowercase() {
+            "disabled" => matches!(value, Value::None) && (is_control || element.is(&["fieldset"])),
+            "form" => matches!(value, Value::Nodes(_)) && is_control,
+            "type" if element.is(&["input", "button"]) => {
+                text(value).is_some_and(|kind| ["button", "reset"].iter().any(|one| kind.eq_ignore_ascii_case(one)))
+            }
+            _ => false,
+        }
+    };
+    element.is(&["template"]) || element.attributes.iter().any(never)
 }
 
 /// The statements of `@fields(...)`: the fields exist, and the form expects their controls.
@@ -346,7 +362,8 @@ fn other_control(element: &Element, path: &mut Path, found: &mut Vec<Diagnostic>
                 Some(field) => count(&field, By::Control, splice.span, path, found),
                 None => {}
             },
-            Attribute::Named { name, value } if name.text == "name" => {
+            // A fieldset has a name for scripts only.
+            Attribute::Named { name, value } if name.text == "name" && !element.is(&["fieldset"]) => {
                 path.sent.extend(text(value).map(|name| path::Sent { name, by: By::Hand }));
             }
             _ => {}

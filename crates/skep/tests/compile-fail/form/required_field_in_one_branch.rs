@@ -99,4 +99,19 @@ fn row(cx: &Cx<'_>) -> Html {
     }
 }
 
+fn row_in_a_branch(cx: &Cx<'_>, is_open: bool) -> Html {
+    let form = Order::form(cx);
+    html! {
+        form (form) {
+            input (Order::name);
+            select (Order::size);
+            @if is_open {
+                @for row in form.rows(Order::lines, 2) {
+                    input (Order::lines.row(row, Line::product));
+                }
+            }
+        }
+    }
+}
+
 fn main() {}

@@ -28,4 +28,8 @@ fn page(cx: &Cx<'_>) -> Html {
     }
 }
 
+fn without_a_body(cx: &Cx<'_>) -> Html {
+    html! { form (Comment::form(cx)); }
+}
+
 fn main() {}
