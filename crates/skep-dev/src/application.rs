@@ -69,6 +69,9 @@ impl Application {
 
     /// Has it read its settings again.
     pub(crate) async fn load(&mut self) -> Result<(), String> {
+        if self.running.as_mut().is_some_and(|running| matches!(running.child.try_wait(), Ok(Some(_)))) {
+            self.forget();
+        }
         let loaded = if self.runs() { self.swap().await } else { self.start().await };
         match loaded {
             Ok(()) => Ok(()),

@@ -31,7 +31,9 @@ const PATIENCE: Duration = Duration::from_millis(300);
 struct Work {
     package: Package,
     sources: Sources,
-    changes: UnboundedReceiver<Seen>,
+    changes: Changes,
+    /// A change ended the compiler before: what a build itself writes must not end it for ever.
+    was_cut: bool,
     application: Application,
     /// What was built last does not run.
     is_behind: bool,
@@ -58,7 +60,8 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
     if options.open {
         open(listen);
     }
-    let mut work = Work { package, sources, changes, application, is_behind: false, news };
+    let mut work =
+        Work { package, sources, changes: Changes::new(changes), was_cut: false, application, is_behind: false, news };
     let done = tokio::select! {
         done = work.repeat() => done,
         () = interrupted() => Ok(()),
@@ -97,7 +100,7 @@ impl Work {
         }
     }
 
-    /// Builds and runs what was built. A change of the source meanwhile ends the compiler, and is the result.
+    /// Builds and runs what was built. A change meanwhile ends the compiler, once, and is the result.
     async fn build(&mut self, begun: Instant) -> Result<Option<Change>, String> {
         say("building");
         let outcome = {
@@ -105,9 +108,13 @@ impl Work {
             let (changes, sources) = (&mut self.changes, &self.sources);
             tokio::select! {
                 outcome = build(package, &news) => outcome?,
-                change = next_change(changes, sources, &news, Change::Settings) => return Ok(Some(change.max(Change::Source))),
+                change = next_change(changes, sources, &news, Change::Settings), if !self.was_cut => {
+                    self.was_cut = true;
+                    return Ok(Some(change.max(Change::Source)));
+                }
             }
         };
+        self.was_cut = false;
         match outcome {
             Outcome::Failed(failure) => self.on_failure(failure, begun),
             Outcome::Built(built) => self.on_built(&built, begun).await,
@@ -176,9 +183,9 @@ impl Work {
 }
 
 /// Waits for a change of at least this kind; of what is less, the browser hears at once.
-async fn next_change(changes: &mut UnboundedReceiver<Seen>, sources: &Sources, news: &News, least: Change) -> Change {
+async fn next_change(changes: &mut Changes, sources: &Sources, news: &News, least: Change) -> Change {
     loop {
-        let change = settled_change(changes, sources).await;
+        let change = changes.settled(sources).await;
         if change >= least {
             return change;
         }
@@ -187,26 +194,40 @@ async fn next_change(changes: &mut UnboundedReceiver<Seen>, sources: &Sources, n
     }
 }
 
-/// Waits for changes, and for the end of them.
-async fn settled_change(changes: &mut UnboundedReceiver<Seen>, sources: &Sources) -> Change {
-    let change = |seen: Seen| match seen {
-        Seen::File(file) => sources.change(&file),
-        Seen::Overflow => Some(Change::Source),
-    };
-    let mut found = loop {
-        // The thread that watches ends only if the kernel refuses to go on.
-        let Some(seen) = changes.recv().await else { return std::future::pending().await };
-        if let Some(found) = change(seen) {
-            break found;
-        }
-    };
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE
-        && let Ok(Some(seen)) = tokio::time::timeout(SETTLED, changes.recv()).await
-    {
-        found = found.max(change(seen).unwrap_or(found));
+/// What was seen, and what was taken of it: who waits may be dropped at any `await`, and nothing is lost.
+struct Changes {
+    seen: UnboundedReceiver<Seen>,
+    pending: Option<Change>,
+}
+
+impl Changes {
+    fn new(seen: UnboundedReceiver<Seen>) -> Self {
+        Self { seen, pending: None }
     }
-    found
+
+    /// Waits for changes, and for the end of them.
+    async fn settled(&mut self, sources: &Sources) -> Change {
+        while self.pending.is_none() {
+            // The thread that watches ends only if the kernel refuses to go on.
+            let Some(seen) = self.seen.recv().await else { return std::future::pending().await };
+            self.add(&seen, sources);
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE
+            && let Ok(Some(seen)) = tokio::time::timeout(SETTLED, self.seen.recv()).await
+        {
+            self.add(&seen, sources);
+        }
+        self.pending.take().unwrap_or(Change::Source)
+    }
+
+    fn add(&mut self, seen: &Seen, sources: &Sources) {
+        let change = match seen {
+            Seen::File(file) => sources.change(file),
+            Seen::Overflow => Some(Change::Source),
+        };
+        self.pending = self.pending.max(change);
+    }
 }
 
 fn taken(address: SocketAddr, error: &std::io::Error) -> String {
@@ -265,4 +286,22 @@ fn seconds(since: Instant) -> String {
 fn say(text: impl Display) {
     let clear = if std::io::stderr().is_terminal() { CLEAR } else { "" };
     eprintln!("{clear}skep dev: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_change_outlives_who_waited_for_it() {
+        let (to, seen) = tokio::sync::mpsc::unbounded_channel();
+        let (mut changes, sources) = (Changes::new(seen), Sources::default());
+        to.send(Seen::Overflow).unwrap();
+        tokio::select! {
+            biased;
+            _ = changes.settled(&sources) => panic!("it waits for more"),
+            () = std::future::ready(()) => {}
+        }
+        assert_eq!(changes.settled(&sources).await, Change::Source);
+    }
 }

@@ -261,7 +261,7 @@ pub fn app() -> App {
                 scope.spawn(|| {
                     while !stop.load(Ordering::Relaxed) {
                         let page = dev.get("/", &["Accept: text/html"]);
-                        assert!(page.starts_with("HTTP/1.1 200 ") && page.ends_with("</html>"), "{page}");
+                        assert!(page.starts_with("HTTP/1.1 200 ") && page.ends_with("</script>"), "{page}");
                         sent.fetch_add(1, Ordering::Relaxed);
                         thread::sleep(Duration::from_millis(5));
                     }

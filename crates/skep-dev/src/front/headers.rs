@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, ORIGIN, TE,
-    TRANSFER_ENCODING, UPGRADE, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONNECTION, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, ETAG, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    LAST_MODIFIED, ORIGIN, TE, TRANSFER_ENCODING, UPGRADE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Request, Response, StatusCode, Version};
 
@@ -37,7 +37,9 @@ pub(super) fn is_whole_page<B>(response: &Response<B>) -> bool {
     let is_html =
         text(response.headers(), &CONTENT_TYPE).is_some_and(|kind| kind.trim_start().starts_with("text/html"));
     let has_none = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED, StatusCode::PARTIAL_CONTENT];
-    is_html && !response.headers().contains_key(CONTENT_ENCODING) && !has_none.contains(&response.status())
+    let is_saved = text(response.headers(), &CONTENT_DISPOSITION)
+        .is_some_and(|how| how.trim_start().to_ascii_lowercase().starts_with("attachment"));
+    is_html && !is_saved && !response.headers().contains_key(CONTENT_ENCODING) && !has_none.contains(&response.status())
 }
 
 /// The protocol that an upgrade is to.

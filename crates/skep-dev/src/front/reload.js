@@ -71,7 +71,8 @@
     document.querySelector("header").append(hide);
     addEventListener("keydown", (event) => event.key === "Escape" && frameElement.remove());
     focus();
-  } else if (!isFrame) {
+  } else if (!isFrame && !window.frameElement) {
+    // A page of this site around it follows for both.
     document.addEventListener("visibilitychange", listen);
     addEventListener("pageshow", (event) => event.persisted && listen());
     listen();
