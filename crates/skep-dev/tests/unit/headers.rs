@@ -27,6 +27,7 @@ fn only_pages_of_their_own_get_the_script() {
     let html = ("content-type", "text/html; charset=utf-8");
     assert!(page(200, &[html]) && page(404, &[html]));
     assert!(!page(206, &[html]) && !page(304, &[html]) && !page(200, &[html, ("content-encoding", "br")]));
+    assert!(!page(200, &[html, ("content-disposition", "attachment; filename=a")]));
     assert!(!page(200, &[("content-type", "text/event-stream")]) && !page(200, &[]));
 }
 

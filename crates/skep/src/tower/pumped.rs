@@ -16,7 +16,7 @@ use crate::cancel::unless_canceled;
 
 type Piece = Result<Frame<Bytes>, BodyError>;
 
-/// What its reader finds if whoever makes the body is gone before its end.
+/// What its reader finds if the driver is gone before its end.
 const CUT: &str = "the thread that makes this body has ended";
 
 /// The other end of a body.
