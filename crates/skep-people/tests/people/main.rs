@@ -3,6 +3,5 @@
 mod accounts;
 mod oidc;
 mod passkeys;
-mod postgres;
 mod rsa_key;
 mod signed;
