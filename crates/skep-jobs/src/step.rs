@@ -34,6 +34,7 @@ pub(crate) async fn prepare(db: &Transaction, jobs: &Jobs, runner: i64, now: i64
 }
 
 /// Runs the next job that is due, if there is one.
+#[cfg_attr(not(any(feature = "test", target_family = "wasm")), allow(dead_code, reason = "a server has a runner"))]
 pub(crate) async fn run_one(site: &Arc<Site>, local: &Local) -> Result<Option<Ended>> {
     let (jobs, work) = (site.state::<Jobs>(), local.work());
     let now = jobs.now();
