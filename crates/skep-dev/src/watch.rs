@@ -56,7 +56,7 @@ impl Watcher {
     fn add(&mut self, folder: &Path) -> io::Result<()> {
         let watch = match inotify::add_watch(&self.inotify, folder, EVENTS) {
             Ok(watch) => watch,
-            // It went away, or is none.
+            // It went away, or is no folder.
             Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::ACCESS) => return Ok(()),
             Err(error) => return Err(io::Error::other(format!("{} cannot be watched: {error}", folder.display()))),
         };

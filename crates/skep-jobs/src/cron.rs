@@ -49,7 +49,7 @@ impl Jobs {
     /// run at a fixed time is once, and one of `*` in each hour. Of any number of processes and machines, one enqueues. The first run is the
     /// next moment after the first start; [`JobCx::due`](crate::JobCx::due) is the moment of the pattern.
     ///
-    /// A pattern or a zone that is none keeps the application from starting.
+    /// An application with an invalid pattern or an unknown time zone does not start.
     #[must_use]
     pub fn cron<J: Job>(self, pattern: &str, zone: &str, job: J) -> Self {
         self.cron_missed(pattern, zone, Missed::default(), job)

@@ -206,7 +206,7 @@ pub async fn send_confirmation_link<A: MailAccount>(
 }
 
 /// Redeems a [confirmation link](send_confirmation_link): the account, and the address that is confirmed by it, for the application to
-/// store. The old address gets a [`Notice`](crate::Notice) of another one. `None` if it is none, was used, has
+/// store. The old address gets a [`Notice`](crate::Notice) of another one. `None` if it is unknown, was used, has
 /// expired, or the account has another address by now.
 pub async fn redeem_confirmation_link<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<(A, String)>> {
     let (proof, email) = CONFIRM.redeem(cx, token).await?.unzip();

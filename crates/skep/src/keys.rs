@@ -187,7 +187,7 @@ impl AppKeys {
 /// How the purposes of the framework begin.
 const OURS: [&str; 5] = ["session of", "form", "log level", "application:", "skep-"];
 
-/// A purpose that is none of the framework's: what is sealed for one cannot pass for the other.
+/// Refuses the purposes of the framework: what is sealed for one cannot pass for the other.
 fn not_ours(purpose: &str) -> Result<&str> {
     match OURS.iter().find(|ours| purpose.starts_with(**ours)) {
         None => Ok(purpose),
