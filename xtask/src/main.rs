@@ -42,7 +42,11 @@ enum Command {
     #[command(after_help = steps::list())]
     Test(test::Args),
     /// Only install what is missing
-    Setup,
+    Setup {
+        /// Only what the steps of `test --rest` need beyond those of `test`
+        #[arg(long)]
+        rest: bool,
+    },
     /// Check the rules of the tree
     Tidy {
         /// Print import cycles, of one crate or of all, and the imports that close them
@@ -89,7 +93,9 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode, String> {
     match command {
         Command::Test(args) => test::run(&args),
-        Command::Setup => setup::run(needs::NEEDS.iter()).map(|()| ExitCode::SUCCESS),
+        Command::Setup { rest } => {
+            setup::run(needs::NEEDS.iter().filter(|need| !rest || need.is_of_rest())).map(|()| ExitCode::SUCCESS)
+        }
         Command::Tidy { cycles: None } => tidy::run(),
         Command::Tidy { cycles: Some(only) } => tidy::print_cycles(Some(only.as_str()).filter(|only| *only != "all")),
         Command::Pages => pages::run(),

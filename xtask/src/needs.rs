@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::steps::{Runs, STEPS};
 use crate::{command, vnu};
 
 /// Something the checks need.
@@ -15,6 +16,14 @@ pub(crate) struct Need {
     /// Whether it is there.
     pub(crate) found: fn() -> bool,
     pub(crate) from: From,
+}
+
+impl Need {
+    /// Whether a step of `test --rest` needs it, and none of `test`.
+    pub(crate) fn is_of_rest(&self) -> bool {
+        let is_needed = |runs| STEPS.iter().any(|step| step.runs == runs && self.steps.contains(&step.name));
+        is_needed(Runs::Rest) && !is_needed(Runs::Always)
+    }
 }
 
 /// Where it comes from.
