@@ -25,6 +25,7 @@ mod site;
 mod steps;
 mod suites;
 mod test;
+mod test_groups;
 mod tidy;
 mod vnu;
 

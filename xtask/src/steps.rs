@@ -32,10 +32,11 @@ pub(crate) enum Work {
     Pages,
     /// Runs [`suites`](crate::suites).
     Suites,
+    /// Runs [`test_groups`](crate::test_groups).
+    Tests,
     /// Runs commands, split at spaces, until one fails, with these variables added to their environment.
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
-    /// Runs commands, split at spaces, until one fails, while the steps after it run: none of those may run tests, which do not like other
-    /// work beside them.
+    /// Runs commands, split at spaces, until one fails, while the steps after it run.
     Beside(&'static [&'static str]),
     /// Checks each crate with none of its features and its default, or with sets that separate them. See [`features`](crate::features).
     Features(Sets),
@@ -72,7 +73,40 @@ pub(crate) const STEPS: &[Step] = &[
         name: "test",
         about: "unit, integration, compile-fail, whole-process and documentation tests",
         runs: Runs::Always,
-        work: Work::Commands(&["cargo test --workspace --no-fail-fast"], &[]),
+        work: Work::Tests,
+    },
+    Step {
+        name: "pages",
+        about: "every page of the examples passes the Nu Html Checker (`cargo xtask pages`)",
+        runs: Runs::Rest,
+        work: Work::Pages,
+    },
+    Step {
+        name: "suites",
+        about: "h2spec, sslyze, slowhttptest, wapiti and schemathesis find nothing new in the examples",
+        runs: Runs::Rest,
+        work: Work::Suites,
+    },
+    Step {
+        name: "long",
+        about: "tests that take minutes or measure time: for who changes what they try, on an idle machine",
+        runs: Runs::All,
+        work: Work::Commands(
+            &[
+                "cargo test --workspace --no-fail-fast --lib --tests -- --ignored long:: --test-threads 1",
+                "cargo test --workspace --no-fail-fast --test browser -- --ignored long:: --test-threads 1",
+            ],
+            &[],
+        ),
+    },
+    Step {
+        name: "release",
+        about: "the blog builds as it is deployed, with the release profile",
+        runs: Runs::Rest,
+        // `skep-wasm`, with its compiler of components, would take ten minutes more, and each other example one or two: they are made of the same parts.
+        // Most of it is one thread, and the tests that follow wait for processes most of the time. `suites` was before it, since one of
+        // them measures what slow clients cost others.
+        work: Work::Beside(&["cargo build --release -p blog"]),
     },
     Step {
         name: "external",
@@ -88,18 +122,6 @@ pub(crate) const STEPS: &[Step] = &[
         ),
     },
     Step {
-        name: "pages",
-        about: "every page of the examples passes the Nu Html Checker (`cargo xtask pages`)",
-        runs: Runs::Rest,
-        work: Work::Pages,
-    },
-    Step {
-        name: "suites",
-        about: "h2spec, sslyze, slowhttptest, wapiti and schemathesis find nothing new in the examples",
-        runs: Runs::Rest,
-        work: Work::Suites,
-    },
-    Step {
         name: "tools",
         about: "the workspace of tools: no warning, its fuzz targets compile, and the unit tests of what needs nothing of Skep's",
         runs: Runs::Rest,
@@ -107,18 +129,6 @@ pub(crate) const STEPS: &[Step] = &[
             &[
                 "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
                 "cargo test --manifest-path tools/Cargo.toml --no-fail-fast --lib --bins -p skep-client -p skep-bench -p runner -p articles -p figures",
-            ],
-            &[],
-        ),
-    },
-    Step {
-        name: "long",
-        about: "tests that take minutes or measure time: for who changes what they try, on an idle machine",
-        runs: Runs::All,
-        work: Work::Commands(
-            &[
-                "cargo test --workspace --no-fail-fast --lib --tests -- --ignored long:: --test-threads 1",
-                "cargo test --workspace --no-fail-fast --test browser -- --ignored long:: --test-threads 1",
             ],
             &[],
         ),
@@ -136,14 +146,6 @@ pub(crate) const STEPS: &[Step] = &[
             ],
             &[],
         ),
-    },
-    Step {
-        name: "release",
-        about: "the blog builds as it is deployed, with the release profile",
-        runs: Runs::Rest,
-        // `skep-wasm`, with its compiler of components, would take ten minutes more, and each other example one or two: they are made of the same parts.
-        // Most of it is one thread, as are most of the steps that follow.
-        work: Work::Beside(&["cargo build --release -p blog"]),
     },
     Step {
         name: "wasm",

@@ -16,7 +16,7 @@ use clap::builder::PossibleValuesParser;
 
 use crate::report::{self, Outcome};
 use crate::steps::{self, Runs, STEPS, Step, Work};
-use crate::{command, features, msrv, needs, pages, room, setup, suites, tidy};
+use crate::{command, features, msrv, needs, pages, room, setup, suites, test_groups, tidy};
 
 /// What to run.
 #[derive(Debug, clap::Args)]
@@ -110,6 +110,7 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
         Work::Tidy => write(&mut file, &tidy::complaints()?),
         Work::Pages => write(&mut file, &pages::complaints()?),
         Work::Suites => write(&mut file, &suites::complaints()?),
+        Work::Tests => test_groups::run(log),
         Work::Commands(lines, env) => commands(lines, env, &file),
         Work::Beside(lines) => commands(lines, &[], &file),
         Work::Features(sets) => commands(&features::commands(sets)?, &[], &file),
@@ -136,7 +137,7 @@ fn write<C: Display>(file: &mut File, complaints: &[C]) -> Result<bool, String> 
 }
 
 /// Runs commands until one fails, and says how long each took.
-fn commands<L: AsRef<str>>(lines: &[L], env: &[(&str, &str)], log: &File) -> Result<bool, String> {
+pub(crate) fn commands<L: AsRef<str>>(lines: &[L], env: &[(&str, &str)], log: &File) -> Result<bool, String> {
     for line in lines {
         let (line, started) = (line.as_ref(), Instant::now());
         let passed = command(line, env, log)?;
