@@ -8,9 +8,7 @@ mod field;
 mod group;
 mod html;
 mod log;
-mod migrations;
 mod param;
-mod row;
 mod service;
 mod settings;
 
@@ -73,25 +71,6 @@ pub fn derive_group(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn assets(input: TokenStream) -> TokenStream {
     assets::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
-}
-
-/// Embeds the SQL files of a folder, given relative to the crate's `Cargo.toml`, as `skep::sql::Migrations`.
-///
-/// The files are named `0001_name.sql`: four digits, an underscore, then lower-case letters, digits and underscores.
-/// Another name or a duplicate number does not compile. A folder `postgres` inside has the files for PostgreSQL, named in the same way.
-///
-/// ```ignore
-/// const MIGRATIONS: skep::sql::Migrations = skep::sql::migrations!("migrations");
-/// ```
-#[proc_macro]
-pub fn migrations(input: TokenStream) -> TokenStream {
-    migrations::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
-}
-
-/// Reads each field of a struct from the column of the same name; `#[row(column = "name")]` names another.
-#[proc_macro_derive(Row, attributes(row))]
-pub fn row(input: TokenStream) -> TokenStream {
-    row::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 #[proc_macro]

@@ -3,16 +3,17 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use skep_sql_lock::Dialect;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, LitStr, Pat, Result, Token, Type, braced, token};
 
-use crate::package;
+use crate::home::Home;
 use crate::page::{self, Page};
 use crate::text::Text;
 
 /// `sql!([in "folder";] [unscoped "reason";] [Type,] pieces [, arguments])`
 pub(crate) struct Input {
+    pub(crate) home: Home,
     pub(crate) dialect: Dialect,
     /// The migrations; `migrations` beside `Cargo.toml` unless said.
     pub(crate) folder: Option<LitStr>,
@@ -65,15 +66,14 @@ impl Input {
     }
 }
 
-impl Parse for Input {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let dialect = package::dialect().map_err(|help| input.error(help))?;
-        Self::of(dialect, input)
-    }
-}
-
 impl Input {
-    pub(crate) fn of(dialect: Dialect, input: ParseStream<'_>) -> Result<Self> {
+    /// `dialect` is that of the package, or what is wrong with its `Cargo.toml`.
+    pub(crate) fn of(
+        home: Home,
+        dialect: std::result::Result<Dialect, String>,
+        input: ParseStream<'_>,
+    ) -> Result<Self> {
+        let dialect = dialect.map_err(|help| input.error(help))?;
         let folder = if input.peek(Token![in]) { Some(folder(input)?) } else { None };
         let unscoped = unscoped(input)?;
         let mut rows = None;
@@ -90,7 +90,7 @@ impl Input {
         }
         let pieces = page::complete(dialect, pieces)?;
         let arguments = arguments(input)?;
-        Ok(Self { dialect, folder, unscoped, rows, pieces, arguments })
+        Ok(Self { home, dialect, folder, unscoped, rows, pieces, arguments })
     }
 }
 

@@ -21,7 +21,9 @@ use crate::check::{Checked, Column};
 use crate::infer::{Kind, Type};
 use crate::input::Input;
 use crate::package;
-use crate::statement::{Combination, Scopes, Whole, add_scopes, combinations, join, refuse_needless, same_columns};
+use crate::statement::{
+    Combination, Scopes, Whole, add_scopes, combinations, join, refuse_needless, refuse_scopes, same_columns,
+};
 use crate::text::first_word;
 use crate::write;
 
@@ -83,10 +85,11 @@ fn whole(
         statements.push(checked);
     }
     refuse_needless(input, &statements)?;
+    refuse_scopes(input, &scopes)?;
     let names = known.migrations.files.iter().filter_map(|(path, _)| path.file_name()?.to_str());
     let files = names.chain([FILE]).map(|name| format!("/{folder}/{name}"));
     let files = files.chain([package::MANIFEST.to_owned()]).collect();
-    Ok(Whole { dialect: Dialect::Postgres, statements, kinds, arrays, scopes, files })
+    Ok(Whole { home: input.home, dialect: Dialect::Postgres, statements, kinds, arrays, scopes, files })
 }
 
 fn explain(unknown: Unknown, folder: &str) -> String {

@@ -10,6 +10,7 @@ use skep_sql_lock::{Dialect, Proof};
 use syn::{Error, Result};
 
 use crate::check::{self, Checked};
+use crate::home::Home;
 use crate::infer::Kind;
 use crate::input::{Input, Piece};
 use crate::package;
@@ -29,6 +30,7 @@ pub(crate) type Scopes = HashMap<Place, BTreeSet<(String, String)>>;
 
 /// What was found out of one `sql!`.
 pub(crate) struct Whole {
+    pub(crate) home: Home,
     pub(crate) dialect: Dialect,
     /// One for each combination of alternatives; the first piece's alternative counts fastest.
     pub(crate) statements: Vec<Checked>,
@@ -104,10 +106,11 @@ fn check_all(schema: &Schema, input: &Input, folder: &str) -> std::result::Resul
         statements.push(checked);
     }
     refuse_needless(input, &statements)?;
+    refuse_scopes(input, &scopes)?;
     let files = schema.files.iter().filter_map(|file| Some(format!("/{folder}/{}", file.file_name()?.to_str()?)));
     let files = files.chain([package::MANIFEST.to_owned()]).collect();
-    let arrays = HashSet::new();
-    Ok(Whole { dialect: Dialect::Sqlite, statements, kinds, arrays, scopes, files })
+    let (home, arrays) = (input.home, HashSet::new());
+    Ok(Whole { home, dialect: Dialect::Sqlite, statements, kinds, arrays, scopes, files })
 }
 
 /// Notes where the parameters come from that must be a `Scope`.
@@ -130,6 +133,18 @@ pub(crate) fn refuse_needless(input: &Input, statements: &[Checked]) -> std::res
         return Err(NEEDLESS.to_owned());
     }
     Ok(())
+}
+
+/// A `Scope` proves whose rows are meant, and guards make one, which are skep's.
+pub(crate) fn refuse_scopes(input: &Input, scopes: &Scopes) -> std::result::Result<(), String> {
+    let Some((table, column)) = scopes.values().flatten().next().filter(|_| input.home == Home::Sql) else {
+        return Ok(());
+    };
+    Err(format!(
+        "the rows of `{table}` are scoped by `{column}`, and only a guard of skep proves whose are meant, to `skep::sql!`\nhelp: \
+         check that in the handler, and write `unscoped \"the handler has checked it\"; \"select ...\"`, or take `-- skep: {table} is \
+         scoped by {column}` out of the migrations"
+    ))
 }
 
 /// One of the statements that the parts make.

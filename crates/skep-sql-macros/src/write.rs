@@ -2,8 +2,9 @@
 //!
 //! Start reading at [`expression`].
 
-use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+mod names;
+
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
@@ -14,15 +15,18 @@ use syn::spanned::Spanned as _;
 use syn::{Error, Expr, LitStr, PathArguments, Result, Type, TypePath};
 
 use crate::check::{Checked, Column};
+use crate::home::Home;
 use crate::infer::{self, Kind};
 use crate::input::{Alternative, Input, Piece};
 use crate::page::Page;
 use crate::postgres;
 use crate::statement::{Place, Whole};
 use crate::text::Text;
+use names::{identifier, identifiers, marker};
 
 pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
     let span = input.literal().map_or_else(Span::call_site, LitStr::span);
+    let home = whole.home.path(Span::call_site());
     let columns = joined(&whole.statements);
     let rows = rows(input, &columns, whole, span)?;
     let (tracked, warnings) = (tracked(&whole.files, whole.dialect), warnings(whole, span));
@@ -34,12 +38,12 @@ pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
     if is_simple {
         let statement = before(quote!(&#statements));
         let parameters = Arguments::new(input, whole).always();
-        return Ok(quote!(::skep::sql::Query::from_checked(#statement, #rows, [#(#parameters),*])));
+        return Ok(quote!(#home::Query::from_checked(#statement, #rows, [#(#parameters),*])));
     }
     let statements = before(quote!(&[#statements]));
     let parts = Arguments::new(input, whole).parts();
     let Some(page) = input.page() else {
-        return Ok(quote!(::skep::sql::Query::from_parts(#statements, #rows, [#(#parts),*])));
+        return Ok(quote!(#home::Query::from_parts(#statements, #rows, [#(#parts),*])));
     };
     page.check(&whole.statements, &columns)?;
     paged(input, page, &quote!(#statements, #rows, [#(#parts),*]), columns.len() == 1)
@@ -48,10 +52,11 @@ pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
 /// One page of the rows: `parts` are the arguments of `Query::from_parts`. With `is_single`, rows have one column.
 fn paged(input: &Input, page: &Page, parts: &TokenStream, is_single: bool) -> Result<TokenStream> {
     let Page { size, at, keys, .. } = page;
-    let size =
-        quote_spanned!(size.span()=> { const SIZE: ::core::primitive::u32 = ::skep::sql::page_size(#size); SIZE });
+    let home = input.home.path(size.span());
+    let size = quote_spanned!(size.span()=> { const SIZE: ::core::primitive::u32 = #home::page_size(#size); SIZE });
+    let home = input.home.path(at.span());
     if keys.is_empty() {
-        return Ok(quote_spanned!(at.span()=> ::skep::sql::PageQuery::by_number(#parts, #size, #at)));
+        return Ok(quote_spanned!(at.span()=> #home::PageQuery::by_number(#parts, #size, #at)));
     }
     if matches!(input.rows, Some(Type::Tuple(_))) || input.rows.is_some() && is_single {
         let help = "a keyset needs rows with names, of which a cursor is made: leave out the type, or give a struct with `derive(Row)` for several columns";
@@ -66,7 +71,7 @@ fn paged(input: &Input, page: &Page, parts: &TokenStream, is_single: bool) -> Re
     let others =
         input.pieces.iter().map(|piece| if matches!(piece, Piece::Page(_)) { 1 } else { piece.alternatives() });
     let weight: usize = others.product();
-    Ok(quote_spanned!(at.span()=> ::skep::sql::PageQuery::by_key(#parts, #weight, #size, #at, |row| #key)))
+    Ok(quote_spanned!(at.span()=> #home::PageQuery::by_key(#parts, #weight, #size, #at, |row| #key)))
 }
 
 /// Has Cargo compile again when one of the files changes. Once for each crate: a compiler expands the macros of one.
@@ -95,19 +100,19 @@ pub(crate) fn not_checked_yet(input: &Input, gives_rows: bool) -> TokenStream {
         None if gives_rows => quote!(_),
         None => quote!(()),
     };
-    let tracked = tracked(&[], Dialect::Postgres);
+    let (tracked, home) = (tracked(&[], Dialect::Postgres), input.home.path(Span::call_site()));
     match input.page() {
-        None => quote!({ #tracked ::skep::sql::not_checked_yet::<#rows>() }),
+        None => quote!({ #tracked #home::not_checked_yet::<#rows>() }),
         Some(Page { at, keys, .. }) if keys.is_empty() => {
-            quote!({ #tracked ::skep::sql::PageQuery::<#rows, ::skep::sql::PageNumber>::not_checked_yet(#at) })
+            quote!({ #tracked #home::PageQuery::<#rows, #home::PageNumber>::not_checked_yet(#at) })
         }
         Some(Page { at, .. }) => {
-            quote!({ #tracked ::skep::sql::PageQuery::<#rows, ::skep::sql::Cursor<_>>::not_checked_yet(#at) })
+            quote!({ #tracked #home::PageQuery::<#rows, #home::Cursor<_>>::not_checked_yet(#at) })
         }
     }
 }
 
-/// Its name in `skep`.
+/// Its name in `skep-sql`.
 fn dialect(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Sqlite => "Sqlite",
@@ -122,20 +127,20 @@ fn note(whole: &Whole, span: Span) -> Result<TokenStream> {
     };
     let (reads, writes) = (tables(|one| &one.reads), tables(|one| &one.writes));
     let (dialect, reads, writes) = (dialect(whole.dialect), Vec::from_iter(reads), Vec::from_iter(writes));
-    tokens(&format!("::skep::__note_checked! {{ {dialect} &{reads:?}, &{writes:?} }}"), span)
+    tokens(&format!("{}::__note_checked! {{ {dialect} &{reads:?}, &{writes:?} }}", whole.home.text()), span)
 }
 
 /// Literals of `Checked`, with commas between. Literals, because the compiler need not evaluate them, as it must the value of a `static`;
 /// and written as a text, because the compiler makes tokens of it many times faster than `quote!` without optimisation.
 fn statements(whole: &Whole, span: Span) -> Result<TokenStream> {
     let mut text = String::new();
-    let dialect = dialect(whole.dialect);
+    let (home, dialect) = (whole.home.text(), dialect(whole.dialect));
     for Checked { sql, reads, writes, reads_only, .. } in &whole.statements {
         let (reads, writes) = (Vec::from_iter(reads), Vec::from_iter(writes));
         _ = write!(
             text,
-            "::skep::sql::Checked {{ text: {sql:?}, reads: &{reads:?}, writes: &{writes:?}, reads_only: {reads_only}, \
-             dialect: ::skep::sql::Dialect::{dialect} }},"
+            "{home}::Checked {{ text: {sql:?}, reads: &{reads:?}, writes: &{writes:?}, reads_only: {reads_only}, \
+             dialect: {home}::Dialect::{dialect} }},"
         );
     }
     tokens(text.trim_end_matches(','), span)
@@ -212,7 +217,7 @@ fn parameters<'a>(
 ) -> Vec<TokenStream> {
     let kind = |which: usize| {
         let place: Place = (piece, chosen, which);
-        kind(whole.kinds.get(&place).copied().unwrap_or(Kind::Any))
+        kind(whole.home, whole.kinds.get(&place).copied().unwrap_or(Kind::Any))
     };
     let mut all = Vec::new();
     for (which, parameter) in text.parameters.iter().enumerate() {
@@ -224,14 +229,16 @@ fn parameters<'a>(
                     Dialect::Sqlite => quote!(list),
                     Dialect::Postgres => quote!(array),
                 };
-                quote_spanned!(list.span()=> ::skep::sql::#function::<#kind, _>(#list))
+                let home = whole.home.path(list.span());
+                quote_spanned!(list.span()=> #home::#function::<#kind, _>(#list))
             }
             None => match given.next() {
                 Some(value) => {
                     let value = scoped(value, scope);
                     let is_array = whole.arrays.contains(&(piece, chosen, which));
-                    let kind = if is_array { array(&kind, false) } else { kind };
-                    quote_spanned!(value.span()=> ::skep::sql::parameter::<#kind, _>(#value))
+                    let kind = if is_array { array(whole.home, &kind, false) } else { kind };
+                    let home = whole.home.path(value.span());
+                    quote_spanned!(value.span()=> #home::parameter::<#kind, _>(#value))
                 }
                 None => continue,
             },
@@ -241,7 +248,7 @@ fn parameters<'a>(
     all
 }
 
-/// The value, which must be a `Scope` for these columns.
+/// The value, which must be a `Scope` of skep for these columns.
 fn scoped(value: &Expr, columns: Option<&BTreeSet<(String, String)>>) -> TokenStream {
     let (mut scoped, span) = (quote!(#value), value.span());
     for (table, column) in columns.into_iter().flatten() {
@@ -262,7 +269,7 @@ fn scoped(value: &Expr, columns: Option<&BTreeSet<(String, String)>>) -> TokenSt
     scoped
 }
 
-fn kind(kind: Kind) -> TokenStream {
+fn kind(home: Home, kind: Kind) -> TokenStream {
     let name = match kind {
         Kind::Integer => "Integer",
         Kind::Real => "Real",
@@ -271,14 +278,15 @@ fn kind(kind: Kind) -> TokenStream {
         Kind::Decimal => "Decimal",
         Kind::Any | Kind::Null => "Any",
     };
-    let name = format_ident!("{name}");
-    quote!(::skep::sql::#name)
+    let (home, name) = (home.path(Span::call_site()), format_ident!("{name}"));
+    quote!(#home::#name)
 }
 
 /// An array of it.
-fn array(kind: &TokenStream, is_asserted: bool) -> TokenStream {
+fn array(home: Home, kind: &TokenStream, is_asserted: bool) -> TokenStream {
     let element = if is_asserted { quote!(NotNull) } else { quote!(Nullable) };
-    quote!(::skep::sql::Array<::skep::sql::#element<#kind>>)
+    let home = home.path(Span::call_site());
+    quote!(#home::Array<#home::#element<#kind>>)
 }
 
 /// The columns of all the statements, which have the same names.
@@ -307,13 +315,14 @@ fn rows(input: &Input, columns: &[Column], whole: &Whole, span: Span) -> Result<
             rows,
             "the statement gives no rows: leave out the type, or add `returning` and columns",
         )),
-        (None, columns) => unnamed(columns, span),
+        (None, columns) => unnamed(whole.home, columns, span),
         (Some(Type::Tuple(tuple)), columns) => positional(tuple, columns, whole, span),
         (Some(rows), [column]) => {
-            let (markers, value) = (markers(columns, span), compared("rows_of_one", &quote!(#rows), column, span));
+            let value = compared(whole.home, "rows_of_one", &quote!(#rows), column, span);
+            let markers = markers(columns, span);
             Ok(quote_spanned!(span=> { #markers #value }))
         }
-        (Some(Type::Path(rows)), columns) => named(rows, columns, span),
+        (Some(Type::Path(rows)), columns) => named(whole.home, rows, columns, span),
         (Some(rows), _) => {
             Err(Error::new_spanned(rows, "expected a struct with `derive(Row)`, a tuple, or the type of one column"))
         }
@@ -321,12 +330,13 @@ fn rows(input: &Input, columns: &[Column], whole: &Whole, span: Span) -> Result<
 }
 
 /// A struct of its own, with the columns' names and types.
-fn unnamed(columns: &[Column], span: Span) -> Result<TokenStream> {
+fn unnamed(home: Home, columns: &[Column], span: Span) -> Result<TokenStream> {
     let names = identifiers(columns, span)?;
-    let types = columns.iter().map(owned);
+    let types = columns.iter().map(|column| owned(home, column));
+    let home = home.path(span);
     let quoted = columns.iter().map(|column| &column.name);
     Ok(quote_spanned! {span=> {
-        #[derive(::core::clone::Clone, ::core::fmt::Debug, ::core::cmp::PartialEq, ::skep::sql::Row)]
+        #[derive(::core::clone::Clone, ::core::fmt::Debug, ::core::cmp::PartialEq, #home::Row)]
         #[allow(dead_code, reason = "a statement may have columns that are not read")]
         struct Row { #(#[row(column = #quoted)] #names: #types),* }
         ::core::marker::PhantomData::<Row>
@@ -347,12 +357,13 @@ fn positional(tuple: &syn::TypeTuple, columns: &[Column], whole: &Whole, span: S
         ));
     }
     let markers = markers(columns, span);
-    let values = tuple.elems.iter().zip(columns).map(|(ty, column)| compared("column", &quote!(#ty), column, span));
+    let compared = |(ty, column)| compared(whole.home, "column", &quote!(#ty), column, span);
+    let values = tuple.elems.iter().zip(columns).map(compared);
     Ok(quote_spanned!(span=> { #markers let _ = || { #(#values;)* }; ::core::marker::PhantomData::<#tuple> }))
 }
 
 /// A literal of the struct, in code that never runs: what is missing, extra or of another type is the compiler's own error.
-fn named(rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream> {
+fn named(home: Home, rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream> {
     let names = identifiers(columns, span)?;
     let mut path = rows.path.clone();
     for segment in &mut path.segments {
@@ -360,27 +371,27 @@ fn named(rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream>
             arguments.colon2_token = Some(syn::Token![::](segment.ident.span()));
         }
     }
-    let values = columns.iter().map(|column| compared("column", &quote!(_), column, span));
-    let markers = markers(columns, span);
+    let values = columns.iter().map(|column| compared(home, "column", &quote!(_), column, span));
+    let (markers, home) = (markers(columns, span), home.path(Span::call_site()));
     Ok(quote! {{
         #markers
         let _ = || #path { #(#names: #values),* };
-        ::skep::sql::rows_by_name::<#rows>()
+        #home::rows_by_name::<#rows>()
     }})
 }
 
-/// A call of `function` of `skep::sql` that compiles if the column can be read into the type `rows`.
-fn compared(function: &str, rows: &TokenStream, column: &Column, span: Span) -> TokenStream {
-    let of = kind(column.ty.kind);
-    let of = if column.ty.is_list { array(&of, column.asserted) } else { of };
-    let name = marker(&column.name, span);
+/// A call of `function` of `skep-sql` that compiles if the column can be read into the type `rows`.
+fn compared(home: Home, function: &str, rows: &TokenStream, column: &Column, span: Span) -> TokenStream {
+    let of = kind(home, column.ty.kind);
+    let of = if column.ty.is_list { array(home, &of, column.asserted) } else { of };
+    let (home, name) = (home.path(span), marker(&column.name, span));
     let of = if column.asserted || !column.ty.nullable {
-        quote_spanned!(span=> ::skep::sql::NotNull<#of>)
+        quote_spanned!(span=> #home::NotNull<#of>)
     } else {
-        quote_spanned!(span=> ::skep::sql::Nullable<#of>)
+        quote_spanned!(span=> #home::Nullable<#of>)
     };
     let function = Ident::new(function, span);
-    quote_spanned!(span=> ::skep::sql::#function::<#rows, #of, #name>())
+    quote_spanned!(span=> #home::#function::<#rows, #of, #name>())
 }
 
 /// Types of the columns' names, which the compiler shows in its messages.
@@ -391,74 +402,8 @@ fn markers(columns: &[Column], span: Span) -> TokenStream {
     }
 }
 
-/// Never the name of a type that the application's own may be written with.
-fn marker(name: &str, span: Span) -> Ident {
-    let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase()) && !PRIMITIVES.contains(&name);
-    let ident = if is_plain { identifier(name, span) } else { None };
-    ident.unwrap_or_else(|| Ident::new("column", span))
-}
-
-const PRIMITIVES: [&str; 15] =
-    ["bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "isize", "str", "u8", "u16", "u32", "u64", "usize"];
-
-fn identifiers(columns: &[Column], span: Span) -> Result<Vec<Ident>> {
-    let mut names: Vec<Ident> = Vec::new();
-    for Column { name, .. } in columns {
-        let Some(ident) = identifier(name, span) else {
-            let help = format!("the column `{name}` has no name that a field can have: write `{name} as name`");
-            return Err(Error::new(span, help));
-        };
-        if names.contains(&ident) {
-            return Err(Error::new(
-                span,
-                format!("two columns are called `{name}`: give one of them another name with `as`"),
-            ));
-        }
-        names.push(ident);
-    }
-    Ok(names)
-}
-
-#[derive(Clone, Copy)]
-enum Spelling {
-    Plain,
-    /// A keyword, which needs `r#`.
-    Raw,
-    None,
-}
-
-fn identifier(name: &str, span: Span) -> Option<Ident> {
-    thread_local! {
-        /// Columns of many statements have the same names, and parsing is slow without optimisation.
-        static KNOWN: RefCell<HashMap<String, Spelling>> = RefCell::default();
-    }
-    let known = KNOWN.with_borrow(|known| known.get(name).copied());
-    let spelling = known.unwrap_or_else(|| {
-        let spelling = spelling(name);
-        KNOWN.with_borrow_mut(|known| known.insert(name.to_owned(), spelling));
-        spelling
-    });
-    match spelling {
-        Spelling::Plain => Some(Ident::new(name, span)),
-        Spelling::Raw => Some(Ident::new_raw(name, span)),
-        Spelling::None => None,
-    }
-}
-
-fn spelling(name: &str) -> Spelling {
-    if matches!(name, "self" | "Self" | "super" | "crate" | "_") {
-        Spelling::None
-    } else if syn::parse_str::<Ident>(name).is_ok() {
-        Spelling::Plain
-    } else if syn::parse_str::<Ident>(&format!("r#{name}")).is_ok() {
-        Spelling::Raw
-    } else {
-        Spelling::None
-    }
-}
-
 /// The type of a field for the column.
-fn owned(column: &Column) -> TokenStream {
+fn owned(home: Home, column: &Column) -> TokenStream {
     let ty = match column.ty.kind {
         Kind::Integer if column.ty.boolean => quote!(::core::primitive::bool),
         Kind::Integer => quote!(::core::primitive::i64),
@@ -466,7 +411,10 @@ fn owned(column: &Column) -> TokenStream {
         Kind::Text | Kind::Decimal => quote!(::std::string::String),
         Kind::Blob => quote!(::std::vec::Vec<::core::primitive::u8>),
         // Holds NULL, too.
-        Kind::Any | Kind::Null => return quote!(::skep::sql::Value<'static>),
+        Kind::Any | Kind::Null => {
+            let home = home.path(Span::call_site());
+            return quote!(#home::Value<'static>);
+        }
     };
     let ty = match column {
         Column { ty: infer::Type { is_list: false, .. }, .. } => ty,

@@ -12,7 +12,7 @@ use super::value::{FromValue, Unfit, Value};
 /// A statement that [`sql!`](crate::sql!) has checked.
 ///
 /// ```
-/// # use skep::sql::Query;
+/// # use skep_sql::Query;
 /// fn log(query: &Query) {
 ///     if let Some(statement) = query.checked() {
 ///         println!("{} reads {:?}, writes {:?}", statement.text(), statement.reads(), statement.writes());
@@ -168,7 +168,7 @@ impl<K, N> ReadFrom<Nullable<K>, N> for Value<'static> {}
 /// A struct with `derive(Row)` each of whose fields is read from the column of its name, so that [`sql!`](crate::sql!) can compare them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the rows of a statement that `sql!` checks",
-    note = "put `#[derive(skep::sql::Row)]` on it, and write `as` in the statement instead of `#[row(column = \"...\")]` on a field"
+    note = "put `#[derive(Row)]` on it, and write `as` in the statement instead of `#[row(column = \"...\")]` on a field"
 )]
 pub trait ByName: super::row::Row {}
 

@@ -1,37 +1,33 @@
 //! The database of an application.
 
-use std::fs::DirBuilder;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+mod verbs;
 
-use skep_cache::FileId;
+use std::path::Path;
+use std::sync::Arc;
+
 use skep_cache::driver::block_on;
 
 use super::blocking::Blocking;
 use super::checked::Dialect;
-use super::dependencies::{OnCommit, Writes};
-use super::error::{Kind, Result};
+use super::dependencies::OnCommit;
+use super::error::Result;
 use super::local::Local;
 use super::migrations::{Migrations, Steps};
 use super::options::Options;
 #[cfg(feature = "postgres")]
 use super::postgres;
-use crate::offload::{Offload, offload};
+use crate::offload::Offload;
 use crate::open_error::OpenError;
-use crate::sqlite::connection::{Connection, Role, StopOnDrop};
-use crate::sqlite::open::{check, check_careful, check_writable, describe_migrations, open};
-use crate::sqlite::pool::{Lease, Pool};
+use crate::sqlite::open::{check, check_careful, check_writable, describe_migrations};
+use crate::sqlite::shared::{Shared, TemporaryFolder};
 use crate::status::Part;
 
 /// The database of an application: one for the process, cheap to clone, shared by its threads.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use skep::offload::Inline;
-/// use skep::sql::{Database, Migration, Migrations};
+/// use skep_sql::offload::Inline;
+/// use skep_sql::{Database, Migration, Migrations};
 ///
 /// const MIGRATIONS: Migrations =
 ///     Migrations::new(&[Migration::new(1, "0001_posts.sql", "create table post (title text not null)")]);
@@ -50,23 +46,7 @@ pub struct Database {
 enum Engine {
     Sqlite(Arc<Shared>),
     #[cfg(feature = "postgres")]
-    Postgres(Arc<postgres::Shared>),
-}
-
-pub(super) struct Shared {
-    pub(super) path: PathBuf,
-    file: Option<FileId>,
-    /// A statement has found it so.
-    is_damaged: AtomicBool,
-    pub(super) options: Options,
-    pub(super) offload: Arc<dyn Offload>,
-    pub(super) writer: Arc<Pool>,
-    pub(super) readers: Arc<Pool>,
-    /// How many results are being streamed.
-    pub(super) streams: AtomicUsize,
-    on_commit: OnceLock<Arc<dyn OnCommit>>,
-    /// Last, so that the connections above are closed before their folder is removed.
-    _folder: Option<TemporaryFolder>,
+    Postgres(Arc<postgres::Server>),
 }
 
 impl Database {
@@ -80,7 +60,7 @@ impl Database {
         options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<Self, OpenError> {
-        Self::open_in(None, path.as_ref(), &migrations.steps(), options, offload)
+        Self::sqlite(Shared::open(None, path.as_ref(), &migrations.steps(), options, offload))
     }
 
     /// Says what [`open`](Self::open) would find wrong with this file: that it is no database, is from a newer version,
@@ -99,35 +79,13 @@ impl Database {
     /// a file and not memory because only so several connections see the same data as they do in earnest.
     pub fn temporary(migrations: &Migrations, offload: Arc<dyn Offload>) -> Result<Self, OpenError> {
         let folder = TemporaryFolder::new()?;
-        let path = folder.0.join("database.sqlite");
+        let path = folder.database();
         let options = Options { durable: false, ..Options::new() };
-        Self::open_in(Some(folder), &path, &migrations.steps(), options, offload)
+        Self::sqlite(Shared::open(Some(folder), &path, &migrations.steps(), options, offload))
     }
 
-    fn open_in(
-        folder: Option<TemporaryFolder>,
-        path: &Path,
-        migrations: &Steps<'_>,
-        mut options: Options,
-        offload: Arc<dyn Offload>,
-    ) -> Result<Self, OpenError> {
-        // Absolute, so that a later change of the working directory changes nothing, and so that SQLite never takes it
-        // for a URI.
-        let path = std::path::absolute(path).map_err(|error| OpenError::directory(path, error))?;
-        let first = open(&path, migrations, &mut options)?;
-        let pool = |slots, role| {
-            let (path, options) = (path.clone(), options.clone());
-            Pool::new(slots, options.waiting, Box::new(move || Connection::open(&path, role, &options)))
-        };
-        let writer = pool(vec![Some(first)], Role::Writer);
-        let readers = pool((0..options.readers).map(|_| None).collect(), Role::Reader);
-        let file = FileId::of(&path).ok();
-        let is_damaged = AtomicBool::new(false);
-        let streams = AtomicUsize::new(0);
-        let on_commit = OnceLock::new();
-        let shared =
-            Shared { path, file, is_damaged, options, offload, writer, readers, streams, on_commit, _folder: folder };
-        Ok(Self { engine: Engine::Sqlite(Arc::new(shared)) })
+    fn sqlite(shared: Result<Arc<Shared>, OpenError>) -> Result<Self, OpenError> {
+        Ok(Self { engine: Engine::Sqlite(shared?) })
     }
 
     /// Opens a database of PostgreSQL by its address, `postgres://USER:PASSWORD@HOST/NAME`, and runs the migrations it lacks: those for
@@ -166,8 +124,8 @@ impl Database {
         offload: Arc<dyn Offload>,
         how: (bool, bool),
     ) -> Result<Self, OpenError> {
-        let shared = postgres::Shared::open(address, source, options, offload, how)?;
-        Ok(Self { engine: Engine::Postgres(shared) })
+        let server = postgres::Server::new(postgres::Shared::open(address, source, options, offload, how)?);
+        Ok(Self { engine: Engine::Postgres(Arc::new(server)) })
     }
 
     /// The database for one thread's handlers. Made once for each thread: what it learns and prepares stays with it.
@@ -176,7 +134,7 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(shared) => Local::new(Arc::clone(shared)),
             #[cfg(feature = "postgres")]
-            Engine::Postgres(shared) => Local::postgres(shared.pool()),
+            Engine::Postgres(server) => Local::postgres(server.shared.pool()),
         }
     }
 
@@ -190,11 +148,21 @@ impl Database {
                 work(&mut Blocking::new(lease.connection()?, shared.on_commit.get().map(Arc::as_ref)))
             }
             #[cfg(feature = "postgres")]
-            Engine::Postgres(shared) => {
-                let remote = postgres::Remote::open(shared)?;
-                work(&mut Blocking::postgres(&remote, shared.on_commit.get().map(Arc::as_ref)))
+            Engine::Postgres(server) => {
+                let remote = postgres::Remote::open(&server.shared)?;
+                work(&mut Blocking::postgres(&remote, server.shared.on_commit.get().map(Arc::as_ref)))
             }
         }
+    }
+
+    /// Has each commit of this process call `then` with the tables that were written: to invalidate what is made of them, such as pages in a
+    /// cache. The first call counts; [`OnCommit`] has an example.
+    pub fn on_commit(&self, then: Arc<dyn OnCommit>) {
+        _ = match &self.engine {
+            Engine::Sqlite(shared) => shared.on_commit.set(then),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(server) => server.shared.on_commit.set(then),
+        };
     }
 
     /// Which database it is, for a library with statements for both: `database.dialect() == Dialect::Sqlite`.
@@ -213,7 +181,7 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(shared) => &shared.path,
             #[cfg(feature = "postgres")]
-            Engine::Postgres(shared) => &shared.place,
+            Engine::Postgres(server) => &server.shared.place,
         }
     }
 }
@@ -240,13 +208,14 @@ impl Database {
         if temporary {
             check(path, &steps)?;
             let folder = TemporaryFolder::new()?;
-            let path = folder.0.join("database.sqlite");
-            return Self::open_in(Some(folder), &path, &steps, Options { durable: false, ..options }, offload);
+            let path = folder.database();
+            let options = Options { durable: false, ..options };
+            return Self::sqlite(Shared::open(Some(folder), &path, &steps, options, offload));
         }
         if carefully {
             check_careful(path, &steps)?;
         }
-        Self::open_in(None, path, &steps, options, offload)
+        Self::sqlite(Shared::open(None, path, &steps, options, offload))
     }
 
     /// The same for the migrations of a component, for statements that are not trusted. With `temporary`, those that ran are only looked
@@ -285,15 +254,6 @@ impl Database {
         offload: Arc<dyn Offload>,
     ) -> Result<Vec<String>, OpenError> {
         postgres::Shared::describe_migrations(address, postgres::Source::program(migrations), offload)
-    }
-
-    /// Has each commit of this process call `then`, of what was written by handlers, jobs and start-up work.
-    pub fn on_commit(&self, then: Arc<dyn OnCommit>) {
-        _ = match &self.engine {
-            Engine::Sqlite(shared) => shared.on_commit.set(then),
-            #[cfg(feature = "postgres")]
-            Engine::Postgres(shared) => shared.on_commit.set(then),
-        };
     }
 
     /// Whether all writes of the process wait for each other, as those of SQLite do.
@@ -343,19 +303,14 @@ impl Database {
         match &self.engine {
             Engine::Sqlite(shared) => vec![shared.writer.status("pool writer"), shared.readers.status("pool readers")],
             #[cfg(feature = "postgres")]
-            Engine::Postgres(shared) => shared.status(),
+            Engine::Postgres(server) => server.shared.status(),
         }
     }
 
     /// Why what is written would be lost or cannot be read: the file is gone, or damaged.
     pub fn check_file(&self) -> Result<()> {
         match &self.engine {
-            Engine::Sqlite(shared) => {
-                shared.check_file()?;
-                let is_damaged = shared.is_damaged.load(Ordering::Relaxed);
-                let damaged = || Kind::Damaged { path: shared.path.clone() }.into();
-                if is_damaged { Err(damaged()) } else { Ok(()) }
-            }
+            Engine::Sqlite(shared) => shared.check_file().and_then(|()| shared.check_damage()),
             #[cfg(feature = "postgres")]
             Engine::Postgres(_) => Ok(()),
         }
@@ -371,128 +326,8 @@ impl Database {
     }
 }
 
-impl Shared {
-    fn check_file(&self) -> Result<()> {
-        if self.file.is_none_or(|file| file.is_still(&self.path)) {
-            return Ok(());
-        }
-        Err(Kind::FileIsGone { path: self.path.clone() }.into())
-    }
-
-    /// Waits for the writer, unless what it wrote would be lost.
-    pub(super) async fn lease_writer(&self) -> Result<Lease> {
-        self.check_file()?;
-        self.writer.lease().await
-    }
-
-    /// Remembers damage that a statement has found.
-    pub(super) fn note<R>(&self, result: Result<R>) -> Result<R> {
-        result.inspect_err(|error| {
-            if error.is_damage() {
-                self.is_damaged.store(true, Ordering::Relaxed);
-            }
-        })
-    }
-
-    pub(super) fn connect(&self, role: Role) -> Result<Connection> {
-        Connection::open(&self.path, role, &self.options)
-    }
-
-    /// Waits for a reader and runs `work` with it on the pool, until it ends or nobody waits for it any more. Says how long it took.
-    pub(super) async fn read<R: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
-    ) -> Result<(R, Duration)> {
-        let mut lease = self.readers.lease().await?;
-        let (_stop, stopped) = StopOnDrop::new();
-        let job = move || {
-            let connection = lease.connection()?;
-            let started = Instant::now();
-            Ok((connection.unless(stopped, work)?, started.elapsed()))
-        };
-        self.note(offload(&*self.offload, job).await.map_err(Kind::Lost)?)
-    }
-
-    /// Waits for the writer and runs `work` with it on the pool, which may change these tables.
-    pub(super) async fn write<R: Send + 'static>(
-        &self,
-        writes: Writes,
-        work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
-    ) -> Result<R> {
-        let mut lease = self.lease_writer().await?;
-        let commit = self.commit(writes.tables());
-        let job = move || {
-            // What makes rows is the application's. Should it panic, what was written is there nevertheless.
-            let work = |connection: &Connection| catch_unwind(AssertUnwindSafe(|| work(connection)));
-            let (result, has_changed) = lease.connection()?.noting_changes(work);
-            // First of all, so that others need not wait for caches.
-            drop(lease);
-            if has_changed {
-                commit.announce();
-            }
-            result.unwrap_or_else(|panic| resume_unwind(panic))
-        };
-        self.note(offload(&*self.offload, job).await.map_err(Kind::Lost)?)
-    }
-
-    pub(super) fn commit(&self, tables: Vec<&'static str>) -> Commit {
-        let then = self.on_commit.get().filter(|_| !tables.is_empty()).cloned();
-        Commit { then, tables }
-    }
-}
-
-/// What is to be announced of a write once it is committed. It is announced by the thread of the pool that commits: a handler may be dropped
-/// between the two.
-pub(super) struct Commit {
-    then: Option<Arc<dyn OnCommit>>,
-    tables: Vec<&'static str>,
-}
-
-impl Commit {
-    pub(super) fn announce(self) {
-        if let Some(then) = self.then {
-            then.tables_changed(&self.tables);
-        }
-    }
-}
-
 impl std::fmt::Debug for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Database").field("path", &self.path()).finish_non_exhaustive()
-    }
-}
-
-struct TemporaryFolder(PathBuf);
-
-impl TemporaryFolder {
-    /// A folder that nobody else has: creating it fails if it is there, and then the next number is tried.
-    fn new() -> Result<Self, OpenError> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let path = std::env::temp_dir().join(format!("skep-{}-{number}", std::process::id()));
-            match private(&mut DirBuilder::new()).create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(OpenError::directory(&path, error)),
-            }
-        }
-    }
-}
-
-#[cfg(unix)]
-fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
-    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700)
-}
-
-#[cfg(not(unix))]
-fn private(builder: &mut DirBuilder) -> &mut DirBuilder {
-    builder
-}
-
-impl Drop for TemporaryFolder {
-    fn drop(&mut self) {
-        // What cannot be removed is left to the system, which clears this directory anyway.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

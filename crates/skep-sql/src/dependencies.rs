@@ -19,14 +19,37 @@ pub const ANY_TABLE: &str = "*";
 #[cfg(any(feature = "postgres", target_family = "wasm"))]
 const SOME_TABLE: &str = "?";
 
-/// Who invalidates what was made of tables.
+/// Who invalidates what was made of tables, such as pages in a cache: `Database::on_commit`.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use skep_sql::OnCommit;
+///
+/// /// Grows with each commit that may have changed the table `post`: what was made of an earlier number is stale.
+/// struct PostsVersion(Arc<AtomicU64>);
+///
+/// impl OnCommit for PostsVersion {
+///     fn tables_changed(&self, tables: &[&'static str]) {
+///         if tables.iter().any(|table| ["post", "*", "?"].contains(table)) {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///         }
+///     }
+/// }
+/// ```
 pub trait OnCommit: Send + Sync {
-    /// A transaction that has written these is committed.
+    /// A transaction that has written these is committed. `*` stands for any table: it was a statement from a text ([`query`](crate::query));
+    /// `?` comes with each write on PostgreSQL, where a function may have written more.
+    ///
+    /// It is called on the thread that commits, before the one who wrote hears that it is done. Of PostgreSQL that is a thread of the
+    /// runtime.
     fn tables_changed(&self, tables: &[&'static str]);
 
-    /// Whether that waits for a disk or a network.
-    #[cfg_attr(any(not(feature = "postgres"), target_family = "wasm"), allow(dead_code))]
-    fn blocks(&self) -> bool;
+    /// Whether that waits for a disk or a network: then it is called on the pool (no).
+    fn blocks(&self) -> bool {
+        false
+    }
 }
 
 /// The tables that the statements of a page read.

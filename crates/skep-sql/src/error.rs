@@ -1,7 +1,7 @@
 //! Why a statement did not run.
 //!
 //! An [`Error`] answers what a handler must decide (is the name taken? is it worth trying again?). Its text is for the
-//! log. Turned into a `skep::Error` it is a 503 where the same request may succeed later, a 400 where
+//! log. [`status`](Error::status) is that of a response: a 503 where the same request may succeed later, a 400 where
 //! one of its values is at fault, else a 500.
 
 mod numbers;
@@ -23,11 +23,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a statement did not run, or why its rows could not be read.
 ///
 /// ```
-/// # use skep::sql::{self, query};
-/// # async fn example(db: &sql::Local, name: &str) -> skep::Result<()> {
+/// # use skep_sql::{self as sql, query};
+/// # async fn example(db: &sql::Database, name: &str) -> Result<(), String> {
 /// match db.execute(query("insert into reader (name) values (?)", name)).await {
-///     Err(error) if error.is_unique_violation() => Err(skep::Error::bad_request("this name is taken")),
-///     outcome => Ok(outcome.map(|_| ())?),
+///     Ok(_) => Ok(()),
+///     Err(error) if error.is_unique_violation() => Err("this name is taken".to_owned()),
+///     // The text of the error is for the log.
+///     Err(error) => Err(error.client_message().unwrap_or("something went wrong").to_owned()),
 /// }
 /// # }
 /// ```
@@ -176,17 +178,17 @@ impl Error {
     }
 
     /// A value that was given to the statement is none that the database can store, compare or calculate with: a text
-    /// with a NUL on PostgreSQL, a date that does not exist, a number out of range, a text that is too long. Turned
-    /// into a `skep::Error` it is a 400, since such values come with requests. Nothing was done.
+    /// with a NUL on PostgreSQL, a date that does not exist, a number out of range, a text that is too long. Its
+    /// [`status`](Self::status) is 400, since such values come with requests. Nothing was done.
     ///
     /// ```
-    /// # use skep::sql::{self, query};
-    /// # async fn example(db: &sql::Local, day: &str) -> skep::Result<()> {
+    /// # use skep_sql::{self as sql, query};
+    /// # async fn example(db: &sql::Database, day: &str) -> sql::Result<()> {
     /// match db.execute(query("insert into visit (day) values (?)", day)).await {
-    ///     Err(error) if error.is_invalid_value() => Err(skep::Error::unprocessable("/day", "there is no such day")),
-    ///     outcome => Ok(outcome.map(|_| ())?),
+    ///     Err(error) if error.is_invalid_value() => println!("there is no such day"),
+    ///     outcome => println!("{} rows", outcome?.rows),
     /// }
-    /// # }
+    /// # Ok(()) }
     /// ```
     #[must_use]
     pub fn is_invalid_value(&self) -> bool {
@@ -232,6 +234,22 @@ impl Error {
     #[must_use]
     pub fn statement(&self) -> Option<&str> {
         self.inner.statement.as_deref()
+    }
+
+    /// The status of the response to a request with this error: 400 if its values are at fault, 503 if it may succeed later, else 500.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        match (self.of_request(), self.public_message()) {
+            (Some(_), _) => 400,
+            (None, Some(_)) => 503,
+            (None, None) => 500,
+        }
+    }
+
+    /// What the client may be told, if the [`status`](Self::status) is not 500. The text of the error itself is for the log.
+    #[must_use]
+    pub fn client_message(&self) -> Option<&'static str> {
+        self.of_request().or_else(|| self.public_message())
     }
 
     /// What the client may be told, if this error is none of the program's making and may pass.

@@ -213,9 +213,8 @@ pub fn argument<'a, T: FunctionArgument<'a>>(value: Option<&'a Value<'a>>, name:
 ///
 /// ```
 /// use std::sync::Arc;
-/// use skep::offload::Inline;
-/// use skep::sql::{Database, Function, Migrations, migrations};
-/// use skep::{sql, sql_function};
+/// use skep_sql::offload::Inline;
+/// use skep_sql::{Database, Function, Migrations, migrations, sql, sql_function};
 ///
 /// const SLUG: Function = sql_function!(
 ///     fn slug(title: &str) -> String {

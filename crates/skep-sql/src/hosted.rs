@@ -8,18 +8,19 @@ use std::time::Duration;
 
 use rusqlite::types::ValueRef;
 
-use super::database::Shared;
 #[cfg(feature = "postgres")]
 use super::dependencies::Writes;
 use super::error::{Error, Kind, Result, sqlite};
 use super::guests::{LONGEST_STATEMENT, MOST_BYTES, TOO_LARGE, VerbNumber};
-use super::local::Local;
+use super::local::{Engine, Local, Sqlite};
 #[cfg(feature = "postgres")]
 use super::postgres;
 use super::transaction::Transaction;
 use super::value::Value;
 use crate::offload::offload;
 use crate::sqlite::connection::{Connection, StopOnDrop, Verb};
+use crate::sqlite::shared::Shared;
+use crate::sqlite::thread::Pooled;
 use crate::wire::{Reader, Short, Writer};
 
 /// A statement as a component sends it.
@@ -35,20 +36,10 @@ pub struct Elsewhere(At);
 
 enum At {
     /// On the pool, where it may wait.
-    Sqlite(Arc<Shared>, Place),
+    Sqlite(Arc<Shared>, Pooled),
     /// Beside others. True if it may write, whatever its text says.
     #[cfg(feature = "postgres")]
     Postgres(Arc<postgres::Pool>, bool),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// Whether it changes something is not known yet.
-    Unknown,
-    /// It only reads.
-    Reader,
-    /// It may change something.
-    Writer,
 }
 
 impl Packed {
@@ -132,31 +123,22 @@ impl Local {
     /// Runs it here and now, if it is a short read of SQLite. Otherwise it says where it belongs. `is_writer`: its place is the connection that
     /// writes.
     pub fn packed_now(&self, packed: &Packed, is_writer: bool) -> Result<Vec<u8>, Elsewhere> {
-        #[cfg(feature = "postgres")]
-        if let Some(pool) = self.pool() {
-            return Err(Elsewhere(At::Postgres(Arc::clone(pool), is_writer)));
-        }
-        let here = if is_writer || packed.executes() { Err(Place::Writer) } else { self.now(packed) };
-        here.map_err(|place| Elsewhere(At::Sqlite(Arc::clone(self.shared()), place)))
-    }
-
-    fn now(&self, packed: &Packed) -> Result<Vec<u8>, Place> {
-        let Ok(Some(statement)) = self.known(&packed.text, None) else { return Err(Place::Unknown) };
-        if !statement.reads_only {
-            return Err(Place::Writer);
-        }
-        let Ok(values) = unpacked(&packed.values) else { return Err(Place::Reader) };
-        match self.inline(&statement, &packed.text, &values, packed.sqlite_verb()) {
-            // The reader runs a statement that failed here again, and reports its error.
-            Some(result) => result.map_err(|_| Place::Reader),
-            None => Err(Place::Reader),
-        }
+        let elsewhere = match self.engine() {
+            Engine::Sqlite(sqlite) => {
+                let here = if is_writer || packed.executes() { Err(Pooled::Writer) } else { sqlite.now(packed) };
+                here.map_err(|pooled| At::Sqlite(Arc::clone(&sqlite.shared), pooled))
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(pool) => Err(At::Postgres(Arc::clone(pool), is_writer)),
+        };
+        elsewhere.map_err(Elsewhere)
     }
 
     /// A read took so long elsewhere: the next one may run here.
     pub fn packed_took(&self, packed: &Packed, took: Duration) {
-        if let Ok(Some(statement)) = self.known(&packed.text, None) {
-            self.ran_on_pool(&statement, took);
+        #[cfg_attr(not(feature = "postgres"), expect(irrefutable_let_patterns, reason = "there is no other database"))]
+        if let Engine::Sqlite(sqlite) = self.engine() {
+            sqlite.thread.ran_on_pool(&sqlite.shared, &packed.text, took);
         }
     }
 
@@ -171,11 +153,20 @@ impl Local {
     }
 }
 
+impl Sqlite {
+    fn now(&self, packed: &Packed) -> Result<Vec<u8>, Pooled> {
+        let Ok(values) = unpacked(&packed.values) else { return Err(Pooled::Unknown) };
+        let ran = self.thread.now(&self.shared, (&packed.text, None), &values, packed.sqlite_verb())?;
+        // One on the pool runs a statement that failed here again, and reports its error.
+        ran.map_err(|_| Pooled::Unknown)
+    }
+}
+
 impl Elsewhere {
     /// Runs it, and says how long a read took on the pool.
     pub async fn run(&self, packed: &Arc<Packed>) -> (Result<Vec<u8>>, Option<Duration>) {
         match &self.0 {
-            At::Sqlite(shared, place) => match on_pool(shared, *place, packed).await {
+            At::Sqlite(shared, pooled) => match on_pool(shared, *pooled, packed).await {
                 Ok((bytes, took)) => (Ok(bytes), took),
                 Err(error) => (Err(error), None),
             },
@@ -191,17 +182,16 @@ async fn on_postgres(pool: &Arc<postgres::Pool>, may_write_any: bool, packed: &P
     pool.ask(packed.job(may_write_any)?, packed.postgres_verb(), Writes::Nothing, None).await
 }
 
-async fn on_pool(shared: &Arc<Shared>, place: Place, packed: &Arc<Packed>) -> Result<(Vec<u8>, Option<Duration>)> {
-    let reads = match place {
-        Place::Unknown => {
-            let asked = Arc::clone(packed);
-            shared.read(move |connection| connection.reads_only(&asked.text)).await?.0
-        }
-        Place::Reader => true,
-        Place::Writer => false,
-    };
+async fn on_pool(
+    shared: &Arc<Shared>,
+    mut pooled: Pooled,
+    packed: &Arc<Packed>,
+) -> Result<(Vec<u8>, Option<Duration>)> {
+    if pooled == Pooled::Unknown {
+        pooled = shared.place(packed.text.clone()).await?;
+    }
     let packed = Arc::clone(packed);
-    if reads {
+    if pooled == Pooled::Reader {
         let (bytes, took) = shared.read(move |connection| packed.run(connection)).await?;
         return Ok((bytes, Some(took)));
     }

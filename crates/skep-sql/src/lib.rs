@@ -1,26 +1,27 @@
 //! SQLite, built in; and PostgreSQL, with the feature `postgres`.
 //!
-//! A [`Database`] is one for the process: opened when the application starts, which runs the embedded
-//! [`Migrations`]. A [`Local`] is one for each thread: its verbs are what handlers call.
+//! A [`Database`] is one for the process: opened when the application starts, which runs the embedded [`Migrations`]. Its verbs are what
+//! handlers call. Their futures are `Send`: any thread may poll them, as on tokio's usual runtime, under axum for example. A [`Local`] is one
+//! for each thread and has the same verbs, for a server whose requests stay on their thread, such as skep's: it looks for nothing in variables
+//! of the thread, and on PostgreSQL each thread has connections of its own.
 //!
 //! | verb | gives |
 //! |---|---|
-//! | [`all`](Local::all) | every row |
-//! | [`first`](Local::first) | the first row, if there is one |
-//! | [`one`](Local::one) | the row, if there is one; two are an error |
-//! | [`page`](Local::page) | one page of the rows, and links to others |
-//! | [`execute`](Local::execute) | how many rows were changed |
-//! | [`stream`](Local::stream) | every row, read as it is sent |
-//! | [`transaction`](Local::transaction) | the same verbs, all or nothing |
+//! | [`all`](Database::all) | every row |
+//! | [`first`](Database::first) | the first row, if there is one |
+//! | [`one`](Database::one) | the row, if there is one; two are an error |
+//! | [`page`](Database::page) | one page of the rows, and links to others |
+//! | [`execute`](Database::execute) | how many rows were changed |
+//! | [`stream`](Database::stream) | every row, read as it is sent |
+//! | [`transaction`](Database::transaction) | the same verbs, all or nothing |
 //! | `listen` | what is said on a channel, of PostgreSQL only |
 //!
 //! ```
 //! use std::sync::Arc;
-//! use skep::offload::Inline;
-//! use skep::sql::{Database, Local, Migration, Migrations, Row, query};
-//! use skep::{Or404, Result};
+//! use skep_sql::offload::Inline;
+//! use skep_sql::{Database, Migration, Migrations, Result, Row, query};
 //!
-//! // An application writes `skep::sql::migrations!("migrations")` and puts the text into files.
+//! // An application writes `migrations!("migrations")` and puts the text into files, against which `sql!` checks statements.
 //! const MIGRATIONS: Migrations = Migrations::new(&[Migration::new(
 //!     1,
 //!     "0001_posts.sql",
@@ -33,21 +34,20 @@
 //!     body: String,
 //! }
 //!
-//! async fn post(db: &Local, slug: &str) -> Result<Post> {
-//!     db.one(query("select title, body from post where slug = ?", slug)).await?.or_404()
+//! async fn post(db: &Database, slug: &str) -> Result<Option<Post>> {
+//!     db.one(query("select title, body from post where slug = ?", slug)).await
 //! }
 //!
-//! async fn publish(db: &Local, slug: &str, title: &str, body: &str) -> Result<()> {
+//! async fn publish(db: &Database, slug: &str, title: &str, body: &str) -> Result<()> {
 //!     db.execute(query("insert into post (slug, title, body) values (?, ?, ?)", (slug, title, body))).await?;
 //!     Ok(())
 //! }
 //!
-//! let database = Database::temporary(&MIGRATIONS, Arc::new(Inline))?;
-//! let db = database.local();
+//! let db = Database::temporary(&MIGRATIONS, Arc::new(Inline))?;
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! publish(&db, "hello", "Hello", "...").await.unwrap();
-//! assert_eq!(post(&db, "hello").await.unwrap().title, "Hello");
-//! assert_eq!(post(&db, "other").await.err().unwrap().status(), 404);
+//! assert_eq!(post(&db, "hello").await.unwrap().unwrap().title, "Hello");
+//! assert!(post(&db, "other").await.unwrap().is_none());
 //! # });
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -55,10 +55,12 @@
 //! Nothing of the SQLite library beneath is part of this interface. A component gets its database from its host, through the same
 //! interface but for the opening.
 //!
-//! [`sql!`], [`derive(Row)`](skep_macros::Row) and [`migrations!`] write paths of `skep`, which re-exports this crate as `skep::sql`: an
-//! application that uses them depends on `skep`.
+//! [`sql!`], [`derive(Row)`](macro@Row) and [`migrations!`] write paths of this crate. An application of skep has it as `skep::sql`, with macros
+//! of the same names that write paths of `skep`: it need not depend on this one.
 //!
-//! Start reading at [`Local`]: where a statement runs is decided there, by the rules in `sqlite/history.rs`.
+//! What a commit makes invalid, an [`OnCommit`] hears. `examples/axum-sql` is an application of axum on this crate.
+//!
+//! Start reading at [`Local`]; where a statement of SQLite runs is decided in `sqlite/thread.rs`, by the rules in `sqlite/history.rs`.
 
 mod after_commit;
 #[cfg(not(target_family = "wasm"))]
@@ -77,7 +79,6 @@ mod hosted;
 #[cfg(not(target_family = "wasm"))]
 mod local;
 mod migrations;
-mod named;
 mod noted;
 pub mod offload;
 #[cfg(not(target_family = "wasm"))]
@@ -111,8 +112,9 @@ mod verbs;
 #[doc(hidden)]
 pub mod wire;
 
+pub use dependencies::OnCommit;
 #[doc(hidden)]
-pub use dependencies::{ANY_TABLE, OnCommit, ReadTables};
+pub use dependencies::{ANY_TABLE, ReadTables};
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 #[doc(hidden)]
 pub use noted::refuse_others;
@@ -145,7 +147,6 @@ pub use function::{Function, FunctionArgument, FunctionResult};
 #[doc(hidden)]
 pub use inventory as __inventory;
 pub use migrations::{Migration, Migrations};
-pub use named::NamedDatabase;
 pub use noted::Statement;
 #[cfg(not(target_family = "wasm"))]
 pub use noted::statements;
@@ -159,9 +160,9 @@ pub use query::{Parameter, Parameters, Query, Values, query, values};
 #[cfg(target_family = "wasm")]
 pub use remote::{Blocking, Database, Local, Transaction};
 pub use row::{Cells, Columns, Row};
-pub use skep_macros::{Row, migrations};
 #[doc = include_str!("checked.md")]
 pub use skep_sql_macros::sql;
+pub use skep_sql_macros::{Row, migrations};
 pub use stream::RowStream;
 pub use timing::{StatementObserver, observe_statements};
 pub use value::{Element, FromValue, ToValue, Unfit, Value};

@@ -69,7 +69,7 @@ inventory::collect!(Statement);
 /// one module alone writes a table. Statements from a text ([`query`](super::query)) are not among them.
 ///
 /// ```
-/// let writers = skep::sql::statements().into_iter().filter(|statement| statement.writes().contains(&"audit"));
+/// let writers = skep_sql::statements().into_iter().filter(|statement| statement.writes().contains(&"audit"));
 /// assert!(writers.into_iter().all(|statement| statement.file().ends_with("audit.rs")));
 /// ```
 #[cfg(not(target_family = "wasm"))]

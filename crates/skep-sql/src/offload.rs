@@ -5,14 +5,21 @@
 //!
 //! Start reading at [`offload`].
 
+#[cfg(all(feature = "tokio", not(target_family = "wasm")))]
+mod on_tokio;
+
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures_channel::oneshot;
 
+#[cfg(all(feature = "tokio", not(target_family = "wasm")))]
+pub use self::on_tokio::Tokio;
+
 /// Runs work that may block somewhere where blocking harms no one.
 ///
-/// The server brings one; without a server (tests, tools) [`Inline`] runs it at once.
+/// The server of skep brings one; for an application of axum, or any other on tokio, `Tokio` is one, with the feature `tokio`; without a
+/// server (tests, tools) [`Inline`] runs it at once.
 pub trait Offload: Send + Sync {
     /// Takes the job and returns at once; the job runs later, on another thread. A job that finds the queue full is dropped,
     /// which its giver hears of.
@@ -43,9 +50,9 @@ impl Offload for Inline {
 /// [`offload_to_end`] is for what must be done all the same.
 ///
 /// ```
-/// use skep::offload::{Inline, offload};
+/// use skep_sql::offload::{Inline, offload};
 ///
-/// # async fn example() -> Result<(), skep::offload::Lost> {
+/// # async fn example() -> Result<(), skep_sql::offload::Lost> {
 /// let sum = offload(&Inline, || (1..=4).sum::<u32>()).await?;
 /// assert_eq!(sum, 10);
 /// # Ok(()) }

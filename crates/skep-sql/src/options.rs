@@ -8,7 +8,7 @@ use crate::sqlite::functions::Registered;
 ///
 /// ```
 /// use std::time::Duration;
-/// use skep::sql::Options;
+/// use skep_sql::Options;
 ///
 /// let options = Options::new().inline_budget(Duration::from_millis(1)).readers(2);
 /// ```

@@ -20,27 +20,21 @@ const MOST_ROWS: u32 = 1_000;
 /// The rows of a page, and the pages around it. `At` is what a link to a page has: a [`PageNumber`] or a [`Cursor`].
 ///
 /// ```
-/// use skep::prelude::*;
-/// use skep::sql::{Cursor, Row};
-/// # macro_rules! sql { ($($input:tt)*) => { skep::sql!(in "../skep/tests/sql/hives"; $($input)*) } }
+/// use skep_sql::{Cursor, Database, Row};
+/// # macro_rules! sql { ($($input:tt)*) => { skep_sql::sql!(in "../skep/tests/sql/hives"; $($input)*) } }
 ///
 /// #[derive(Row)]
 /// struct Hive { id: i64, name: String }
 ///
-/// #[derive(Service)]
-/// #[service(GET "/hives")]
-/// struct Hives { #[query] at: Option<Cursor<(String, i64)>> }
-///
-/// impl Handle for Hives {
-///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-///         let hives = sql!(Hive, "select id, name from hive order by name, id" {keyset 20: self.at});
-///         let hives = cx.db().page(hives).await?;
-///         Ok(Response::html(html! {
-///             @for hive in &hives { p { (hive.name) } }
-///             @if let Some(at) = &hives.previous { a rel="prev" href=(Hives { at: Some(at.clone()) }) { "Back" } }
-///             @if let Some(at) = &hives.next { a rel="next" href=(Hives { at: Some(at.clone()) }) { "More" } }
-///         }))
+/// async fn show(db: &Database, at: Option<Cursor<(String, i64)>>) -> skep_sql::Result<()> {
+///     let hives = db.page(sql!(Hive, "select id, name from hive order by name, id" {keyset 20: at})).await?;
+///     for hive in &hives {
+///         println!("{}: {}", hive.id, hive.name);
 ///     }
+///     if let Some(at) = hives.next {
+///         println!("more: {at:?}");
+///     }
+///     Ok(())
 /// }
 /// ```
 #[derive(Clone, Debug)]
@@ -70,15 +64,14 @@ impl<'p, T, At> IntoIterator for &'p Page<T, At> {
     }
 }
 
-/// The number of a page, counted from 1: the parameter of a service, such as `#[query(default = PageNumber::FIRST)] page: PageNumber`. There
-/// are 10 000 at most, since a database reads all rows before a page to find it; longer lists want a [`Cursor`].
+/// The number of a page, counted from 1, as links have it. There are 10 000 at most, since a database reads all rows before a page to find
+/// it; longer lists want a [`Cursor`].
 ///
 /// ```
-/// use skep::param::Param;
-/// use skep::sql::PageNumber;
+/// use skep_sql::PageNumber;
 ///
-/// assert_eq!(PageNumber::parse("3"), PageNumber::new(3));
-/// assert_eq!((PageNumber::parse("0"), PageNumber::parse("10001")), (None, None));
+/// assert_eq!(PageNumber::new(1), Some(PageNumber::FIRST));
+/// assert_eq!((PageNumber::new(0), PageNumber::new(10_001)), (None, None));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageNumber(u32);
@@ -123,21 +116,10 @@ impl fmt::Display for PageNumber {
     }
 }
 
-/// Where a page begins or ends in a list: at a row that has these values in the columns of `order by`, one value or a tuple of up to four. An
-/// `Option` of it is the parameter of a service; without it, the page is the first.
+/// Where a page begins or ends in a list: at a row that has these values in the columns of `order by`, one value or a tuple of up to four.
+/// Links have it; without one, the page is the first. An example is at [`Page`].
 ///
-/// A client may change the values in a link, and then begins elsewhere in the same list. What is no value of the columns is a 400.
-///
-/// ```
-/// use skep::param::Param;
-/// use skep::sql::Cursor;
-///
-/// let cursor = Cursor::After(("2026-11-26".to_owned(), 17_i64));
-/// let mut text = String::new();
-/// cursor.write(&mut text);
-/// assert_eq!(text, "after~2026-11-26~17");
-/// assert_eq!(Cursor::parse(&text), Some(cursor));
-/// ```
+/// A client may change the values in a link, and then begins elsewhere in the same list. What is no value of the columns is the client's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cursor<K> {
     /// The page behind this row.
@@ -186,7 +168,7 @@ pub struct PageQuery<'q, T, At> {
     /// Which of its parameters are values of a cursor, from 1.
     pub(super) cursor: Range<usize>,
     /// Makes a page of the rows, the last of which may be one too many.
-    pub(super) cut: Box<dyn FnOnce(Vec<T>) -> Page<T, At> + 'q>,
+    pub(super) cut: Box<dyn FnOnce(Vec<T>) -> Page<T, At> + Send + 'q>,
 }
 
 /// What each part of a statement adds to its number, and the parameters of the part.
@@ -219,7 +201,7 @@ impl<'q, T: 'q> PageQuery<'q, T, PageNumber> {
     }
 }
 
-impl<'q, T: 'q, K: CursorKey + 'q> PageQuery<'q, T, Cursor<K>> {
+impl<'q, T: 'q, K: CursorKey + Send + 'q> PageQuery<'q, T, Cursor<K>> {
     /// For what [`sql!`](crate::sql!) writes: [`Query::from_parts`], where three ends are alternatives, `weight` apart.
     #[doc(hidden)]
     pub fn by_key<const N: usize>(

@@ -74,6 +74,24 @@ pub(super) struct Shared {
     temporary: Option<(Config, String)>,
 }
 
+/// The database, with connections that all threads share: for futures that go from thread to thread. They are opened by the first statement
+/// that needs them.
+pub(super) struct Server {
+    pub(super) shared: Arc<Shared>,
+    pool: OnceLock<Arc<Pool>>,
+}
+
+impl Server {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, pool: OnceLock::new() }
+    }
+
+    /// The connections of no thread in particular.
+    pub(super) fn pool(&self) -> &Arc<Pool> {
+        self.pool.get_or_init(|| self.shared.pool())
+    }
+}
+
 impl Shared {
     /// Finds out whether it can be reached, and runs the migrations that it lacks.
     pub(super) fn open(

@@ -12,8 +12,8 @@ use super::value::{Element, ToValue, Unfit, Value};
 /// Made by [`query`], or from a text that has no parameters:
 ///
 /// ```
-/// # use skep::sql::{self, query};
-/// # async fn example(db: &skep::sql::Local, slug: &str) -> sql::Result<()> {
+/// # use skep_sql::{self as sql, query};
+/// # async fn example(db: &skep_sql::Local, slug: &str) -> sql::Result<()> {
 /// let posts = db.one::<i64>("select count(*) from post").await?;
 /// let title = db.one::<String>(query("select title from post where slug = ?", slug)).await?;
 /// # Ok(()) }
@@ -43,7 +43,7 @@ pub(super) struct Refused {
 /// A statement and its parameters: one value, a reference, a tuple of up to twelve, an array, or [`values`].
 ///
 /// ```
-/// # use skep::sql::{Query, query};
+/// # use skep_sql::{Query, query};
 /// # let (slug, tag) = ("hello", Some("web"));
 /// # let _: Query =
 /// query("select title from post where slug = ?", slug);
@@ -57,7 +57,7 @@ pub fn query<'q, T>(text: &'q str, parameters: impl Parameters<'q>) -> Query<'q,
 /// As many parameters as the iterator has, for a statement whose number of `?` is known at run time only.
 ///
 /// ```
-/// # use skep::sql::{Query, query, values};
+/// # use skep_sql::{Query, query, values};
 /// let ids = [3, 5, 8];
 /// let marks = vec!["?"; ids.len()].join(", ");
 /// let text = format!("select title from post where id in ({marks})");
@@ -137,7 +137,7 @@ impl<T> fmt::Debug for Query<'_, T> {
 /// [`ToValue`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a statement",
-    note = "a type that implements `skep::sql::ToValue` is given by reference: `&value`",
+    note = "a type that implements `ToValue` is given by reference: `&value`",
     note = "an array of PostgreSQL is given as a `Vec` or as a slice: `&list[..]`",
     note = "several parameters are given as a tuple: `(a, &b)`"
 )]
@@ -217,8 +217,8 @@ by_value! {
 /// All parameters of a statement; see [`query`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the parameters of a statement",
-    note = "a type that implements `skep::sql::ToValue` is given by reference: `&value`",
-    note = "several parameters are given as a tuple: `(a, &b)`; any number of them by `skep::sql::values(list)`"
+    note = "a type that implements `ToValue` is given by reference: `&value`",
+    note = "several parameters are given as a tuple: `(a, &b)`; any number of them by `values(list)`"
 )]
 pub trait Parameters<'q> {
     /// The values, in the order of the `?` they stand for.

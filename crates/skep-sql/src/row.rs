@@ -23,7 +23,7 @@ pub(super) use sent::{Answer, Head, Line};
 /// Values may be made on another thread, hence `Send`.
 ///
 /// ```
-/// use skep::sql::{self, Row, query};
+/// use skep_sql::{self as sql, Row, query};
 ///
 /// #[derive(Row)]
 /// struct Post {
@@ -40,7 +40,7 @@ pub(super) use sent::{Answer, Head, Line};
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a row cannot become `{Self}`",
-    note = "put `#[derive(skep::sql::Row)]` on it; every field is read from the column of its name"
+    note = "put `#[derive(Row)]` on it; every field is read from the column of its name"
 )]
 pub trait Row: Sized + Send + 'static {
     /// Where in the row each field stands.

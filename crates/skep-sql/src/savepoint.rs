@@ -9,7 +9,7 @@ impl Transaction {
     /// may be in another.
     ///
     /// ```
-    /// # use skep::sql::{self, query};
+    /// # use skep_sql::{self as sql, query};
     /// # async fn example(db: &sql::Local, names: &[&str]) -> sql::Result<()> {
     /// let transaction = db.transaction().await?;
     /// for name in names {

@@ -11,7 +11,7 @@ impl Local {
     /// several rows, such as "one doctor is on call", cannot be broken by two requests that both have looked before.
     ///
     /// ```
-    /// # use skep::sql::{self, query};
+    /// # use skep_sql::{self as sql, query};
     /// # async fn example(db: &sql::Local, doctor: i64) -> sql::Result<()> {
     /// let may_leave: sql::Result<bool> = db.serializable(async |db| {
     ///     let others = db.one::<i64>(query("select count(*) from doctor where on_call and id <> ?", doctor)).await?;
@@ -34,21 +34,57 @@ impl Local {
         &self,
         work: impl AsyncFn(&Transaction) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let transaction = self.isolated().await?;
-            let result = work(&transaction).await;
-            let may_repeat = tries < TRIES;
-            if may_repeat && transaction.is_in_conflict() {
-                transaction.rollback().await?;
-                continue;
-            }
-            let value = result?;
-            match transaction.commit().await {
-                Err(error) if may_repeat && error.is_conflict() => {}
-                committed => return Ok(committed.map(|()| value)?),
+        for _ in 1..TRIES {
+            if let Some(value) = attempt(self.isolated().await?, &work).await? {
+                return Ok(value);
             }
         }
+        last(self.isolated().await?, &work).await
     }
+}
+
+#[cfg(not(target_family = "wasm"))]
+impl super::Database {
+    /// Runs `work` in a transaction as if nobody else used the database, and commits it: [`Local::serializable`].
+    ///
+    /// # Errors
+    /// That of `work`, with which all of it is undone, or of the database: [`is_busy`](Error::is_busy) if others were in the way each time.
+    pub async fn serializable<T, E: From<Error>>(
+        &self,
+        work: impl AsyncFn(&Transaction) -> Result<T, E>,
+    ) -> Result<T, E> {
+        for _ in 1..TRIES {
+            if let Some(value) = attempt(self.isolated().await?, &work).await? {
+                return Ok(value);
+            }
+        }
+        last(self.isolated().await?, &work).await
+    }
+}
+
+/// Runs `work` and commits. Nothing if others were in the way, and it is to be run again.
+async fn attempt<T, E: From<Error>>(
+    transaction: Transaction,
+    work: &impl AsyncFn(&Transaction) -> Result<T, E>,
+) -> Result<Option<T>, E> {
+    let result = work(&transaction).await;
+    if transaction.is_in_conflict() {
+        transaction.rollback().await?;
+        return Ok(None);
+    }
+    let value = result?;
+    match transaction.commit().await {
+        Err(error) if error.is_conflict() => Ok(None),
+        committed => Ok(committed.map(|()| Some(value))?),
+    }
+}
+
+/// Runs `work` and commits, and reports that others were in the way.
+async fn last<T, E: From<Error>>(
+    transaction: Transaction,
+    work: &impl AsyncFn(&Transaction) -> Result<T, E>,
+) -> Result<T, E> {
+    let value = work(&transaction).await?;
+    transaction.commit().await?;
+    Ok(value)
 }

@@ -5,7 +5,7 @@ use std::fmt;
 /// One part of a status report: a name, lines for people, values for programs.
 ///
 /// ```
-/// use skep::status::Part;
+/// use skep_sql::status::Part;
 ///
 /// let orders = Part::new("orders").line("7 orders wait, the oldest for 3 s").value("waiting", 7_u64).value("oldest", 3_u64);
 /// assert_eq!(orders.to_string(), "orders\n  7 orders wait, the oldest for 3 s\n");

@@ -6,10 +6,10 @@
 //!
 //! Start reading at [`Local::stream`](super::Local::stream).
 
+#[cfg(not(target_family = "wasm"))]
+mod batches;
 #[cfg(target_family = "wasm")]
 mod sent;
-#[cfg(not(target_family = "wasm"))]
-mod table;
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -20,12 +20,26 @@ use futures_core::Stream;
 
 use super::error::Result;
 use super::row::Row;
+#[cfg(not(target_family = "wasm"))]
+use batches::Rest;
+#[cfg(not(target_family = "wasm"))]
+pub(super) use batches::Source;
 #[cfg(target_family = "wasm")]
 use sent::Rest;
-#[cfg(not(target_family = "wasm"))]
-use table::Rest;
 
-/// The rows of a query, read as they are needed: [`Local::stream`](super::Local::stream). It is a [`Stream`] of rows.
+/// The rows of a query, read as they are needed: [`Local::stream`](super::Local::stream). It is a [`Stream`] of rows, which other threads may
+/// read.
+///
+/// ```
+/// # use skep_sql::{Database, Result};
+/// async fn export(db: &Database) -> Result<()> {
+///     let mut rows = db.stream::<(i64, String)>("select id, title from post order by id").await?;
+///     while let Some((id, title)) = rows.next_row().await? {
+///         println!("{id};{title}");
+///     }
+///     Ok(())
+/// }
+/// ```
 #[must_use = "rows are read as they are asked for"]
 pub struct RowStream<T> {
     /// Read and not yet taken.
@@ -35,20 +49,8 @@ pub struct RowStream<T> {
 
 impl<T: Row> RowStream<T> {
     #[cfg(not(target_family = "wasm"))]
-    pub(super) async fn open(
-        shared: &std::sync::Arc<super::database::Shared>,
-        query: super::query::Query<'_, T>,
-    ) -> Result<Self> {
-        Ok(Self { rows: VecDeque::new(), rest: Rest::open(shared, query).await? })
-    }
-
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-    pub(super) async fn open_postgres(
-        pool: &std::sync::Arc<super::postgres::Pool>,
-        query: super::query::Query<'_, T>,
-    ) -> Result<Self> {
-        let cursor = super::postgres::Cursor::open(pool, super::postgres::job(query)?.into_owned()).await?;
-        Ok(Self { rows: VecDeque::new(), rest: Rest::of_cursor(cursor) })
+    pub(super) fn of(source: Source) -> Self {
+        Self { rows: VecDeque::new(), rest: Rest::of(source) }
     }
 
     #[cfg(target_family = "wasm")]

@@ -7,11 +7,9 @@ use skep_units::lock;
 
 use super::after_commit::AfterCommit;
 use super::changes::Changes;
-use super::database::Shared;
 use super::dependencies::{self, ReadTables, Writes};
 use super::error::{Kind, Result};
 use super::hosted::Packed;
-use super::local::owned;
 #[cfg(feature = "postgres")]
 use super::postgres;
 use super::query::Query;
@@ -19,9 +17,8 @@ use super::row::Row;
 use super::timing::Timer;
 use super::verb::{Make, Verbs};
 use super::verbs::verbs;
-use crate::offload::offload;
-use crate::sqlite::connection::{Connection, StopOnDrop, Verb};
-use crate::sqlite::pool::Lease;
+use crate::sqlite;
+use crate::sqlite::shared::Shared;
 
 /// Several statements that happen together or not at all.
 ///
@@ -30,7 +27,7 @@ use crate::sqlite::pool::Lease;
 /// [`commit`](Self::commit), it is rolled back.
 ///
 /// ```
-/// # use skep::sql::{self, query};
+/// # use skep_sql::{self as sql, query};
 /// # async fn example(db: &sql::Local, from: i64, to: i64) -> sql::Result<()> {
 /// let transaction = db.transaction().await?;
 /// transaction.execute(query("update account set coins = coins - 1 where id = ?", from)).await?;
@@ -54,22 +51,15 @@ pub struct Transaction {
 
 /// Which database it is of.
 enum Engine {
-    Sqlite(Writer),
+    Sqlite(sqlite::Transaction),
     #[cfg(feature = "postgres")]
     Postgres(postgres::Transaction),
-}
-
-/// The writer of this process.
-struct Writer {
-    shared: Arc<Shared>,
-    /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
-    lease: Mutex<Option<Lease>>,
 }
 
 impl Transaction {
     /// The transaction of a request that has none yet.
     pub(super) fn not_begun(shared: Arc<Shared>, is_open: Arc<AtomicBool>) -> Self {
-        Self::of(Engine::Sqlite(Writer { shared, lease: Mutex::default() }), is_open)
+        Self::of(Engine::Sqlite(sqlite::Transaction::not_begun(shared)), is_open)
     }
 
     #[cfg(feature = "postgres")]
@@ -123,16 +113,33 @@ impl Transaction {
     /// Undoes all of it and waits until it is undone. Dropping does the same without waiting.
     pub async fn rollback(self) -> Result<()> {
         match &self.engine {
-            Engine::Sqlite(writer) => writer.run(|connection| connection.control("rollback")).await,
+            Engine::Sqlite(transaction) => transaction.rollback().await,
             #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => transaction.rollback().await,
         }
     }
 
+    /// Does `work` once the transaction is committed, and not at all if it is undone: to wake who waits for what it wrote. It runs on the
+    /// thread that commits, and must not block. If nobody knows whether the commit has happened, it runs, too, and so it does if a
+    /// [`savepoint`](Self::savepoint) around this call was undone.
+    ///
+    /// ```
+    /// # use skep_sql::{self as sql, query};
+    /// # async fn example(db: &sql::Local, wake: std::sync::mpsc::Sender<()>) -> sql::Result<()> {
+    /// let transaction = db.transaction().await?;
+    /// transaction.execute(query("insert into task (name) values (?)", "resize")).await?;
+    /// transaction.after_commit(move || _ = wake.send(()));
+    /// transaction.commit().await
+    /// # }
+    /// ```
+    pub fn after_commit(&self, work: impl FnOnce() + Send + 'static) {
+        self.after.add(Box::new(work));
+    }
+
     /// Undoes all of it without waiting. Later statements of it and its commit are errors that say so.
     pub(super) fn abandon(&self) {
         match &self.engine {
-            Engine::Sqlite(writer) => writer.abandon(),
+            Engine::Sqlite(transaction) => transaction.abandon(),
             #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => transaction.abandon(),
         }
@@ -156,7 +163,7 @@ impl Transaction {
         }
         let (timer, statement, changed) = (Timer::start(), query.text(), Writes::of(&query));
         let result = match &self.engine {
-            Engine::Sqlite(writer) => writer.ask(query, verb().sqlite).await,
+            Engine::Sqlite(transaction) => transaction.ask(query, verb().sqlite).await,
             #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => {
                 let asked = transaction.ask(postgres::job(query)?.into_owned(), verb().postgres).await;
@@ -174,7 +181,7 @@ impl Transaction {
     /// Runs a statement of a component in it.
     pub(super) async fn ask_packed(&self, packed: Arc<Packed>) -> Result<Vec<u8>> {
         match &self.engine {
-            Engine::Sqlite(writer) => writer.within(move |connection| packed.run(connection)).await,
+            Engine::Sqlite(transaction) => transaction.within(move |connection| packed.run(connection)).await,
             #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => transaction.ask(packed.job(false)?, packed.postgres_verb()).await?.value,
         }
@@ -193,12 +200,10 @@ impl Transaction {
             return Err(Kind::OwnTransaction.into());
         }
         match &self.engine {
-            Engine::Sqlite(writer) => {
-                writer.keep(Some(writer.shared.lease_writer().await?));
+            Engine::Sqlite(transaction) => {
+                transaction.lease().await?;
                 self.set_begun();
-                // Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
-                let begun = writer.run(|connection| connection.control("begin immediate")).await;
-                begun.inspect_err(|_| self.undo())
+                transaction.begin().await.inspect_err(|_| self.undo())
             }
             #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => {
@@ -219,7 +224,7 @@ impl Transaction {
         let tables = std::mem::take(&mut *lock(&self.written));
         let after = self.after.take();
         let committed = match &self.engine {
-            Engine::Sqlite(writer) => writer.commit(tables, after).await,
+            Engine::Sqlite(transaction) => transaction.commit(tables, after).await,
             #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => {
                 let committed = transaction.commit(tables).await;
@@ -241,79 +246,6 @@ impl Transaction {
         lock(&self.written).clear();
         drop(self.after.take());
         self.abandon();
-    }
-}
-
-impl Writer {
-    /// What came of a statement, and whether it changed any row.
-    async fn ask<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<(Result<R>, bool)> {
-        let (text, values) = owned(query)?;
-        let work = move |connection: &Connection| Ok(connection.noting_changes(|it| verb(it, &text, &values)));
-        let (result, has_changed) = self.within(work).await?;
-        Ok((self.shared.note(result), has_changed))
-    }
-
-    async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {
-        let mut lease = self.take().ok_or(Kind::Abandoned)?;
-        let commit = self.shared.commit(tables);
-        let job = move || {
-            let committed = lease.connection().and_then(|connection| connection.control("commit"));
-            // First of all, so that others need not wait for caches.
-            drop(lease);
-            if committed.is_ok() {
-                commit.announce();
-            }
-            after.run(&committed);
-            committed
-        };
-        let committed = offload(&*self.shared.offload, job).await.map_err(|lost| Kind::Lost(lost).into()).flatten();
-        self.shared.note(committed)
-    }
-
-    fn abandon(&self) {
-        if let Some(lease) = self.take().filter(Lease::in_transaction) {
-            self.shared.offload.run(Box::new(move || drop(lease)));
-        }
-    }
-
-    // Nothing that is done under this lock can panic half-way.
-    fn take(&self) -> Option<Lease> {
-        lock(&self.lease).take()
-    }
-
-    fn keep(&self, lease: Option<Lease>) {
-        *lock(&self.lease) = lease;
-    }
-
-    /// Runs `work`, unless the transaction is over.
-    async fn within<R: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
-    ) -> Result<R> {
-        // All is undone if nobody waits any more, so there is no reason to let the statement end.
-        let (_stop, stopped) = StopOnDrop::new();
-        self.run(move |connection| {
-            // An error may have ended the transaction (a full disk does); what follows must not run outside of it.
-            if !connection.in_transaction() {
-                return Err(Kind::Abandoned.into());
-            }
-            connection.unless(stopped, work)
-        })
-        .await
-    }
-
-    async fn run<R: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Connection) -> Result<R> + Send + 'static,
-    ) -> Result<R> {
-        let mut lease = self.take().ok_or(Kind::Abandoned)?;
-        let job = move || {
-            let result = lease.connection().and_then(work);
-            (lease, result)
-        };
-        let (lease, result) = offload(&*self.shared.offload, job).await.map_err(Kind::Lost)?;
-        self.keep(Some(lease));
-        self.shared.note(result)
     }
 }
 

@@ -92,12 +92,12 @@ impl Value<'_> {
 /// A type whose values can be written: given to a statement as a parameter, by reference.
 ///
 /// ```
-/// use skep::sql::{ToValue, Unfit, Value};
+/// use skep_sql::{ToValue, Unfit, Value};
 ///
 /// struct Slug(String);
 ///
 /// impl ToValue for Slug {
-///     type Sql = skep::sql::Text;
+///     type Sql = skep_sql::Text;
 ///
 ///     fn to_value(&self) -> Result<Value<'_>, Unfit> {
 ///         self.0.to_value()
@@ -106,7 +106,7 @@ impl Value<'_> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no value of a database",
-    note = "implement `skep::sql::ToValue` for it",
+    note = "implement `ToValue` for it",
     note = "an array of PostgreSQL is given as a `Vec` or as a slice: `&list[..]`"
 )]
 pub trait ToValue {
@@ -120,12 +120,12 @@ pub trait ToValue {
 /// A type whose values can be read from a column.
 ///
 /// ```
-/// use skep::sql::{FromValue, Unfit, Value};
+/// use skep_sql::{FromValue, Unfit, Value};
 ///
 /// struct Slug(String);
 ///
 /// impl FromValue for Slug {
-///     type Sql = skep::sql::Text;
+///     type Sql = skep_sql::Text;
 ///
 ///     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
 ///         let text = String::from_value(value)?;
@@ -135,7 +135,7 @@ pub trait ToValue {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a column",
-    note = "implement `skep::sql::FromValue` for one column, or derive `skep::sql::Row` for several"
+    note = "implement `FromValue` for one column, or derive `Row` for several"
 )]
 pub trait FromValue: Sized {
     /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](crate::sql!) compares it with the column.
@@ -307,8 +307,8 @@ impl<T: FromValue> FromValue for Option<T> {
 /// column. `u8` is none, since a `Vec<u8>` is bytes.
 ///
 /// ```
-/// # use skep::sql::{FromValue, ToValue, Unfit, Value};
-/// use skep::sql::{self, Element, NotNull, query};
+/// # use skep_sql::{FromValue, ToValue, Unfit, Value};
+/// use skep_sql::{self as sql, Element, NotNull, query};
 ///
 /// struct Tag(String);
 ///
@@ -330,7 +330,7 @@ impl<T: FromValue> FromValue for Option<T> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` cannot be an element of an array",
-    note = "implement `skep::sql::Element` for it; of a `Vec<u8>`, which is bytes, the elements are integers of another type"
+    note = "implement `Element` for it; of a `Vec<u8>`, which is bytes, the elements are integers of another type"
 )]
 pub trait Element {
     /// What an element is: [`NotNull`] or [`Nullable`], of what [`ToValue`] says.

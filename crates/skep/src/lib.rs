@@ -87,6 +87,7 @@ mod list;
 mod log_limit;
 #[doc(hidden)]
 pub mod masks;
+mod named;
 mod nonce;
 mod origin;
 mod pages;
@@ -128,8 +129,23 @@ pub use site::{Local, Site};
 pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
 pub use skep_macros::html;
-pub use skep_sql::sql;
-pub use skep_sql::{__note_checked, __refuse_dialect, offload, sql_function, status};
+pub use skep_sql::{offload, sql_function, status};
+/// A statement that SQLite itself checks while the program is compiled, against the migrations of the application; for PostgreSQL, `skep sql
+/// check` asks a server before. [`skep_sql::sql!`] has its syntax.
+///
+/// ```
+/// use skep::prelude::*;
+/// use skep::sql::{self, Row};
+///
+/// #[derive(Row)]
+/// struct Post { title: String, body: Option<String> }
+///
+/// async fn post(db: &sql::Local, slug: &Slug) -> Result<Post> {
+///     // An application leaves out `in "..."`: its migrations are in `migrations`, next to Cargo.toml.
+///     db.one(sql!(in "tests/sql/checked"; Post, "select title, body from post where slug = ?", slug)).await?.or_404()
+/// }
+/// ```
+pub use skep_sql_macros::sql_of_skep as sql;
 pub use work::Work;
 
 /// [`html!`] without HTML's own rules: for markup that is meant to be wrong, or of a standard newer than this crate.
@@ -207,6 +223,10 @@ pub use skep_macros::assets;
 pub mod sql {
     #[doc(inline)]
     pub use skep_sql::*;
+
+    pub use crate::named::NamedDatabase;
+    // In the place of those of `skep-sql`, which write paths of that crate: an application of skep depends on this one.
+    pub use skep_sql_macros::{RowOfSkep as Row, migrations_of_skep as migrations, sql_of_skep as sql};
 }
 
 /// What an application's source usually needs.
@@ -221,5 +241,5 @@ pub mod prelude {
         services,
     };
     // The macro alone: there is a module of the same name.
-    pub use skep_sql::sql;
+    pub use skep_sql_macros::sql_of_skep as sql;
 }

@@ -45,13 +45,16 @@ pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
     tokens::find(tokens::all(source), &["unsafe"]).map(|line| source.complaint(line, text)).collect()
 }
 
-/// The driver of PostgreSQL: its connections belong to the thread of a handler. With the feature `postgres` only.
-const POSTGRES: &str = "crates/skep-sql/src/postgres/";
+/// With features that are off. The driver of PostgreSQL: its connections belong to the thread of a handler. And what hands blocking work to a
+/// runtime of tokio, for applications that have one.
+const FEATURES: [&str; 2] = ["crates/skep-sql/src/postgres/", "crates/skep-sql/src/offload/on_tokio.rs"];
 
-/// `skep`, `skep-people` and `skep-sql` open no socket and start no thread or process; their tests may, the client for tests of applications, and the driver
-/// of PostgreSQL.
+/// `skep`, `skep-people` and `skep-sql` open no socket and start no thread or process; their tests may, the client for tests of applications, and
+/// [`FEATURES`].
 pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
-    let is_exempt = source.is_test() || source.path == TEST_CLIENT || source.path.starts_with(POSTGRES);
+    let is_exempt = source.is_test()
+        || source.path == TEST_CLIENT
+        || FEATURES.iter().any(|feature| source.path.starts_with(feature));
     let is_held =
         ["crates/skep/", "crates/skep-people/", "crates/skep-sql/"].iter().any(|held| source.path.starts_with(held));
     if !source.is_rust() || !is_held || is_exempt {

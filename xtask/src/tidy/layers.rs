@@ -42,16 +42,16 @@ const CRATES: &[Layers] = &[
         name: "skep-macros",
         order: &[
             ("fields", &["field"]),
-            ("macros", &["assets", "group", "html", "log", "migrations", "param", "row", "service", "settings"]),
+            ("macros", &["assets", "group", "html", "log", "param", "service", "settings"]),
         ],
         upward: &[],
     },
     Layers {
         name: "skep-sql-macros",
         order: &[
-            ("the engine", &["access", "directive", "infer", "package", "schema", "stand_in", "text"]),
+            ("the engine", &["access", "directive", "home", "infer", "package", "schema", "stand_in", "text"]),
             ("statements", &["check", "input", "page"]),
-            ("macro", &["postgres", "statement", "write"]),
+            ("macros", &["migrations", "postgres", "row", "statement", "write"]),
         ],
         upward: &[],
     },
@@ -74,12 +74,11 @@ const CRATES: &[Layers] = &[
         order: &[
             ("values", &["changes", "offload", "private", "status", "timing", "wire"]),
             ("statements", &["checked", "error", "function", "noted", "page", "query", "row", "value"]),
-            ("migrations", &["migrations", "named", "open_error"]),
-            ("engines", &["dependencies", "guests", "options", "postgres", "sqlite"]),
+            ("migrations", &["migrations", "open_error"]),
+            ("engines", &["after_commit", "dependencies", "guests", "options", "postgres", "sqlite"]),
             (
                 "interface",
                 &[
-                    "after_commit",
                     "blocking",
                     "database",
                     "hosted",
@@ -113,6 +112,7 @@ const CRATES: &[Layers] = &[
                     "log_limit",
                     "macros",
                     "mail",
+                    "named",
                     "nonce",
                     "pages",
                     "percent",

@@ -13,12 +13,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-macros", &["skep-units"]),
     ("skep-sql-macros", &["skep-sql-lock", "skep-units"]),
     ("skep-cache", &["skep-units"]),
-    // PostgreSQL for tests, here and below: `tools/cluster`. Examples of its documentation are services, which `skep` has.
-    (
-        "skep-sql",
-        &["skep", "skep-units", "skep-macros", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"],
-    ),
-    ("skep", &["skep-units", "skep-macros", "skep-sql", "skep-cache", "skep-cluster"]),
+    // It is useful without `skep`, and its tests and examples do without, too. PostgreSQL for tests, here and below: `tools/cluster`.
+    ("skep-sql", &["skep-units", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"]),
+    ("skep", &["skep-units", "skep-macros", "skep-sql", "skep-sql-macros", "skep-cache", "skep-cluster"]),
     ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
     // The server that its tests kill.
     ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),

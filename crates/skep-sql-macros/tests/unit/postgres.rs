@@ -5,10 +5,11 @@ use skep_sql_lock::Proof;
 use syn::parse::Parser as _;
 
 use super::*;
+use crate::home::Home;
 
 fn input(tokens: &str) -> Result<Input> {
     let tokens: TokenStream = tokens.parse().unwrap();
-    (|input: syn::parse::ParseStream<'_>| Input::of(Dialect::Postgres, input)).parse2(tokens)
+    (|input: syn::parse::ParseStream<'_>| Input::of(Home::Skep, Ok(Dialect::Postgres), input)).parse2(tokens)
 }
 
 fn expanded(tokens: &str) -> Result<TokenStream> {
@@ -101,6 +102,9 @@ fn a_scoped_statement_wants_a_scope_or_says_why_not() {
     let folder = Folder::new("scoped", MIGRATION, &lock);
     let (kept, both) = (format!("{mine:?}, 1, 2"), format!("unscoped \"all are meant\"; {mine:?}, 1, 2"));
     let scopes = folder.whole(&kept).unwrap().scopes;
+    // Guards are skep's, and what `skep_sql::sql!` writes names nothing of it.
+    let refused = refuse_scopes(&Input { home: Home::Sql, ..input(&kept).unwrap() }, &scopes).unwrap_err();
+    assert!(refused.starts_with("the rows of `t` are scoped by `c`") && refused.contains("unscoped"), "{refused}");
     assert_eq!(scopes, [((0, 0, 1), [("t".to_owned(), "c".to_owned())].into())].into());
     assert_eq!(folder.whole(&both).unwrap().scopes, Scopes::new());
     assert_eq!(folder.expand(&format!("{all:?}")).unwrap_err().to_string(), "nothing says whose");

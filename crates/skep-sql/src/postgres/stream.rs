@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::super::error::Result;
+use super::super::query::Query;
 use super::super::row::Row;
 use super::connection::{FETCH, Job};
 use super::flight::Care;
@@ -17,8 +18,12 @@ const BATCH_ROWS: usize = 256;
 pub(crate) struct Cursor(Lease);
 
 impl Cursor {
+    pub(crate) async fn of_query<T>(pool: &Arc<Pool>, query: Query<'_, T>) -> Result<Self> {
+        Self::open(pool, super::job(query)?.into_owned()).await
+    }
+
     /// Runs the query.
-    pub(crate) async fn open(pool: &Arc<Pool>, job: Job<'static>) -> Result<Self> {
+    async fn open(pool: &Arc<Pool>, job: Job<'static>) -> Result<Self> {
         let mut lease = pool.lease_for_stream().await?;
         lease.set_in_transaction(true);
         let connection = Arc::clone(lease.connection()?);

@@ -3,43 +3,41 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use skep_sql_lock::{FILE, FOLDER};
 use syn::{Error, LitStr};
 
-/// The folder with the migrations for PostgreSQL, inside the one for SQLite.
-const POSTGRES: &str = "postgres";
+use crate::home::Home;
 
-/// What `skep sql check` writes into that one.
-const LOCK: &str = "sql.lock";
-
-pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
+pub(crate) fn expand(home: Home, input: TokenStream) -> syn::Result<TokenStream> {
     let folder: LitStr = syn::parse2(input)?;
     let root = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-    let sqlite = of_folder(&root, &folder.value()).map_err(|text| Error::new(folder.span(), text))?;
-    let below = format!("{}/{POSTGRES}", folder.value());
+    let sqlite = of_folder(home, &root, &folder.value()).map_err(|text| Error::new(folder.span(), text))?;
+    let below = format!("{}/{FOLDER}", folder.value());
     if !root.join(&below).is_dir() {
         return Ok(sqlite);
     }
-    let postgres = of_folder(&root, &below).map_err(|text| Error::new(folder.span(), text))?;
+    let postgres = of_folder(home, &root, &below).map_err(|text| Error::new(folder.span(), text))?;
     Ok(quote!(#sqlite.with_postgres(const { &#postgres })))
 }
 
 /// An expression with the migrations of a folder, which is given relative to the root.
-fn of_folder(root: &Path, folder: &str) -> Result<TokenStream, String> {
+fn of_folder(home: Home, root: &Path, folder: &str) -> Result<TokenStream, String> {
+    let home = home.path(Span::call_site());
     let numbered = numbered(names(&root.join(folder))?)?;
     let migrations = numbered.iter().map(|(number, name)| {
         let path = format!("/{folder}/{name}");
         // `include_str!` makes Cargo rebuild when a file changes.
         quote! {
-            ::skep::sql::Migration::new(
+            #home::Migration::new(
                 #number, #name, ::core::include_str!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), #path)),
             )
         }
     });
     let below = format!("/{folder}");
     Ok(quote! {
-        ::skep::sql::Migrations::new(const { &[#(#migrations),*] })
+        #home::Migrations::new(const { &[#(#migrations),*] })
             .from_folder(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), #below))
     })
 }
@@ -50,7 +48,7 @@ fn names(folder: &Path) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     for file in fs::read_dir(folder).map_err(unreadable)? {
         let name = file.map_err(unreadable)?.file_name().to_string_lossy().into_owned();
-        if !name.starts_with('.') && name != POSTGRES && name != LOCK {
+        if !name.starts_with('.') && name != FOLDER && name != FILE {
             names.push(name);
         }
     }

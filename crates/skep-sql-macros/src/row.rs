@@ -1,41 +1,45 @@
 //! `derive(Row)`: reads each field from the column of the same name.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Data, DeriveInput, Error, Field, Ident, LitStr, Result};
+use syn::ext::IdentExt as _;
+use syn::spanned::Spanned as _;
+use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Result};
 
-use crate::field;
+use crate::home::Home;
 
-pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
+pub(crate) fn expand(home: Home, input: TokenStream) -> Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let fields = named_fields(&input)?;
-    let name = &input.ident;
+    let (home, name) = (home.path(Span::call_site()), &input.ident);
     let (generics, arguments, conditions) = input.generics.split_for_impl();
-    let (row, count) = (field::name(name), fields.len());
+    let (row, count) = (name.unraw().to_string(), fields.len());
     let idents: Vec<&Ident> = fields.iter().filter_map(|field| field.ident.as_ref()).collect();
-    let names = idents.iter().map(|ident| field::name(ident));
+    let names = idents.iter().map(|ident| ident.unraw().to_string());
     let columns = fields.iter().copied().map(column).collect::<Result<Vec<_>>>()?;
     let values = fields.iter().enumerate().map(|(position, Field { ident, ty, .. })| {
-        quote_spanned!(field::span(ty)=> #ident: cells.get::<#ty>(plan[#position])?)
+        // Resolved in the author's code, the compiler underlines the type if it lacks a trait.
+        let span = ty.span().resolved_at(Span::call_site());
+        quote_spanned!(span=> #ident: cells.get::<#ty>(plan[#position])?)
     });
     let by_name = is_by_name(&fields).then(|| {
         quote! {
             #[automatically_derived]
-            impl #generics ::skep::sql::ByName for #name #arguments #conditions {}
+            impl #generics #home::ByName for #name #arguments #conditions {}
         }
     });
     Ok(quote! {
         #by_name
         #[automatically_derived]
-        impl #generics ::skep::sql::Row for #name #arguments #conditions {
+        impl #generics #home::Row for #name #arguments #conditions {
             type Plan = [::core::primitive::usize; #count];
 
-            fn plan(columns: &::skep::sql::Columns<'_>) -> ::skep::sql::Result<Self::Plan> {
+            fn plan(columns: &#home::Columns<'_>) -> #home::Result<Self::Plan> {
                 columns.find(#row, [#((#names, #columns)),*])
             }
 
             #[inline]
-            fn read(cells: &::skep::sql::Cells<'_>, plan: &Self::Plan) -> ::skep::sql::Result<Self> {
+            fn read(cells: &#home::Cells<'_>, plan: &Self::Plan) -> #home::Result<Self> {
                 ::core::result::Result::Ok(Self { #(#values),* })
             }
         }
@@ -52,9 +56,14 @@ fn named_fields(input: &DeriveInput) -> Result<Vec<&Field>> {
             "`derive(Row)` needs a struct with named fields, each read from the column of its name; \
              for columns by position, read a tuple"
         }
-        _ => "`derive(Row)` is for structs; for a value in one column, implement `skep::sql::FromValue`",
+        _ => "`derive(Row)` is for structs; for a value in one column, implement `FromValue`",
     };
-    field::named(input, help)
+    match &input.data {
+        Data::Struct(data) if matches!(data.fields, Fields::Named(_)) && !data.fields.is_empty() => {
+            Ok(data.fields.iter().collect())
+        }
+        _ => Err(Error::new(input.ident.span(), help)),
+    }
 }
 
 /// True if each field is read from the column of its own name.
@@ -64,7 +73,7 @@ fn is_by_name(fields: &[&Field]) -> bool {
 
 /// The column of a field: that of `#[row(column = "...")]`, or the name of the field.
 fn column(field: &Field) -> Result<String> {
-    let mut column = field.ident.as_ref().map(field::name).unwrap_or_default();
+    let mut column = field.ident.as_ref().map(|ident| ident.unraw().to_string()).unwrap_or_default();
     for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("row")) {
         attribute.parse_nested_meta(|meta| {
             if !meta.path.is_ident("column") {
@@ -83,7 +92,8 @@ mod tests {
 
     #[test]
     fn fields_are_read_from_columns_of_the_same_name() {
-        let code = expand(quote! { struct Post { r#type: i64, #[row(column = "body_html")] body: String } }).unwrap();
+        let code = expand(Home::Sql, quote! { struct Post { r#type: i64, #[row(column = "body_html")] body: String } })
+            .unwrap();
         let code = code.to_string();
         assert!(code.contains(r#"("Post" , [("type" , "type") , ("body" , "body_html")])"#), "{code}");
     }

@@ -1,8 +1,8 @@
 //! Databases of an application beside its first one.
 
-use super::Migrations;
+use crate::sql::Migrations;
 
-/// A database of the application beside its first one, `App::database` of skep: for what grows fast, is written often, or belongs
+/// A database of the application beside its first one, [`App::database`](crate::App::database): for what grows fast, is written often, or belongs
 /// to somebody else. Handlers reach it by its type.
 ///
 /// ```

@@ -1,0 +1,116 @@
+//! A transaction, which holds the writer of this process.
+
+use std::sync::{Arc, Mutex};
+
+use skep_units::lock;
+
+use super::connection::{Connection, StopOnDrop, Verb};
+use super::pool::Lease;
+use super::shared::Shared;
+use super::thread::owned;
+use crate::after_commit::AfterCommit;
+use crate::error::{Kind, Result};
+use crate::offload::offload;
+use crate::query::Query;
+
+pub(crate) struct Transaction {
+    shared: Arc<Shared>,
+    /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
+    lease: Mutex<Option<Lease>>,
+}
+
+impl Transaction {
+    pub(crate) fn not_begun(shared: Arc<Shared>) -> Self {
+        Self { shared, lease: Mutex::default() }
+    }
+
+    /// Waits for the writer.
+    pub(crate) async fn lease(&self) -> Result<()> {
+        self.keep(Some(self.shared.lease_writer().await?));
+        Ok(())
+    }
+
+    /// Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
+    pub(crate) async fn begin(&self) -> Result<()> {
+        self.run(|connection| connection.control("begin immediate")).await
+    }
+
+    pub(crate) async fn rollback(&self) -> Result<()> {
+        self.run(|connection| connection.control("rollback")).await
+    }
+
+    /// What came of a statement, and whether it changed any row.
+    pub(crate) async fn ask<T, R: Send + 'static>(
+        &self,
+        query: Query<'_, T>,
+        verb: Verb<R>,
+    ) -> Result<(Result<R>, bool)> {
+        let (text, values) = owned(query)?;
+        let work = move |connection: &Connection| Ok(connection.noting_changes(|it| verb(it, &text, &values)));
+        let (result, has_changed) = self.within(work).await?;
+        Ok((self.shared.note(result), has_changed))
+    }
+
+    pub(crate) async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {
+        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        let commit = self.shared.commit(tables);
+        let job = move || {
+            let committed = lease.connection().and_then(|connection| connection.control("commit"));
+            // First of all, so that others need not wait for caches.
+            drop(lease);
+            if committed.is_ok() {
+                commit.announce();
+            }
+            after.run(&committed);
+            committed
+        };
+        let committed = offload(&*self.shared.offload, job).await.map_err(|lost| Kind::Lost(lost).into()).flatten();
+        self.shared.note(committed)
+    }
+
+    pub(crate) fn abandon(&self) {
+        if let Some(lease) = self.take().filter(Lease::in_transaction) {
+            self.shared.offload.run(Box::new(move || drop(lease)));
+        }
+    }
+
+    // Nothing that is done under this lock can panic half-way.
+    fn take(&self) -> Option<Lease> {
+        lock(&self.lease).take()
+    }
+
+    fn keep(&self, lease: Option<Lease>) {
+        *lock(&self.lease) = lease;
+    }
+
+    /// Runs `work`, unless the transaction is over.
+    pub(crate) async fn within<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
+    ) -> Result<R> {
+        // All is undone if nobody waits any more, so there is no reason to let the statement end.
+        let (_stop, stopped) = StopOnDrop::new();
+        self.run(move |connection| {
+            // An error may have ended the transaction (a full disk does); what follows must not run outside of it.
+            if !connection.in_transaction() {
+                return Err(Kind::Abandoned.into());
+            }
+            connection.unless(stopped, work)
+        })
+        .await
+    }
+
+    async fn run<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Connection) -> Result<R> + Send + 'static,
+    ) -> Result<R> {
+        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        let job = move || {
+            let result = lease.connection().and_then(work);
+            (lease, result)
+        };
+        let (lease, result) = offload(&*self.shared.offload, job).await.map_err(Kind::Lost)?;
+        self.keep(Some(lease));
+        self.shared.note(result)
+    }
+}
