@@ -1,8 +1,8 @@
-//! `derive(Group)`: a group of form fields that is repeated.
+//! `derive(Group)`: a group of form fields, that several forms share or one form repeats.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::{Data, DeriveInput, Field, Fields, Ident, Result};
+use syn::{Data, DeriveInput, Expr, Field, Fields, Ident, Result};
 
 use crate::field::{self, variable, wrong};
 
@@ -14,10 +14,26 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         Data::Struct(data) if matches!(&data.fields, Fields::Named(named) if named.named.is_empty()) => {
             "the group has no fields: add one"
         }
-        _ => "a group is a struct with named fields, which are the fields of each row",
+        _ => "a group is a struct with named fields, which are fields of the form",
     };
+    let rules = rules(input)?;
     let parts: Vec<Part> = field::named(input, help)?.into_iter().map(Part::of).collect();
-    Ok(write(input, &parts))
+    Ok(write(input, &parts, rules.as_ref()))
+}
+
+/// The function that validates the fields together: `#[group(rules = Self::rules)]`.
+fn rules(input: &DeriveInput) -> Result<Option<Expr>> {
+    let mut rules = None;
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("group")) {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("rules") {
+                return Err(meta.error("expected `rules = function`"));
+            }
+            rules = Some(meta.value()?.parse()?);
+            Ok(())
+        })?;
+    }
+    Ok(rules)
 }
 
 /// A field of the group, and the code for it.
@@ -35,18 +51,18 @@ impl Part {
         let (kind, text, at) = (&field.ty, field::name(&name), field::span(&field.ty));
         let variable = variable(&name);
         Self {
-            read: quote_spanned!(at=> let #variable = row.field::<#kind>(#text);),
-            info: quote_spanned!(at=> ::skep::form::row_info::<#kind>(#text)),
+            read: quote_spanned!(at=> let #variable = sent.field::<#kind>(#text);),
+            info: quote_spanned!(at=> ::skep::form::info::<#kind>(#text)),
             give: quote_spanned! {at=>
                 <#kind as ::skep::form::FormField>::give(&self.#name, #text, &mut |name, text| each(&name, text));
             },
-            constant: field::form_constant(&field.vis, &name, kind, &format!("The field `{text}` of each row.")),
+            constant: field::form_constant(&field.vis, &name, kind, &format!("The field `{text}` of the group.")),
             name,
         }
     }
 }
 
-fn write(input: &DeriveInput, parts: &[Part]) -> TokenStream {
+fn write(input: &DeriveInput, parts: &[Part], rules: Option<&Expr>) -> TokenStream {
     let name = &input.ident;
     let (read, info) = (parts.iter().map(|part| &part.read), parts.iter().map(|part| &part.info));
     let (give, constants) = (parts.iter().map(|part| &part.give), parts.iter().map(|part| &part.constant));
@@ -54,6 +70,10 @@ fn write(input: &DeriveInput, parts: &[Part]) -> TokenStream {
         let (field, variable) = (&part.name, variable(&part.name));
         quote!(#field: #variable?)
     });
+    let made = match rules {
+        Some(rules) => quote!(sent.judged(Self { #(#fields),* }, #rules)),
+        None => quote!(::core::option::Option::Some(Self { #(#fields),* })),
+    };
     quote! {
         #[automatically_derived]
         impl ::skep::param::Param for #name {
@@ -70,11 +90,11 @@ fn write(input: &DeriveInput, parts: &[Part]) -> TokenStream {
             type Look = ::skep::form::Grouped;
             const GROUP: &'static [::skep::form::FieldInfo] = &[#(#info),*];
 
-            fn of_row(row: &::skep::form::Sent<'_>) -> ::core::option::Option<Self> {
+            fn of_group(sent: &::skep::form::Sent<'_>) -> ::core::option::Option<Self> {
                 #(#read)*
-                ::core::option::Option::Some(Self { #(#fields),* })
+                #made
             }
-            fn give_row(&self, each: &mut dyn FnMut(&str, ::std::string::String)) {
+            fn give_group(&self, each: &mut dyn FnMut(&str, ::std::string::String)) {
                 #(#give)*
             }
         }
@@ -82,7 +102,7 @@ fn write(input: &DeriveInput, parts: &[Part]) -> TokenStream {
         impl #name {
             #(#constants)*
         }
-        // Reports a list of groups in a group here, not where the group is used.
+        // Reports what cannot be in a group here, not where the group is used.
         const _: () = {
             let _ = <#name as ::skep::form::Control>::GROUP;
         };

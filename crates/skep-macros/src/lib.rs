@@ -61,7 +61,7 @@ pub fn derive_param(input: TokenStream) -> TokenStream {
     param::derive(input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-#[proc_macro_derive(Group)]
+#[proc_macro_derive(Group, attributes(group))]
 pub fn derive_group(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     group::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -74,7 +74,6 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::iter;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::rc::Rc;
@@ -86,17 +85,87 @@ pub use complete::complete;
 pub use conflict::Conflict;
 pub use control::{Controlled, MessageOf};
 pub use field::{Control, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape};
-pub use info::{FieldInfo, body_of, info, query_info, row_info};
+pub use info::{FieldInfo, body_of, info, query_info};
 pub use look::{
-    Area, Choose, ChooseMany, FitsChoice, FitsDatalist, FitsInput, FitsRows, FitsSeveral, FitsTextarea, Grouped,
-    Groups, Line, LineOrArea, Look, Offers, OffersMany, Pick, Several, Tick,
+    Area, Choose, ChooseMany, FitsChoice, FitsDatalist, FitsGroup, FitsInput, FitsRows, FitsSeveral, FitsTextarea,
+    Grouped, Groups, Line, LineOrArea, Look, Offers, OffersMany, Pick, Several, Tick,
 };
 pub use number::{Decimal, Whole};
 pub use offer::{Among, ChosenFrom, Offer, Offered, OneOf};
 pub use offered::ListedOption;
 pub use refusal::Refusal;
-/// Makes a struct a group of fields that a form repeats: the rows of `#[form] lines: Vec<Line>`.
+/// Makes a struct a group of fields: what several forms share, `#[form] course: CourseFields`, or the rows of a list that a form
+/// repeats, `#[form] lines: Vec<Line>`.
 ///
+/// # Shared by several forms
+/// One function writes the controls for all of them; one that is forgotten there does not compile, nor does a form which has none of them.
+/// `#[group(rules = ...)]` names a function that validates the fields together.
+///
+/// ```
+/// use skep::form::{Form, Group, Refusal, Text, Whole};
+/// use skep::html::{Flow, NoForm};
+/// use skep::prelude::*;
+///
+/// #[derive(Group)]
+/// #[group(rules = CourseFields::rules)]
+/// struct CourseFields { title: Text<1, 80>, places: Whole<1, 99>, waiting: Whole<0, 99> }
+///
+/// impl CourseFields {
+///     fn rules(&self, refusal: &mut Refusal<Self>) {
+///         if self.waiting.get() > self.places.get() {
+///             refusal.field(Self::waiting, "More people would wait than there are places.");
+///         }
+///     }
+///
+///     fn controls(form: &Form<Self>) -> Html<Flow, NoForm> {
+///         piece! {
+///             @form (form) {
+///                 label (CourseFields::title) { "Title" }
+///                 input (CourseFields::title);
+///                 input (CourseFields::places) aria-label="Places";
+///                 input (CourseFields::waiting) aria-label="Waiting list";
+///             }
+///         }
+///     }
+/// }
+///
+/// #[derive(Service)]
+/// #[service(POST "/courses", page = New)]
+/// struct Create { #[form] course: CourseFields }
+///
+/// #[derive(Service)]
+/// #[service(GET "/courses/new")]
+/// struct New;
+///
+/// impl Handle for New {
+///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+///         let form = Create::form(cx);
+///         Ok(Response::html(html! {
+///             form (form) {
+///                 @fields(Create::course) { (CourseFields::controls(&form.fields(Create::course))) }
+///                 button { "Save" }
+///             }
+///         }))
+///     }
+/// }
+///
+/// impl Handle for Create {
+///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(self.course.title.to_string())) }
+/// }
+///
+/// let client = skep::test::Client::new(App::new().serve(services![New, Create]));
+/// let form = client.get("/courses/new").form::<Create>().set(Create::course.field(CourseFields::title), "Wax");
+/// let form = form.set(Create::course.field(CourseFields::places), "9");
+/// let refused = form.set(Create::course.field(CourseFields::waiting), "10").submit();
+/// assert_eq!(refused.status(), 422);
+/// assert!(refused.text().contains("More people would wait"));
+/// let form = refused.form::<Create>().set(Create::course.field(CourseFields::waiting), "0");
+/// assert_eq!(form.submit().text(), "Wax");
+/// ```
+///
+/// Its fields are sent as `course.title`. A list of groups may be among them; the rows of that have no rows of their own.
+///
+/// # Rows
 /// ```
 /// use skep::form::{Group, Text, Whole};
 /// use skep::prelude::*;
@@ -171,12 +240,15 @@ use crate::service::{BodyKind, Link, Service};
 /// Inside a literal `form (...) { }` the controls find it by themselves: `input (Comment::author);`. Elsewhere, such as in a
 /// function that writes a part of a form, they are asked for: `input (form.input(Comment::author));`.
 pub struct Form<S> {
-    core: Core,
+    /// Shared with the parts of the form: what one of them has shown, another does not show again.
+    core: Rc<Core>,
+    /// The group whose fields these are, if this is a part of a form.
+    group: Option<Cow<'static, str>>,
     service: PhantomData<fn() -> S>,
 }
 
 /// What does not hang on the type of the service.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Core {
     method: &'static str,
     action: String,
@@ -211,41 +283,46 @@ impl<S: Service> Form<S> {
     #[doc(hidden)]
     #[must_use]
     pub fn of_post(cx: &Cx<'_>, write: impl FnOnce(&mut Link<'_>)) -> Self {
-        let mut form = Self::new("post", write);
-        form.core.multipart = S::ROUTE.body == BodyKind::Multipart;
-        form.core.language = cx.messages().language;
+        let mut core = Core::new::<S>("post", write);
+        core.multipart = S::ROUTE.body == BodyKind::Multipart;
+        core.language = cx.messages().language;
         if S::ROUTE.is_external() {
             // Neither our token nor anything that was typed goes to another site.
-            return form;
+            return Self::of(core);
         }
-        form.core.hidden = cx.hidden_fields(S::ROUTE);
-        form.core.language = cx.language();
-        let is_this = |one: &Rc<Submission>| one.service == TypeId::of::<S>() && form.leads_to(cx.uri().path());
+        core.hidden = cx.hidden_fields(S::ROUTE);
+        core.language = cx.language();
+        let is_this = |one: &Rc<Submission>| one.service == TypeId::of::<S>() && core.leads_to(cx.uri().path());
         if let Some(submission) = cx.submission().filter(is_this) {
-            form.core.complaints = submission.complaints(cx.messages());
-            form.core.typed = Some(submission);
+            core.complaints = submission.complaints(cx.messages());
+            core.typed = Some(submission);
         }
-        form
+        Self::of(core)
     }
 
     /// For `#[derive(Service)]`: a form whose fields become a query.
     #[doc(hidden)]
     #[must_use]
     pub fn of_get(write: impl FnOnce(&mut Link<'_>)) -> Self {
-        Self::new("get", write)
+        Self::of(Core::new::<S>("get", write))
     }
 
-    fn new(method: &'static str, write: impl FnOnce(&mut Link<'_>)) -> Self {
-        let mut action = String::new();
-        write(&mut Link::new(&mut action));
-        let core = Core { method, action, prefix: S::ROUTE.service.to_ascii_lowercase(), ..Core::default() };
-        Self { core, service: PhantomData }
+    fn of(core: Core) -> Self {
+        Self { core: Rc::new(core), group: None, service: PhantomData }
+    }
+}
+
+impl<S> Form<S> {
+    /// The part of the form that a group of fields is, for a function that writes it for several services: inside `@form (part) { ... }`, the
+    /// controls find it by themselves. An example is at [`Group`](derive@Group). What is given by [`value`](Self::value) later, it does not show.
+    #[must_use]
+    pub fn fields<G: FitsGroup>(&self, name: Name<S, G>) -> Form<G> {
+        Form { core: Rc::clone(&self.core), group: Some(self.name_of(name)), service: PhantomData }
     }
 
-    /// A page may hold a form of this service for each of several things; a submission belongs to one of them.
-    fn leads_to(&self, path: &str) -> bool {
-        let own = self.core.action.split('?').next().unwrap_or_default();
-        percent::normalise_path(own) == percent::normalise_path(path)
+    /// As it is sent.
+    fn name_of<T>(&self, name: Name<S, T>) -> Cow<'static, str> {
+        field::within(self.group.as_deref(), name.text())
     }
 
     /// Gives a field a value to be edited. What the user typed in a submission that was not accepted wins.
@@ -265,10 +342,11 @@ impl<S: Service> Form<S> {
     /// ```
     #[must_use]
     pub fn value<T: FormField>(mut self, name: Name<S, T>, value: &T) -> Self {
-        let (name, given) = (name.text(), &mut self.core.given);
-        given.retain(|other| *other != *name && rows::count(iter::once(other), &name) == 0);
+        let (name, core) = (self.name_of(name), Rc::make_mut(&mut self.core));
+        let given = &mut core.given;
+        given.retain(|other| !other.strip_prefix(&*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')));
         value.give(&name, &mut |name, text| given.push(name, text));
-        self.core.rows.take();
+        core.rows.take();
         self
     }
 
@@ -289,7 +367,7 @@ impl<S: Service> Form<S> {
     /// ```
     #[must_use]
     pub fn text<T: FormField>(mut self, name: Name<S, T>, text: impl Into<String>) -> Self {
-        let (name, given) = (name.text(), &mut self.core.given);
+        let (name, given) = (self.name_of(name), &mut Rc::make_mut(&mut self.core).given);
         given.retain(|other| *other != *name);
         given.push(name.into_owned(), text.into());
         self
@@ -299,7 +377,7 @@ impl<S: Service> Form<S> {
     /// said otherwise it is the service's name in small letters.
     #[must_use]
     pub fn prefixed(mut self, prefix: impl Into<String>) -> Self {
-        self.core.prefix = prefix.into();
+        Rc::make_mut(&mut self.core).prefix = prefix.into();
         self
     }
 
@@ -325,14 +403,14 @@ impl<S: Service> Form<S> {
     /// ```
     #[must_use]
     pub fn language(mut self, language: &'static str) -> Self {
-        self.core.language = language;
+        Rc::make_mut(&mut self.core).language = language;
         self
     }
 
     /// Writes no message by itself: the author places them with [`message`](Self::message).
     #[must_use]
     pub fn messages_apart(mut self) -> Self {
-        self.core.apart = true;
+        Rc::make_mut(&mut self.core).apart = true;
         self
     }
 
@@ -346,14 +424,15 @@ impl<S: Service> Form<S> {
     /// An example is at [`Group`](derive@Group).
     #[must_use]
     pub fn rows<T: FitsRows>(&self, name: Name<S, T>, spare: usize) -> Range<usize> {
-        0..self.core.rows(&name.text()) + spare
+        0..self.core.rows(&self.name_of(name)) + spare
     }
 
     fn control<T: FormField>(&self, name: Name<S, T>, which: &Which, element: Element) -> Controlled<'_> {
         let mut shape = T::shape();
         // A row may be left empty as a whole; the browser cannot know that, so what it must hold the server says.
-        shape.required &= name.place().is_none_or(|(list, row)| row < self.core.rows(list));
-        Controlled::new(&self.core, name.text(), which, shape, element)
+        let is_there = |(list, row)| row < self.core.rows(&field::within(self.group.as_deref(), list));
+        shape.required &= name.place().is_none_or(is_there);
+        Controlled::new(&self.core, self.name_of(name), which, shape, element)
     }
 
     /// The attributes of the `input` for this field; behind it stands its message.
@@ -399,6 +478,18 @@ impl<S: Service> Form<S> {
 }
 
 impl Core {
+    fn new<S: Service>(method: &'static str, write: impl FnOnce(&mut Link<'_>)) -> Self {
+        let mut action = String::new();
+        write(&mut Link::new(&mut action));
+        Self { method, action, prefix: S::ROUTE.service.to_ascii_lowercase(), ..Self::default() }
+    }
+
+    /// A page may hold a form of this service for each of several things; a submission belongs to one of them.
+    fn leads_to(&self, path: &str) -> bool {
+        let own = self.action.split('?').next().unwrap_or_default();
+        percent::normalise_path(own) == percent::normalise_path(path)
+    }
+
     /// The texts that a field shows: those that were typed, else those that the author gave.
     fn texts(&self, name: &str) -> Vec<&str> {
         match &self.typed {

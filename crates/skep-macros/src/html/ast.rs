@@ -21,6 +21,8 @@ pub(crate) enum Node {
     Let(TokenStream),
     /// The list of `@fields(...) { ... }`, with its span; it stands first in the block.
     Fields(Vec<Splice>, Span),
+    /// The part of a form of `@form (part) { ... }`; it stands first in the block.
+    Part(Splice),
 }
 
 /// A literal: string, number or bool.

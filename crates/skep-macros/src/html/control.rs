@@ -1,4 +1,4 @@
-//! Parses `@if`, `@for`, `@while`, `@match`, `@let` and `@fields`.
+//! Parses `@if`, `@for`, `@while`, `@match`, `@let`, `@fields` and `@form`.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -32,6 +32,7 @@ impl Parser {
             "match" => self.choice(input),
             "let" => binding(input).map(Node::Let),
             "fields" => self.fields(input),
+            "form" => self.part(input),
             "else" => Err(Diagnostic::new(word.span(), "this `@else` has no `@if { ... }` directly before it")),
             _ => Err(unknown(word.span())),
         }
@@ -117,6 +118,19 @@ impl Parser {
         Ok(Node::Block(nodes))
     }
 
+    /// `@form (part) { input (CourseFields::title); }`: the controls of a group of fields, for forms of several services.
+    fn part(&mut self, input: ParseStream<'_>) -> Result<Node> {
+        let form = "@form (part) { input (CourseFields::title); }";
+        let word: Ident = input.call(Ident::parse_any)?;
+        if !input.peek(token::Paren) {
+            return Err(Diagnostic::new(word.span(), format!("the part of a form is missing here: write `{form}`")));
+        }
+        let part = parenthesized(input)?;
+        let mut nodes = self.body(input, form)?;
+        nodes.insert(0, Node::Part(part));
+        Ok(Node::Block(nodes))
+    }
+
     fn arm(&mut self, input: ParseStream<'_>) -> Result<Arm> {
         let pattern = Pat::parse_multi_with_leading_vert(input)?;
         let mut head = pattern.to_token_stream();
@@ -189,5 +203,5 @@ fn expected_braces(input: ParseStream<'_>, form: &str) -> Diagnostic {
 }
 
 fn unknown(span: Span) -> Diagnostic {
-    Diagnostic::new(span, "expected `if`, `for`, `while`, `match`, `let` or `fields` after `@`")
+    Diagnostic::new(span, "expected `if`, `for`, `while`, `match`, `let`, `fields` or `form` after `@`")
 }

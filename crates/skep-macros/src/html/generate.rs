@@ -108,7 +108,7 @@ impl<'t> Writer<'t> {
                 Node::Match(expr, arms) => self.choice(expr, arms, context),
                 Node::Let(binding) => self.emit(binding),
                 // `controls::bind` has made statements of them.
-                Node::Fields(..) => {}
+                Node::Fields(..) | Node::Part(_) => {}
             }
         }
     }

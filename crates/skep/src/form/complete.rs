@@ -2,11 +2,13 @@
 //!
 //! `html!` knows which fields a form has, the service knows which it needs: they meet in a constant.
 
-use super::field::{FormField, Name};
+use std::borrow::Cow;
+
+use super::field::{Control, FormField, Name};
 use super::info::FieldInfo;
 use super::{Core, Form};
 use crate::const_text::{ConstText, is_same};
-use crate::service::Service;
+use crate::html::NamedControls;
 
 /// Stops the compiler if a field that is required is neither `given` nor sent by a control that the author wrote `by_hand`; `sometimes`
 /// are fields with a control that is not always sent. Only the code that `html!` makes calls it.
@@ -14,29 +16,68 @@ use crate::service::Service;
 /// What is given and no field was misspelt. That rustc says itself, and nothing is missed besides.
 #[doc(hidden)]
 pub const fn complete(service: &str, fields: &[FieldInfo], given: &[&str], by_hand: &[&str], sometimes: &[&str]) {
-    if !are_fields(given, fields) || !are_fields(sometimes, fields) {
-        return;
+    let form = Controls { service, given, by_hand, sometimes };
+    let is_spelt = are_fields(given, fields) && are_fields(sometimes, fields);
+    if is_spelt && let Some(message) = form.complaint("", fields) {
+        panic!("{}", message.text());
     }
-    let mut at = 0;
-    while at < fields.len() {
-        let field = &fields[at];
-        if field.required && !contains(given, field.name) && !contains(by_hand, field.name) {
-            let message = if contains(sometimes, field.name) {
-                missing_sometimes(service, field.name)
+}
+
+/// What a form sends of a service.
+struct Controls<'c> {
+    service: &'c str,
+    given: &'c [&'c str],
+    by_hand: &'c [&'c str],
+    sometimes: &'c [&'c str],
+}
+
+impl Controls<'_> {
+    /// What it lacks of these fields, which are those of this group, or of none.
+    const fn complaint(&self, group: &str, fields: &[FieldInfo]) -> Option<ConstText> {
+        let mut at = 0;
+        while at < fields.len() {
+            let field = &fields[at];
+            let complaint = if field.many && !field.group.is_empty() {
+                self.complaint_of_rows(group, field)
+            } else if !field.group.is_empty() && !contains(self.given, group, field.name) {
+                self.complaint(field.name, field.group)
+            } else if field.required {
+                self.complaint_of_field(group, field.name)
             } else {
-                missing(service, field.name)
+                None
             };
-            panic!("{}", message.text());
+            if complaint.is_some() {
+                return complaint;
+            }
+            at += 1;
         }
+        None
+    }
+
+    const fn complaint_of_field(&self, group: &str, name: &str) -> Option<ConstText> {
+        if contains(self.given, group, name) || contains(self.by_hand, group, name) {
+            None
+        } else if contains(self.sometimes, group, name) {
+            Some(missing_sometimes(self.service, group, name))
+        } else if group.is_empty() {
+            Some(missing(self.service, name))
+        } else {
+            Some(missing_in_group(self.service, group, name))
+        }
+    }
+
+    /// Of the rows that it has.
+    const fn complaint_of_rows(&self, group: &str, list: &FieldInfo) -> Option<ConstText> {
+        let names = if has_rows(self.given, group, list.name) { self.given } else { self.sometimes };
         let mut column = 0;
-        while column < field.group.len() {
-            let (list, column_name) = (field.name, field.group[column].name);
-            let names = if has_rows(given, list) { given } else { sometimes };
-            let is_there = !has_rows(names, list) || is_column(names, list, column_name);
-            assert!(is_there || !field.group[column].required, "{}", missing_column(service, list, column_name).text());
+        while column < list.group.len() && has_rows(names, group, list.name) {
+            let FieldInfo { name, required, .. } = list.group[column];
+            if required && !is_column(names, group, list.name, name) {
+                return Some(missing_column(self.service, group, list.name, name));
+            }
             column += 1;
         }
-        at += 1;
+        None
     }
 }
 
@@ -58,9 +99,37 @@ const fn missing(service: &str, name: &str) -> ConstText {
     ])
 }
 
-const fn missing_sometimes(service: &str, name: &str) -> ConstText {
+const fn missing_in_group(service: &str, group: &str, name: &str) -> ConstText {
+    ConstText::of(&[
+        "this form has no control for `",
+        group,
+        ".",
+        name,
+        "`, which `",
+        service,
+        "` requires: have a function write the controls of the group, and say so: `@fields(",
+        service,
+        "::",
+        group,
+        ") { (function(&form.fields(",
+        service,
+        "::",
+        group,
+        "))) }`; or add a control for each of its fields, `input (",
+        service,
+        "::",
+        group,
+        ".field(...::",
+        name,
+        "));`",
+    ])
+}
+
+const fn missing_sometimes(service: &str, group: &str, name: &str) -> ConstText {
     ConstText::of(&[
         "this form has a control for `",
+        group,
+        if group.is_empty() { "" } else { "." },
         name,
         "`, which `",
         service,
@@ -69,16 +138,22 @@ const fn missing_sometimes(service: &str, name: &str) -> ConstText {
     ])
 }
 
-const fn missing_column(service: &str, list: &str, name: &str) -> ConstText {
+const fn missing_column(service: &str, group: &str, list: &str, name: &str) -> ConstText {
+    let is_of_form = group.is_empty();
     ConstText::of(&[
         "the rows of `",
+        group,
+        if is_of_form { "" } else { "." },
         list,
         "` in this form have no control for `",
         name,
         "`, which each row requires: add `input (",
         service,
         "::",
+        group,
+        if is_of_form { "" } else { ".field(...::" },
         list,
+        if is_of_form { "" } else { ")" },
         ".row(row, ...::",
         name,
         "));` or another control, or make the field an `Option`",
@@ -96,20 +171,14 @@ const fn are_fields(names: &[&str], fields: &[FieldInfo]) -> bool {
     true
 }
 
-/// `author`, or `lines.product` of a list.
+/// `author`, `course.title` of a group, or `lines.product` of a list.
 const fn is_field(name: &str, fields: &[FieldInfo]) -> bool {
     let mut at = 0;
     while at < fields.len() {
         let field = &fields[at];
-        if is_same(name, field.name) {
+        let is_same = is_same(name, field.name);
+        if is_same || starts_with(name, field.name) && is_field(behind(name, field.name), field.group) {
             return true;
-        }
-        let mut column = 0;
-        while column < field.group.len() {
-            if is_column(&[name], field.name, field.group[column].name) {
-                return true;
-            }
-            column += 1;
         }
         at += 1;
     }
@@ -117,10 +186,10 @@ const fn is_field(name: &str, fields: &[FieldInfo]) -> bool {
 }
 
 /// Is there a control of a row, so that others of the row may be missing?
-const fn has_rows(names: &[&str], list: &str) -> bool {
+const fn has_rows(names: &[&str], group: &str, list: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
-        if starts_with(names[at], list) {
+        if is_in(names[at], group) && starts_with(behind(names[at], group), list) {
             return true;
         }
         at += 1;
@@ -128,10 +197,14 @@ const fn has_rows(names: &[&str], list: &str) -> bool {
     false
 }
 
-const fn is_column(names: &[&str], list: &str, column: &str) -> bool {
+const fn is_column(names: &[&str], group: &str, list: &str, column: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
-        if starts_with(names[at], list) && is_same(names[at].split_at(list.len() + 1).1, column) {
+        let name = names[at];
+        if is_in(name, group)
+            && starts_with(behind(name, group), list)
+            && is_same(behind(behind(name, group), list), column)
+        {
             return true;
         }
         at += 1;
@@ -139,7 +212,7 @@ const fn is_column(names: &[&str], list: &str, column: &str) -> bool {
     false
 }
 
-/// Is it a field of a row of this list?
+/// Does the name of a field begin with this group or list, and a dot?
 const fn starts_with(name: &str, list: &str) -> bool {
     let (name, list) = (name.as_bytes(), list.as_bytes());
     let mut at = 0;
@@ -149,10 +222,20 @@ const fn starts_with(name: &str, list: &str) -> bool {
     at == list.len() && at < name.len() && name[at] == b'.'
 }
 
-const fn contains(names: &[&str], name: &str) -> bool {
+/// All names are in the form itself, which has no name.
+const fn is_in(name: &str, group: &str) -> bool {
+    group.is_empty() || starts_with(name, group)
+}
+
+/// The name without this group, in which it is.
+const fn behind<'n>(name: &'n str, group: &str) -> &'n str {
+    if group.is_empty() { name } else { name.split_at(group.len() + 1).1 }
+}
+
+const fn contains(names: &[&str], group: &str, name: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
-        if is_same(names[at], name) {
+        if is_in(names[at], group) && is_same(behind(names[at], group), name) {
             return true;
         }
         at += 1;
@@ -160,13 +243,29 @@ const fn contains(names: &[&str], name: &str) -> bool {
     false
 }
 
-impl<S: Service> Form<S> {
+impl<S> Form<S> {
     /// `@fields` says that a control of this field is written in its block. Only the code that `html!` makes calls it.
     #[doc(hidden)]
     pub fn expect<T: FormField>(&self, name: Name<S, T>) {
         if cfg!(debug_assertions) && T::REQUIRED {
-            self.core.promised.borrow_mut().push(name.text());
+            let (name, mut promised) = (self.name_of(name), self.core.promised.borrow_mut());
+            let group = <T::One as Control>::GROUP;
+            if group.is_empty() {
+                promised.push(name);
+            } else {
+                let required = group.iter().filter(|field| field.required);
+                promised.extend(required.map(|field| Cow::Owned(format!("{name}.{}", field.name))));
+            }
         }
+    }
+
+    /// A part of a form that names no field has all that are required. Only the code that `html!` makes calls it.
+    #[doc(hidden)]
+    pub fn expect_fields<C: NamedControls>(&self)
+    where
+        S: Control,
+    {
+        const { complete("this group", S::GROUP, &[], C::NAMES, &[]) }
     }
 }
 

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use http::StatusCode;
 
 use super::field::{Control, FormField, Name};
+use super::info::{FieldInfo, info};
 use super::submission::Submission;
 use super::text::Hidden;
 use crate::cx::Cx;
@@ -105,30 +106,42 @@ impl<S> Conflict<S> {
         Self { messages, submission, faults, service: PhantomData }
     }
 
-    /// A field: what this user sent, and what is stored now. If they are the same, nothing is said of it.
+    /// A field: what this user sent, and what is stored now. If they are the same, nothing is said of it. Of a group, each of its fields is compared.
     pub fn field<T: FormField>(mut self, name: Name<S, T>, sent: &T, now: &T) -> Self {
-        let now_texts = texts(now);
-        if texts(sent) != now_texts {
-            let now = self.shown::<T>(now_texts);
-            self.faults.push((name.text(), FieldError::Own((self.messages.changed)(&now).into())));
+        let (name, field) = (name.text(), info::<T>(""));
+        let (sent, now) = (texts(&name, sent), texts(&name, now));
+        if field.many || field.group.is_empty() {
+            self.compare(name, &field, &sent, &now);
+        } else {
+            for of_group in field.group {
+                self.compare(Cow::Owned(format!("{name}.{}", of_group.name)), of_group, &sent, &now);
+            }
         }
         self
     }
 
+    fn compare(&mut self, name: Cow<'static, str>, field: &FieldInfo, sent: &Texts, now: &Texts) {
+        let is_of = |(other, _): &&(String, String)| {
+            other.strip_prefix(&*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let (sent, now): (Vec<_>, Vec<_>) = (sent.iter().filter(is_of).collect(), now.iter().filter(is_of).collect());
+        if sent != now {
+            let now = self.shown(field, now.into_iter().map(|(_, text)| text));
+            self.faults.push((name, FieldError::Own((self.messages.changed)(&now).into())));
+        }
+    }
+
     /// A value as the user sees it: choices by their labels. Empty if it is not to be shown, or has no text.
-    fn shown<T: FormField>(&self, texts: Vec<(String, String)>) -> String {
-        let shape = T::shape();
-        if !<T::One as Control>::GROUP.is_empty()
-            || shape.secret
-            || shape.kind == "checkbox" && shape.options.is_empty()
-        {
+    fn shown<'t>(&self, field: &FieldInfo, texts: impl Iterator<Item = &'t String>) -> String {
+        let shape = field.shape.map(|shape| shape()).unwrap_or_default();
+        if !field.group.is_empty() || shape.secret || shape.kind == "checkbox" && shape.options.is_empty() {
             return String::new();
         }
-        let label = |text: String| match shape.options.iter().find(|option| option.value == text) {
+        let label = |text: &String| match shape.options.iter().find(|option| option.value == text) {
             Some(option) => option.label_in(self.messages.language).to_owned(),
-            None => self.offered(<T::One as Param>::OFFER, &text).unwrap_or(text),
+            None => self.offered(field.offer, text).unwrap_or_else(|| text.clone()),
         };
-        texts.into_iter().map(|(_, text)| label(text)).collect::<Vec<_>>().join(", ")
+        texts.map(label).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -139,10 +152,12 @@ impl<S> Conflict<S> {
     }
 }
 
+type Texts = [(String, String)];
+
 /// The names and texts that a form would send for this value.
-fn texts<T: FormField>(value: &T) -> Vec<(String, String)> {
+fn texts<T: FormField>(name: &str, value: &T) -> Vec<(String, String)> {
     let mut all = Vec::new();
-    value.give("", &mut |name, text| all.push((name, text)));
+    value.give(name, &mut |name, text| all.push((name, text)));
     all
 }
 

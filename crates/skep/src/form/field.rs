@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 
 use super::info::FieldInfo;
 use super::look::{self, Look};
+use super::refusal::Refusal;
 use super::submission::Submission;
 use super::upload::Received;
 use crate::param::{Param, label_in};
@@ -54,7 +55,7 @@ pub trait Control: Param {
     /// True if it comes as a file.
     const FILE: bool = false;
 
-    /// The fields of a group that is repeated; `#[derive(Group)]` writes it.
+    /// The fields of a group; `#[derive(Group)]` writes it.
     #[doc(hidden)]
     const GROUP: &'static [FieldInfo] = &[];
 
@@ -76,16 +77,16 @@ pub trait Control: Param {
         Err(FieldError::Expected(Self::expected()))
     }
 
-    /// The value that a row of a group stands for; what is wrong in it is noted.
+    /// The value that the fields of a group stand for, or of one of its rows; what is wrong in them is noted.
     #[doc(hidden)]
-    fn of_row(row: &Sent<'_>) -> Option<Self> {
-        let _ = row;
+    fn of_group(sent: &Sent<'_>) -> Option<Self> {
+        let _ = sent;
         None
     }
 
     /// Hands out the fields of a group, each with its name.
     #[doc(hidden)]
-    fn give_row(&self, each: &mut dyn FnMut(&str, String)) {
+    fn give_group(&self, each: &mut dyn FnMut(&str, String)) {
         let _ = each;
     }
 }
@@ -192,11 +193,26 @@ pub struct Sent<'s> {
 }
 
 impl<'s> Sent<'s> {
-    /// A field of this row. What is wrong with it is noted.
+    /// A field of this group. What is wrong with it is noted.
     #[doc(hidden)]
     #[must_use]
     pub fn field<F: FormField>(&self, name: &str) -> Option<F> {
-        self.submission.read(Cow::Owned(format!("{}.{name}", self.name)))
+        self.submission.read(Cow::Owned(joined(self.name, name)))
+    }
+
+    /// What the rules of this group say is noted; the value, if that is nothing.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn judged<G>(&self, group: G, rules: impl FnOnce(&G, &mut Refusal<G>)) -> Option<G> {
+        let mut refusal = Refusal::new();
+        rules(&group, &mut refusal);
+        let is_right = refusal.is_empty();
+        for (name, fault) in refusal.into_faults() {
+            // What is wrong with the group as a whole is said of the form.
+            let name = if name.is_empty() { name } else { Cow::Owned(joined(self.name, &name)) };
+            self.submission.note(name, fault);
+        }
+        is_right.then_some(group)
     }
 
     fn texts(&self) -> impl Iterator<Item = &'s str> + use<'s> {
@@ -242,7 +258,7 @@ impl<'s> Sent<'s> {
             let names = (0..self.submission.rows(self.name)).map(|row| format!("{}.{row}", self.name));
             // All rows are read first, so that all errors are shown at once.
             let rows: Vec<Option<T>> =
-                names.map(|name| T::of_row(&Sent { name: &name, submission: self.submission })).collect();
+                names.map(|name| T::of_group(&Sent { name: &name, submission: self.submission })).collect();
             return rows.into_iter().collect::<Option<C>>().ok_or(FieldError::InRow);
         }
         self.texts().filter(|text| !text.is_empty()).map(|text| self.check(text)).collect()
@@ -265,6 +281,9 @@ impl<T: Control> FormField for T {
     }
 
     fn read(sent: &Sent<'_>) -> Result<Self, FieldError> {
+        if !T::GROUP.is_empty() {
+            return T::of_group(sent).ok_or(FieldError::InRow);
+        }
         match sent.one()? {
             Some(value) => Ok(value),
             None if T::REQUIRED => Err(FieldError::Missing),
@@ -274,6 +293,14 @@ impl<T: Control> FormField for T {
 
     fn write(&self, each: &mut dyn FnMut(String)) {
         each(text_of(self));
+    }
+
+    fn give(&self, name: &str, each: &mut dyn FnMut(String, String)) {
+        if T::GROUP.is_empty() {
+            each(name.to_owned(), text_of(self));
+        } else {
+            self.give_group(&mut |field, text| each(joined(name, field), text));
+        }
     }
 }
 
@@ -329,7 +356,7 @@ macro_rules! many {
                     if T::GROUP.is_empty() {
                         each(name.to_owned(), text_of(value));
                     } else {
-                        value.give_row(&mut |field, text| each(format!("{name}.{row}.{field}"), text));
+                        value.give_group(&mut |field, text| each(format!("{name}.{row}.{field}"), text));
                     }
                 }
             }
@@ -380,6 +407,8 @@ impl ManyOf for look::Grouped {
 /// ```
 pub struct Name<S, T> {
     text: &'static str,
+    /// The group that the field stands in, or its list.
+    group: Option<&'static str>,
     /// The list and the row of it that the field stands in.
     place: Option<(&'static str, usize)>,
     marker: PhantomData<fn() -> (S, T)>,
@@ -390,22 +419,35 @@ impl<S, T> Name<S, T> {
     #[doc(hidden)]
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
-        Self { text, place: None, marker: PhantomData }
+        Self { text, group: None, place: None, marker: PhantomData }
     }
 
-    /// The name as the form sends it: `author`, in a row of a list `lines.0.product`.
+    /// The name as the form sends it: `author`, in a group `course.title`, in a row of a list `lines.0.product`.
     #[must_use]
     pub fn text(self) -> Cow<'static, str> {
-        match self.place {
+        let text = match self.place {
             None => Cow::Borrowed(self.text),
             Some((list, row)) => Cow::Owned(format!("{list}.{row}.{}", self.text)),
-        }
+        };
+        within(self.group, text)
     }
 
     /// The list and the row of it that the field stands in.
-    pub(crate) const fn place(self) -> Option<(&'static str, usize)> {
-        self.place
+    pub(super) fn place(self) -> Option<(Cow<'static, str>, usize)> {
+        self.place.map(|(list, row)| (within(self.group, Cow::Borrowed(list)), row))
     }
+}
+
+/// The name of a field of this group, if it is in one.
+pub(super) fn within(group: Option<&str>, name: Cow<'static, str>) -> Cow<'static, str> {
+    match group {
+        None => name,
+        Some(group) => Cow::Owned(joined(group, &name)),
+    }
+}
+
+fn joined(group: &str, name: &str) -> String {
+    format!("{group}.{name}")
 }
 
 impl<S, T: FormField> Name<S, T> {
@@ -416,7 +458,15 @@ impl<S, T: FormField> Name<S, T> {
     where
         T: look::FitsRows,
     {
-        Name { text: field.text, place: Some((self.text, row)), marker: PhantomData }
+        Name { text: field.text, group: self.group, place: Some((self.text, row)), marker: PhantomData }
+    }
+}
+
+impl<S, T: look::FitsGroup> Name<S, T> {
+    /// A field of this group: `Save::course.field(CourseFields::title)`. An example is at [`Group`](derive@super::Group).
+    #[must_use]
+    pub const fn field<U>(self, field: Name<T, U>) -> Name<S, U> {
+        Name { text: field.text, group: Some(self.text), place: field.place, marker: PhantomData }
     }
 }
 

@@ -38,6 +38,12 @@ fn name(fields: &[FieldInfo], path: &str) -> Option<String> {
     let first = path.split(['.', '[']).next()?;
     let field = fields.iter().find(|field| field.name == first)?;
     let row = path.strip_prefix(first)?.strip_prefix('[').and_then(|rest| rest.split_once("]."));
+    if let Some(of_group) = path.strip_prefix(first)?.strip_prefix('.')
+        && !field.many
+        && let Some(sub) = name(field.group, of_group)
+    {
+        return Some(format!("{first}.{sub}"));
+    }
     let named = row.and_then(|(row, rest)| {
         let sub = rest.split(['.', '[']).next()?;
         field.group.iter().any(|field| field.name == sub).then(|| format!("{first}.{row}.{sub}"))

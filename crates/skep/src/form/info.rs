@@ -19,8 +19,11 @@ pub struct FieldInfo {
     /// What it is chosen from, if that is not known when the program is compiled.
     #[doc(hidden)]
     pub offer: Option<OfferInfo>,
-    /// The fields of each row, if it is a list of groups: the first row's `product` in `lines` is sent as `lines.0.product`.
+    /// The fields of a group, `title` in `course` is sent as `course.title`; or, if it is a list of groups, of each row: the first row's `product`
+    /// in `lines` is sent as `lines.0.product`.
     pub group: &'static [FieldInfo],
+    /// True if it holds any number of values, or rows.
+    pub many: bool,
 }
 
 /// A [`FieldInfo`] from the type of the field. For `#[derive(Service)]`.
@@ -28,7 +31,15 @@ pub struct FieldInfo {
 #[must_use]
 pub const fn info<T: FormField>(name: &'static str) -> FieldInfo {
     let group = <T::One as Control>::GROUP;
-    assert!(T::MANY || group.is_empty(), "a group belongs in a list: write `Vec<...>`");
+    assert!(T::MANY || T::REQUIRED || group.is_empty(), "a group is always there: make its fields `Option`s instead");
+    let mut at = 0;
+    while at < group.len() {
+        assert!(
+            group[at].group.is_empty() || group[at].many && !T::MANY,
+            "rows have no rows, and a group in a group is a list: flatten the form"
+        );
+        at += 1;
+    }
     FieldInfo {
         name,
         required: T::REQUIRED,
@@ -36,23 +47,15 @@ pub const fn info<T: FormField>(name: &'static str) -> FieldInfo {
         shape: Some(T::shape),
         offer: <T::One as Param>::OFFER,
         group,
+        many: T::MANY,
     }
-}
-
-/// The fields of a group. For `#[derive(Group)]`.
-#[doc(hidden)]
-#[must_use]
-pub const fn row_info<T: FormField>(name: &'static str) -> FieldInfo {
-    let info = info::<T>(name);
-    assert!(info.group.is_empty(), "a group cannot contain a list of groups: flatten the form");
-    info
 }
 
 /// A [`FieldInfo`] of a query. For `#[derive(Service)]`.
 #[doc(hidden)]
 #[must_use]
 pub const fn query_info<F: Field>(name: &'static str, required: bool) -> FieldInfo {
-    FieldInfo { name, required, file: false, shape: None, offer: F::OFFER, group: &[] }
+    FieldInfo { name, required, file: false, shape: None, offer: F::OFFER, group: &[], many: F::REPEATED }
 }
 
 /// How the body of a form with these fields comes. For `#[derive(Service)]`.

@@ -38,8 +38,8 @@ looks! {
     Several: LooksLikeSeveral;
     /// A file to be picked: an `input`.
     Pick: LooksLikeInput;
-    /// Several fields together, which only a list holds: `#[derive(Group)]`.
-    Grouped: ;
+    /// Several fields together: `#[derive(Group)]`.
+    Grouped: LooksLikeGroup;
     /// Any number of rows, each with the fields of a group.
     Groups: LooksLikeRows;
     /// One of what is [offered](super::Offer): a `select`, a `fieldset` of radio buttons, an `input` with a `datalist`.
@@ -60,6 +60,8 @@ pub trait LooksLikeSeveral {}
 pub trait LooksLikeRows {}
 #[doc(hidden)]
 pub trait LooksLikeOffer {}
+#[doc(hidden)]
+pub trait LooksLikeGroup {}
 
 /// A field that an `input` can edit.
 #[diagnostic::on_unimplemented(
@@ -69,7 +71,8 @@ pub trait LooksLikeOffer {}
     note = "a choice has a `select (Service::field);`, a `fieldset (Service::field) {{ legend {{ \"...\" }} }}`, or an \
             `input (Service::field.of(choice));` for each choice",
     note = "a list has an `input (Service::field.at(0));` for each of its values, a list of groups an \
-            `input (Service::field.row(0, Group::field));` for each field of its rows"
+            `input (Service::field.row(0, Group::field));` for each field of its rows, and a group an \
+            `input (Service::field.field(Group::field));` for each of its fields"
 )]
 pub trait FitsInput: FormField {}
 
@@ -116,6 +119,14 @@ pub trait FitsDatalist: FormField {}
 )]
 pub trait FitsRows: FormField {}
 
+/// A group of fields.
+#[diagnostic::on_unimplemented(
+    message = "a field of type `{Self}` has no fields of its own",
+    label = "only a type with `#[derive(Group)]` has fields",
+    note = "the fields of the rows of a list are named `Service::list.row(0, Group::field)`"
+)]
+pub trait FitsGroup: FormField {}
+
 #[diagnostic::do_not_recommend]
 impl<T: FormField<Look: LooksLikeInput>> FitsInput for T {}
 #[diagnostic::do_not_recommend]
@@ -128,3 +139,5 @@ impl<T: FormField<Look: LooksLikeSeveral>> FitsSeveral for T {}
 impl<T: FormField<Look: LooksLikeRows>> FitsRows for T {}
 #[diagnostic::do_not_recommend]
 impl<T: FormField<Look: LooksLikeOffer>> FitsDatalist for T {}
+#[diagnostic::do_not_recommend]
+impl<T: FormField<Look: LooksLikeGroup>> FitsGroup for T {}

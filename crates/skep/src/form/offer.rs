@@ -20,7 +20,6 @@ use super::offered::{Entry, Labels, ListedOption, Offers};
 use crate::cx::Cx;
 use crate::error::Result;
 use crate::param::{OfferInfo, Param, quoted_value};
-use crate::service::Service;
 use crate::sql::{Element, FromValue, ToValue, Unfit, Value};
 use crate::validation::FieldError;
 
@@ -232,18 +231,24 @@ fn load<'c, O: Offer>(cx: &'c mut Cx<'_>) -> Loading<'c> {
 
 /// Asks for all lists that these fields are chosen from.
 pub(crate) async fn load_offers(offers: &Offers, cx: &mut Cx<'_>, fields: &[FieldInfo]) -> Result<()> {
-    for field in fields {
-        for OfferInfo { id, load, .. } in
-            field.offer.iter().chain(field.group.iter().filter_map(|one| one.offer.as_ref()))
-        {
-            if !offers.0.borrow().contains_key(id) {
-                let Load(load) = load.downcast_ref().expect("`OneOf` has put it there");
-                let labels = load(cx).await?;
-                offers.0.borrow_mut().insert(*id, labels);
-            }
+    let mut wanted = Vec::new();
+    collect_offers(fields, &mut wanted);
+    for OfferInfo { id, load, .. } in wanted {
+        if !offers.0.borrow().contains_key(&id) {
+            let Load(load) = load.downcast_ref().expect("`OneOf` has put it there");
+            let labels = load(cx).await?;
+            offers.0.borrow_mut().insert(id, labels);
         }
     }
     Ok(())
+}
+
+/// Those of groups and their rows, too.
+fn collect_offers(fields: &[FieldInfo], found: &mut Vec<OfferInfo>) {
+    for field in fields {
+        found.extend(field.offer);
+        collect_offers(field.group, found);
+    }
 }
 
 /// A field that is one of what `O` offers.
@@ -274,7 +279,7 @@ impl<S, T> Name<S, T> {
     }
 }
 
-impl<S: Service> Form<S> {
+impl<S> Form<S> {
     /// As [`select`](Self::select), for a field that is chosen [`among`](Name::among) what is offered.
     pub fn select_among<'f, T: FormField>(&'f self, among: Among<'f, S, T>) -> Controlled<'f> {
         self.control(among.name, &Which::All, Written::Select).among(among.options)

@@ -60,6 +60,10 @@ impl<S> Refusal<S> {
         self.named(name.text(), fault);
     }
 
+    pub(super) fn into_faults(self) -> Vec<Named> {
+        self.faults
+    }
+
     pub(super) fn named(&mut self, name: Cow<'static, str>, fault: FieldError) {
         self.faults.push((name, fault));
     }

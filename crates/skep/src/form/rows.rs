@@ -27,25 +27,40 @@ pub(super) fn close_up(
     mut files: Vec<(String, Received)>,
     most: usize,
 ) -> Result<Parts> {
-    for list in fields.iter().filter(|field| !field.group.is_empty()) {
-        let is_given = |sub: &str| list.group.iter().any(|field| field.name == sub && !is_hidden(field));
+    for (list, columns) in lists(fields) {
+        let is_given = |sub: &str| columns.iter().any(|field| field.name == sub && !is_hidden(field));
         let texts = pairs.iter().filter(|(_, text)| !text.is_empty()).map(|(name, _)| name);
         let picked = files.iter().filter(|(_, file)| !file.is_none()).map(|(name, _)| name.as_str());
-        let filled = texts.chain(picked).filter_map(|name| split(name, list.name));
+        let filled = texts.chain(picked).filter_map(|name| split(name, &list));
         let filled: BTreeSet<usize> = filled.filter(|(_, sub)| is_given(sub)).map(|(row, _)| row).collect();
         if filled.len() > most {
-            let message = format!("{} has more than the {most} rows allowed here", crate::param::quoted(list.name));
+            let message = format!("{} has more than the {most} rows allowed here", crate::param::quoted(&list));
             return Err(Error::new(StatusCode::PAYLOAD_TOO_LARGE).with_message(message).with_cause("limits.form_rows"));
         }
         let numbers: BTreeMap<usize, usize> = filled.into_iter().enumerate().map(|(new, old)| (old, new)).collect();
-        let renamed = |name: &str| match split(name, list.name) {
-            Some((row, sub)) => numbers.get(&row).map(|row| format!("{}.{row}.{sub}", list.name)),
+        let renamed = |name: &str| match split(name, &list) {
+            Some((row, sub)) => numbers.get(&row).map(|row| format!("{list}.{row}.{sub}")),
             None => Some(name.to_owned()),
         };
         pairs = pairs.renamed(|name| renamed(name).map(Cow::Owned));
         files = files.into_iter().filter_map(|(name, file)| Some((renamed(&name)?, file))).collect();
     }
     Ok((pairs, files))
+}
+
+/// The lists with rows, those of groups among them, each with the fields of its rows.
+fn lists(fields: &[FieldInfo]) -> impl Iterator<Item = (Cow<'static, str>, &'static [FieldInfo])> {
+    let of_group = |group: &FieldInfo| {
+        let name = group.name;
+        let lists = if group.many { &[] } else { group.group };
+        let lists = lists.iter().filter(|list| !list.group.is_empty());
+        lists.map(move |list| (Cow::Owned(format!("{name}.{}", list.name)), list.group))
+    };
+    let of_form = |list: &FieldInfo| {
+        let has_rows = list.many && !list.group.is_empty();
+        has_rows.then_some((Cow::Borrowed(list.name), list.group))
+    };
+    fields.iter().flat_map(move |field| of_form(field).into_iter().chain(of_group(field)))
 }
 
 /// The number of rows of a list, from the names of its controls.
@@ -55,9 +70,16 @@ pub(super) fn count<'n>(names: impl Iterator<Item = &'n str>, list: &str) -> usi
 
 /// The field of this name that takes files.
 pub(super) fn file_field<'f>(fields: &'f [FieldInfo], name: &str) -> Option<&'f FieldInfo> {
-    fields.iter().find_map(|field| match split(name, field.name) {
-        Some((_, sub)) => field.group.iter().find(|field| field.file && field.name == sub),
-        None => Some(field).filter(|field| field.file && field.name == name),
+    fields.iter().find_map(|field| {
+        if field.many
+            && let Some((_, sub)) = split(name, field.name)
+        {
+            return field.group.iter().find(|field| field.file && field.name == sub);
+        }
+        match name.strip_prefix(field.name)?.strip_prefix('.') {
+            Some(sub) if !field.many => file_field(field.group, sub),
+            _ => Some(field).filter(|field| field.file && field.name == name),
+        }
     })
 }
 

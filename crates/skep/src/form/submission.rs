@@ -53,10 +53,14 @@ impl Submission {
             Ok(value) => Some(value),
             Err(FieldError::InRow) => None,
             Err(fault) => {
-                self.faults.borrow_mut().push((name, fault));
+                self.note(name, fault);
                 None
             }
         }
+    }
+
+    pub(super) fn note(&self, name: Cow<'static, str>, fault: FieldError) {
+        self.faults.borrow_mut().push((name, fault));
     }
 
     /// How many rows of this list were filled in.

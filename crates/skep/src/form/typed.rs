@@ -2,14 +2,13 @@
 
 use super::field::{FormField, Name};
 use super::{Form, MessageOf, control};
-use crate::service::Service;
 
-impl<S: Service> Form<S> {
+impl<S> Form<S> {
     /// The message of a field, if there is something wrong with it: a `span` with the class `problem`, which the control refers
     /// to. It stands where it is spliced, and no more behind the control if that comes later.
     #[must_use]
     pub fn message<T>(&self, name: Name<S, T>) -> MessageOf<'_> {
-        MessageOf::new(&self.core, name.text())
+        MessageOf::new(&self.core, self.name_of(name))
     }
 
     /// True if this request brought a submission that is not accepted.
@@ -57,20 +56,20 @@ impl<S: Service> Form<S> {
     /// ```
     #[must_use]
     pub fn shown<T: FormField>(&self, name: Name<S, T>) -> &str {
-        if T::shape().secret { "" } else { self.core.texts(&name.text()).first().copied().unwrap_or_default() }
+        if T::shape().secret { "" } else { self.core.texts(&self.name_of(name)).first().copied().unwrap_or_default() }
     }
 
     /// All texts that a field with several values shows: see [`shown`](Self::shown).
     #[must_use]
     pub fn all_shown<T: FormField>(&self, name: Name<S, T>) -> Vec<&str> {
-        if T::shape().secret { Vec::new() } else { self.core.texts(&name.text()) }
+        if T::shape().secret { Vec::new() } else { self.core.texts(&self.name_of(name)) }
     }
 
     /// What is wrong with a field, in the user's language. To show it, splice [`message`](Self::message): what is nowhere shown stands at
     /// the end of the form.
     #[must_use]
     pub fn problem<T>(&self, name: Name<S, T>) -> Option<&str> {
-        self.core.complaint(&name.text())
+        self.core.complaint(&self.name_of(name))
     }
 
     /// True if there is something wrong with a field.
@@ -82,6 +81,6 @@ impl<S: Service> Form<S> {
     /// The id of the control of a field, to which its `label` leads. That of its message is the same with `-problem`.
     #[must_use]
     pub fn id_of<T>(&self, name: Name<S, T>) -> String {
-        control::id(&self.core, &name.text())
+        control::id(&self.core, &self.name_of(name))
     }
 }

@@ -115,8 +115,8 @@ fn only_times_that_exist_are_times() {
 }
 
 const FIELDS: &[FieldInfo] = &[
-    FieldInfo { name: "author", required: true, file: false, shape: None, offer: None, group: &[] },
-    FieldInfo { name: "site", required: false, file: false, shape: None, offer: None, group: &[] },
+    FieldInfo { name: "author", required: true, file: false, shape: None, offer: None, group: &[], many: false },
+    FieldInfo { name: "site", required: false, file: false, shape: None, offer: None, group: &[], many: false },
 ];
 
 #[test]

@@ -85,7 +85,7 @@ impl<'t> Collector<'t> {
                     self.loops -= 1;
                 }
                 Node::If(_) | Node::Match(..) => self.arms(node),
-                Node::Text(_) | Node::Let(_) | Node::Fields(..) => {}
+                Node::Text(_) | Node::Let(_) | Node::Fields(..) | Node::Part(_) => {}
             }
         }
     }

@@ -84,7 +84,7 @@ impl<'t> Walker<'t> {
                 Node::Element(element) => self.element(element, position),
                 Node::Block(nodes) => self.nodes(nodes, position),
                 Node::If(_) | Node::Loop(_) | Node::Match(..) => self.arms(node, position),
-                Node::Let(_) | Node::Fields(..) => {}
+                Node::Let(_) | Node::Fields(..) | Node::Part(_) => {}
             }
         }
     }

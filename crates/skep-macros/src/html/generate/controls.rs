@@ -3,7 +3,8 @@
 //! Binds the form to a variable before its element, and rewrites each control to ask it for the submitted value and the
 //! validation error: `input (form.input(Comment::author));`, which is what a function that takes a form writes. The
 //! compiler checks by type that the field exists and that the control fits it. Duplicate and missing controls are found
-//! here: a splice never counts as a control, unless `@fields(Comment::author) { (part(form)) }` says which it has.
+//! here: a splice never counts as a control, unless `@fields(Comment::author) { (part(form)) }` says which it has. A part of a form that
+//! several services share, `@form (part) { ... }`, is bound and checked in the same way.
 
 mod path;
 
@@ -38,6 +39,15 @@ struct Field {
     is_among: bool,
 }
 
+/// What the controls of a literal belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// `form (Comment::form(...)) { }`
+    Service,
+    /// `@form (part) { }`
+    Group,
+}
+
 /// The part of a field that a control edits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
@@ -59,6 +69,9 @@ impl Field {
     }
 
     fn of_call(call: &ExprMethodCall) -> Option<Self> {
+        if call.method == "field" {
+            return Self::of_group(&call.receiver, call.args.last()?);
+        }
         let is_row = call.method == "row";
         if call.method == "among" {
             let field = Self::of(&Splice { expr: call.receiver.to_token_stream(), span: call.receiver.span() })?;
@@ -72,16 +85,28 @@ impl Field {
             Expr::Path(path) if is_row => Self::of_row(path, call.args.last()?),
             Expr::Path(path) => Self::of_path(path, which),
             Expr::MethodCall(inner) if !is_row => Self::of_call(inner).map(|field| Self { which, ..field }),
+            Expr::MethodCall(inner) => Self::of_call(inner)?.with_row(call.args.last()?),
             _ => None,
         }
     }
 
+    /// `Save::course.field(CourseFields::title)`; the rows of its lists are `.row(...)` of that.
+    fn of_group(group: &Expr, field: &Expr) -> Option<Self> {
+        let (Expr::Path(group), Expr::Path(field)) = (group, field) else { return None };
+        let (group, field) = (Self::of_path(group, Which::All)?, Self::of_path(field, Which::All)?);
+        Some(Self { name: format!("{}.{}", group.name, field.name), ..group })
+    }
+
     fn of_row(list: &ExprPath, field: &Expr) -> Option<Self> {
-        let mut row = Self::of_path(list, Which::Row)?;
+        Self::of_path(list, Which::Row)?.with_row(field)
+    }
+
+    /// This field of a row of it.
+    fn with_row(mut self, field: &Expr) -> Option<Self> {
         if let Expr::Path(field) = field {
-            row.name = format!("{}.{}", row.name, Self::of_path(field, Which::Row)?.name);
+            self.name = format!("{}.{}", self.name, Self::of_path(field, Which::Row)?.name);
         }
-        Some(row)
+        Some(Self { which: Which::Row, ..self })
     }
 
     /// The field of `form.input(Comment::author)`, as a function writes that takes a form.
@@ -159,6 +184,7 @@ fn outside(nodes: &mut Vec<Node>, found: &mut Vec<Diagnostic>) {
                     outside(nodes, found);
                 }
             }
+            Node::Block(nodes) if is_part(nodes) => part(nodes, found),
             Node::Block(nodes) => outside(nodes, found),
             Node::Fields(_, span) => {
                 let message =
@@ -183,8 +209,42 @@ fn control(element: &Element) -> Option<(Field, &'static str, Span)> {
 struct Literal {
     /// The variable of the form.
     variable: TokenStream,
-    /// The service of the first field.
+    /// The service or group of the first field.
     service: Option<TokenStream>,
+}
+
+impl Literal {
+    /// The statements before the controls: the variable, and the check that none is missing.
+    fn bound(&self, splice: &mut Splice, owner: Owner, path: &Path) -> TokenStream {
+        let complete = match &self.service {
+            Some(service) => completeness(service, owner, path, splice.span),
+            None => completeness_by_type(&self.variable, owner, path, splice.span),
+        };
+        let variable = &self.variable;
+        let expr = std::mem::replace(&mut splice.expr, variable.clone());
+        quote_spanned! {Span::mixed_site().located_at(splice.span)=>
+            let #variable = &(#expr);
+            #complete
+        }
+    }
+}
+
+fn is_part(nodes: &[Node]) -> bool {
+    matches!(nodes.first(), Some(Node::Part(_)))
+}
+
+/// Binds the controls of `@form (part) { ... }`.
+fn part(nodes: &mut [Node], found: &mut Vec<Diagnostic>) {
+    let Some((Node::Part(splice), rest)) = nodes.split_first_mut() else { return };
+    let mut splice = splice.clone();
+    let variable = variable(&splice);
+    let (mut literal, mut path) = (Literal { variable, service: None }, Path::default());
+    inside(rest, &mut literal, &mut path, found);
+    nodes[0] = Node::Let(literal.bound(&mut splice, Owner::Group, &path));
+}
+
+fn variable(splice: &Splice) -> TokenStream {
+    quote_spanned!(Span::mixed_site().located_at(splice.span)=> form)
 }
 
 /// The statements before a form with controls of fields.
@@ -199,56 +259,53 @@ fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStrea
         outside(nodes, found);
         return None;
     };
-    let site = Span::mixed_site().located_at(splice.span);
-    let variable = quote_spanned!(site=> form);
+    let variable = variable(splice);
     let service = syn::parse2::<Expr>(splice.expr.clone()).ok().and_then(|expr| service_of_form(&expr));
-    let (mut literal, mut path) = (Literal { variable: variable.clone(), service }, Path::default());
+    let (mut literal, mut path) = (Literal { variable, service }, Path::default());
     inside(nodes, &mut literal, &mut path, found);
-    let complete = match &literal.service {
-        Some(service) => completeness(service, &path, splice.span),
-        None => completeness_by_type(&variable, &path, splice.span),
-    };
-    let expr = std::mem::replace(&mut splice.expr, variable.clone());
-    Some(quote_spanned! {site=>
-        let #variable = &(#expr);
-        #complete
-    })
+    Some(literal.bound(splice, Owner::Service, &path))
 }
 
 /// A constant whose evaluation fails if a required field has no control. Every build evaluates an item; one cannot name
 /// `Self`.
-fn completeness(service: &TokenStream, path: &Path, span: Span) -> TokenStream {
+fn completeness(service: &TokenStream, owner: Owner, path: &Path, span: Span) -> TokenStream {
     let site = Span::mixed_site().located_at(span);
     let name = service.to_string().replace(' ', "");
     let (given, by_hand, sometimes) = (path.names(false), path.names(true), path.sometimes());
+    let fields = match owner {
+        Owner::Service => quote_spanned!(site=> <#service as ::skep::service::Service>::FIELDS),
+        Owner::Group => quote_spanned!(site=> <#service as ::skep::form::Control>::GROUP),
+    };
     let call = quote_spanned! {site=>
-        ::skep::form::complete(
-            #name, <#service as ::skep::service::Service>::FIELDS, &[#(#given),*], &[#(#by_hand),*], &[#(#sometimes),*]
-        )
+        ::skep::form::complete(#name, #fields, &[#(#given),*], &[#(#by_hand),*], &[#(#sometimes),*])
     };
     if name == "Self" { quote_spanned!(site=> const { #call };) } else { quote_spanned!(site=> const _: () = #call;) }
 }
 
 /// The same for a form that names no field, so that only its type says which service it leads to: a build fails,
 /// `cargo check` does not evaluate it.
-fn completeness_by_type(variable: &TokenStream, path: &Path, span: Span) -> TokenStream {
+fn completeness_by_type(variable: &TokenStream, owner: Owner, path: &Path, span: Span) -> TokenStream {
     let (site, by_hand) = (Span::mixed_site().located_at(span), path.names(true));
+    let expect = match owner {
+        Owner::Service => quote_spanned!(site=> ::skep::html::Attributes::expect_controls::<ByHand>(#variable)),
+        Owner::Group => quote_spanned!(site=> ::skep::form::Form::expect_fields::<ByHand>(#variable)),
+    };
     quote_spanned! {site=>
         {
             struct ByHand;
             impl ::skep::html::NamedControls for ByHand {
                 const NAMES: &'static [&'static ::core::primitive::str] = &[#(#by_hand),*];
             }
-            ::skep::html::Attributes::expect_controls::<ByHand>(#variable);
+            #expect;
         }
     }
 }
 
 /// `path` is where the control flow has come from.
-fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, path: &mut Path, found: &mut Vec<Diagnostic>) {
+fn inside(nodes: &mut [Node], literal: &mut Literal, path: &mut Path, found: &mut Vec<Diagnostic>) {
     for node in nodes {
         match node {
-            Node::Text(_) | Node::Let(_) | Node::Splice(_) => {}
+            Node::Text(_) | Node::Let(_) | Node::Splice(_) | Node::Part(_) => {}
             Node::Fields(fields, _) => *node = Node::Let(declared(fields, literal, path, found)),
             Node::Element(element) => {
                 let (before, sends_nothing) = (path.sent.len(), sends_nothing(element));
@@ -263,6 +320,7 @@ fn inside(nodes: &mut Vec<Node>, literal: &mut Literal, path: &mut Path, found: 
                     path.sent.truncate(before);
                 }
             }
+            Node::Block(nodes) if is_part(nodes) => part(nodes, found),
             Node::Block(nodes) => inside(nodes, literal, path, found),
             branching => {
                 let start = path.clone();

@@ -6,7 +6,8 @@ use super::*;
 #[test]
 fn a_path_of_garde_leads_to_the_control() {
     const GROUP: &[FieldInfo] = &[info::<String>("product")];
-    let field = |name, group| FieldInfo { name, required: false, file: false, shape: None, offer: None, group };
+    let field =
+        |name, group| FieldInfo { name, required: false, file: false, shape: None, offer: None, group, many: false };
     let fields = [field("author", &[]), field("tags", &[]), field("lines", GROUP)];
     for (path, expected) in [
         ("author", Some("author")),

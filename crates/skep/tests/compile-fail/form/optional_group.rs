@@ -1,4 +1,4 @@
-//! A group is what a form repeats: alone it would be nothing but its fields.
+//! A group is always there: what may be missing are its fields.
 
 use skep::form::{Group, Text};
 use skep::prelude::*;
@@ -12,12 +12,12 @@ struct Line {
 #[service(POST "/orders")]
 struct Order {
     #[form]
-    line: Line,
+    line: Option<Line>,
 }
 
 impl Handle for Order {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
-        Ok(Response::text(self.line.product.as_str().to_owned()))
+        Ok(Response::text(""))
     }
 }
 

@@ -1,0 +1,87 @@
+//! A form that shares the fields of a group has all of them, wherever they are written.
+
+use skep::form::{Form, Group, MultilineText, Text, Whole};
+use skep::html::{Flow, NoForm};
+use skep::prelude::*;
+
+#[derive(Group)]
+struct Lesson {
+    topic: Text<1, 20>,
+    minutes: Whole<1, 99>,
+}
+
+#[derive(Group)]
+struct CourseFields {
+    title: Text<1, 20>,
+    text: Option<MultilineText<0, 100>>,
+    places: Whole<1, 99>,
+    lessons: Vec<Lesson>,
+}
+
+#[derive(Service)]
+#[service(POST "/courses")]
+struct Create {
+    #[form]
+    course: CourseFields,
+}
+
+impl Handle for Create {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(""))
+    }
+}
+
+fn nothing(cx: &Cx<'_>) -> Html {
+    html! {
+        form (Create::form(cx)) { button { "Save" } }
+    }
+}
+
+fn spliced_without_a_word(cx: &Cx<'_>) -> Html {
+    let form = Create::form(cx);
+    html! {
+        form (form) { (right(&form.fields(Create::course))) button { "Save" } }
+    }
+}
+
+fn one_of_several(cx: &Cx<'_>) -> Html {
+    html! {
+        form (Create::form(cx)) {
+            input (Create::course.field(CourseFields::title));
+            @if cx.uri().path() == "/" { input (Create::course.field(CourseFields::places)); }
+        }
+    }
+}
+
+fn a_column_in_rows(cx: &Cx<'_>) -> Html {
+    let form = Create::form(cx);
+    html! {
+        form (form) {
+            input (Create::course.field(CourseFields::title));
+            input (Create::course.field(CourseFields::places));
+            @for row in form.rows(Create::course.field(CourseFields::lessons), 2) {
+                input (Create::course.field(CourseFields::lessons).row(row, Lesson::topic));
+            }
+        }
+    }
+}
+
+fn right(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+    piece! {
+        @form (form) { input (CourseFields::title); input (CourseFields::places); }
+    }
+}
+
+fn forgets_one(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+    piece! {
+        @form (form) { input (CourseFields::title); textarea (CourseFields::text); }
+    }
+}
+
+fn forgets_all(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+    piece! {
+        @form (form) { p { "Nothing" } }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,270 @@
+//! Groups of fields that several forms share.
+
+use skep::form::{AnyFile, Conflict, Form, Group, Hidden, Name, Refusal, Text, Upload, Whole};
+use skep::html::{Flow, NoForm};
+use skep::prelude::*;
+use skep::test::{Client, FormFiller};
+
+#[derive(Debug, Group)]
+struct Lesson {
+    topic: Text<1, 20>,
+    minutes: Whole<1, 99>,
+    picture: Option<Upload<AnyFile>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Param)]
+enum Level {
+    Beginner,
+    #[param(label = "Old hand")]
+    Keeper,
+}
+
+#[derive(Debug, Group)]
+#[group(rules = CourseFields::rules)]
+struct CourseFields {
+    title: Text<1, 20>,
+    level: Level,
+    places: Whole<1, 99>,
+    waiting: Option<Whole<1, 99>>,
+    open: bool,
+    lessons: Vec<Lesson>,
+}
+
+impl CourseFields {
+    fn rules(&self, refusal: &mut Refusal<Self>) {
+        if self.waiting.is_some_and(|waiting| waiting > self.places) {
+            refusal.field(Self::waiting, "More would wait than there are places.");
+        }
+        for (row, lesson) in self.lessons.iter().enumerate().filter(|(_, lesson)| lesson.minutes.get() > 90) {
+            refusal.field(Self::lessons.row(row, Lesson::minutes), format!("{} is too long.", lesson.topic));
+        }
+        if self.lessons.is_empty() {
+            refusal.whole("A course has lessons.");
+        }
+    }
+
+    fn controls(form: &Form<Self>) -> Html<Flow, NoForm> {
+        piece! {
+            @form (form) {
+                label (CourseFields::title) { "Title" }
+                input (CourseFields::title);
+                select (CourseFields::level);
+                input (CourseFields::places);
+                input (CourseFields::waiting);
+                input (CourseFields::open);
+                @for row in form.rows(CourseFields::lessons, 1) {
+                    label (CourseFields::lessons.row(row, Lesson::topic)) { "Topic" }
+                    input (CourseFields::lessons.row(row, Lesson::topic));
+                    input (CourseFields::lessons.row(row, Lesson::minutes));
+                    input (CourseFields::lessons.row(row, Lesson::picture));
+                }
+            }
+        }
+    }
+}
+
+fn stored(title: &str) -> CourseFields {
+    let lesson = Lesson { topic: "Wax".parse().unwrap(), minutes: Whole::new(30).unwrap(), picture: None };
+    CourseFields {
+        title: title.parse().unwrap(),
+        level: Level::Keeper,
+        places: Whole::new(8).unwrap(),
+        waiting: None,
+        open: true,
+        lessons: vec![lesson],
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/new")]
+struct New;
+
+impl Handle for New {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let form = Create::form(cx);
+        Ok(Response::html(html! {
+            form (form) {
+                @fields(Create::course) { (CourseFields::controls(&form.fields(Create::course))) }
+                button { "Create" }
+            }
+        }))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/courses", page = New)]
+struct Create {
+    #[form]
+    course: CourseFields,
+}
+
+impl Handle for Create {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(format!("{:?}", self.course)))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/edit")]
+struct Edit;
+
+impl Handle for Edit {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let form = Save::form(cx).value(Save::version, &Hidden(1)).value(Save::course, &stored("Bees"));
+        Ok(Response::html(html! {
+            form (form) {
+                input (Save::version);
+                // By hand, without the function that all share.
+                input (Save::course.field(CourseFields::title)) aria-label="Title";
+                select (Save::course.field(CourseFields::level)) aria-label="Level";
+                input (Save::course.field(CourseFields::places)) aria-label="Places";
+                @for row in form.rows(Save::course.field(CourseFields::lessons), 0) {
+                    input (Save::course.field(CourseFields::lessons).row(row, Lesson::topic)) aria-label="Topic";
+                    input (Save::course.field(CourseFields::lessons).row(row, Lesson::minutes)) aria-label="Minutes";
+                }
+            }
+        }))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/edit", page = Edit)]
+struct Save {
+    #[form]
+    version: Hidden<i64>,
+    #[form]
+    course: CourseFields,
+}
+
+impl Handle for Save {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        if self.course.title.as_str() == "taken" {
+            return Err(Save::course.field(CourseFields::title).refuse("This title is taken."));
+        }
+        Err(Conflict::new(cx, Save::version, &(self.version.0 + 1))
+            .field(Save::course, &self.course, &stored("Wasps"))
+            .into())
+    }
+}
+
+fn client() -> Client {
+    Client::new(App::new().serve(services![New, Create, Edit, Save]))
+}
+
+/// `Create`'s form, with the fields of a course that is right.
+fn filled() -> FormFiller<Create> {
+    let form = client().get("/new").form::<Create>();
+    form.set(of(CourseFields::title), "Bees")
+        .set(of(CourseFields::level), "keeper")
+        .set(of(CourseFields::places), "8")
+        .set(lesson(0, Lesson::topic), "Wax")
+        .set(lesson(0, Lesson::minutes), "30")
+}
+
+fn of<T>(field: Name<CourseFields, T>) -> Name<Create, T> {
+    Create::course.field(field)
+}
+
+fn lesson<T>(row: usize, field: Name<Lesson, T>) -> Name<Create, T> {
+    of(CourseFields::lessons).row(row, field)
+}
+
+#[test]
+fn a_group_arrives_as_a_value_with_its_rows() {
+    let texts = [
+        ("course.title", "Bees"),
+        ("course.level", "keeper"),
+        ("course.places", "8"),
+        ("course.open", "on"),
+        ("course.lessons.1.topic", ""),
+        ("course.lessons.3.topic", "Wax"),
+        ("course.lessons.3.minutes", "30"),
+    ];
+    let files: [(&str, &str, &str, &[u8]); 1] = [("course.lessons.3.picture", "a.png", "image/png", b"x")];
+    let client = client();
+    let answer = client.request(skep::Method::POST, "/courses").files(&texts, &files).send();
+    let text = answer.text();
+    assert!(text.starts_with("CourseFields { title: Text(\"Bees\"), level: Keeper"), "{text}");
+    assert!(text.contains("waiting: None, open: true, lessons: [Lesson { topic: Text(\"Wax\")"), "{text}");
+    assert!(text.contains("a.png"), "the row closed up, with its file: {text}");
+}
+
+#[test]
+fn one_function_writes_the_controls_for_all_and_shows_what_was_typed() {
+    let page = client().get("/new");
+    for part in [
+        r#"<label for="create-course-title">Title</label><input name="course.title" id="create-course-title" type="text" required maxlength="20">"#,
+        r#"<select name="course.level" id="create-course-level" required>"#,
+        r#"<label for="create-course-lessons-0-topic">Topic</label><input name="course.lessons.0.topic""#,
+    ] {
+        assert!(page.text().contains(part), "{part}\n{}", page.text());
+    }
+    let refused = filled().set(of(CourseFields::title), "").set(lesson(0, Lesson::minutes), "100").submit();
+    assert_eq!(refused.status(), 422);
+    for part in [
+        r#"<span class="problem" id="create-course-title-problem">Please fill this in.</span>"#,
+        r#"<option value="keeper" selected>Old hand</option>"#,
+        r#"value="100" aria-describedby="create-course-lessons-0-minutes-problem" aria-invalid="true">"#,
+        r#"name="course.lessons.0.topic" id="create-course-lessons-0-topic" type="text" required maxlength="20" value="Wax">"#,
+    ] {
+        assert!(refused.text().contains(part), "{part}\n{}", refused.text());
+    }
+    assert_eq!(refused.text().matches("class=\"problem\"").count(), 2, "{}", refused.text());
+}
+
+#[test]
+fn a_group_has_rules_over_its_fields_and_rows() {
+    let refused = filled().set(of(CourseFields::waiting), "9").set(lesson(0, Lesson::minutes), "91").submit();
+    assert_eq!(refused.status(), 422);
+    let said =
+        r#"<span class="problem" id="create-course-waiting-problem">More would wait than there are places.</span>"#;
+    assert!(refused.text().contains(said), "{}", refused.text());
+    let said = r#"<span class="problem" id="create-course-lessons-0-minutes-problem">Wax is too long.</span>"#;
+    assert!(refused.text().contains(said), "{}", refused.text());
+
+    let none = filled().set(lesson(0, Lesson::topic), "").set(lesson(0, Lesson::minutes), "").submit();
+    let said = r#"<p class="problem" role="alert">A course has lessons.</p>"#;
+    assert!(none.text().contains(said), "{}", none.text());
+}
+
+#[test]
+fn stored_values_fill_a_group_in_and_a_handler_speaks_of_one_field() {
+    let page = client().get("/edit");
+    for part in [
+        r#"name="course.title" id="save-course-title" type="text" required maxlength="20" value="Bees""#,
+        r#"<option value="keeper" selected>"#,
+        r#"name="course.lessons.0.minutes" id="save-course-lessons-0-minutes" type="number" required min="1" max="99" value="30""#,
+    ] {
+        assert!(page.text().contains(part), "{part}\n{}", page.text());
+    }
+    let taken = page.form::<Save>().set(Save::course.field(CourseFields::title), "taken").submit();
+    assert_eq!(taken.status(), 422);
+    assert!(taken.text().contains(r#"id="save-course-title-problem">This title is taken.</span>"#), "{}", taken.text());
+}
+
+#[test]
+fn a_conflict_names_each_field_of_a_group_that_differs() {
+    let conflict =
+        client().get("/edit").form::<Save>().set(Save::course.field(CourseFields::level), "beginner").submit();
+    assert_eq!(conflict.status(), 409);
+    for part in [
+        "id=\"save-course-title-problem\">Somebody else changed this to: Wasps</span>",
+        "id=\"save-course-level-problem\">Somebody else changed this to: Old hand</span>",
+    ] {
+        assert!(conflict.text().contains(part), "{part}\n{}", conflict.text());
+    }
+    // `open` has no control in this form, so it differs; places and lessons do not.
+    assert_eq!(conflict.text().matches("class=\"problem\"").count(), 4, "{}", conflict.text());
+}
+
+/// What the form of another service would do: nothing of the group is there.
+#[test]
+fn what_is_missing_is_said_field_by_field() {
+    let client = client();
+    let answer = client.request(skep::Method::POST, "/courses").header("accept", "application/json");
+    let answer = answer.form(&[("course", "x"), ("title", "x")]).send();
+    assert_eq!(answer.status(), 422);
+    for part in ["course.title", "course.level", "course.places"] {
+        assert!(answer.text().contains(part), "{part}\n{}", answer.text());
+    }
+}
