@@ -172,6 +172,15 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
             }
         }
         #[automatically_derived]
+        impl<'q> ::skep::sql::Parameter<'q> for #name {
+            type Sql = ::skep::sql::Text;
+
+            fn into_value(self) -> ::core::result::Result<::skep::sql::Value<'q>, ::skep::sql::Unfit> {
+                let text = ::skep::param::Choice::value(&self);
+                ::core::result::Result::Ok(::skep::sql::Value::Text(::std::borrow::Cow::Borrowed(text)))
+            }
+        }
+        #[automatically_derived]
         impl ::skep::sql::FromValue for #name {
             type Sql = ::skep::sql::Text;
 

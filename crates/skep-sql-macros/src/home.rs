@@ -1,7 +1,7 @@
 //! The crate that is named by what a macro writes: `skep-sql`, or `skep`, which re-exports it as `skep::sql`.
 
 use proc_macro2::{Span, TokenStream};
-use quote::quote_spanned;
+use quote::{quote, quote_spanned};
 
 /// Which of the two an application depends on, as its author shows by the macro that is called.
 ///
@@ -22,6 +22,14 @@ impl Home {
         match self {
             Self::Sql => quote_spanned!(span=> ::skep_sql),
             Self::Skep => quote_spanned!(span=> ::skep::sql),
+        }
+    }
+
+    /// The path of `sql!`, for a macro that calls it again.
+    pub(crate) fn sql(self) -> TokenStream {
+        match self {
+            Self::Sql => quote!(::skep_sql::sql),
+            Self::Skep => quote!(::skep::sql),
         }
     }
 

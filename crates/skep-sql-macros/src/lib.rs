@@ -10,6 +10,8 @@ use crate::home::Home;
 
 mod access;
 mod check;
+mod columns;
+mod companion;
 mod directive;
 mod home;
 mod infer;
@@ -36,9 +38,15 @@ pub fn sql_of_skep(input: TokenStream) -> TokenStream {
 }
 
 fn checked(home: Home, input: TokenStream) -> TokenStream {
+    expand(home, input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+fn expand(home: Home, input: proc_macro2::TokenStream) -> syn::Result<proc_macro2::TokenStream> {
     let parser = |input: syn::parse::ParseStream<'_>| input::Input::of(home, package::dialect(), input);
-    let expanded = syn::parse::Parser::parse(parser, input).and_then(|input| statement::expand(&input));
-    expanded.unwrap_or_else(syn::Error::into_compile_error).into()
+    match columns::expand(home, input)? {
+        columns::Expanded::Asks(call) => Ok(call),
+        columns::Expanded::Input(input) => statement::expand(&syn::parse::Parser::parse2(parser, input)?),
+    }
 }
 
 /// Embeds the SQL files of a folder, given relative to the crate's `Cargo.toml`, as `Migrations`.

@@ -6,6 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Result};
 
+use crate::companion;
 use crate::home::Home;
 
 pub(crate) fn expand(home: Home, input: TokenStream) -> Result<TokenStream> {
@@ -17,6 +18,7 @@ pub(crate) fn expand(home: Home, input: TokenStream) -> Result<TokenStream> {
     let idents: Vec<&Ident> = fields.iter().filter_map(|field| field.ident.as_ref()).collect();
     let names = idents.iter().map(|ident| ident.unraw().to_string());
     let columns = fields.iter().copied().map(column).collect::<Result<Vec<_>>>()?;
+    let companion = companion::of(&input, &idents, &columns);
     let values = fields.iter().enumerate().map(|(position, Field { ident, ty, .. })| {
         // Resolved in the author's code, the compiler underlines the type if it lacks a trait.
         let span = ty.span().resolved_at(Span::call_site());
@@ -29,6 +31,7 @@ pub(crate) fn expand(home: Home, input: TokenStream) -> Result<TokenStream> {
         }
     });
     Ok(quote! {
+        #companion
         #by_name
         #[automatically_derived]
         impl #generics #home::Row for #name #arguments #conditions {

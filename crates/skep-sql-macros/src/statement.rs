@@ -16,7 +16,7 @@ use crate::input::{Input, Piece};
 use crate::package;
 use crate::postgres;
 use crate::schema::{self, Schema};
-use crate::text::Text;
+use crate::text::{Parameter, Text};
 use crate::write;
 
 /// How many statements the conditional parts of one `sql!` may make.
@@ -185,7 +185,7 @@ fn combine(input: &Input, sizes: &[usize], mut number: usize) -> Combination {
         sql.push_str(&text.sql);
         for (which, parameter) in text.parameters.iter().enumerate() {
             places.push((nth, chosen, which));
-            if parameter.list.is_some() {
+            if matches!(parameter, Parameter::List(_)) {
                 lists.push(places.len());
             }
         }

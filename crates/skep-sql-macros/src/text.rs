@@ -5,6 +5,8 @@ use skep_sql_lock::directive::quoted;
 use skep_sql_lock::text::{Piece, pieces};
 use syn::{Error, Expr, LitStr, Result};
 
+use crate::columns::Field;
+
 /// What `{list}` of `in {list}` becomes on SQLite.
 const LIST: &str = "(select value from json_each(?))";
 
@@ -17,9 +19,13 @@ pub(crate) struct Text {
     pub(crate) parameters: Vec<Parameter>,
 }
 
-pub(crate) struct Parameter {
-    /// The expression of `in {list}`; `None` if the next argument is meant.
-    pub(crate) list: Option<Expr>,
+pub(crate) enum Parameter {
+    /// The next argument.
+    Argument,
+    /// The expression of `in {list}`.
+    List(Expr),
+    /// A field of the next argument, a struct; behind its last one comes another argument.
+    Field(Field),
 }
 
 impl Text {
@@ -73,7 +79,12 @@ impl Text {
 
     /// How many arguments it takes.
     pub(crate) fn values(&self) -> usize {
-        self.parameters.iter().filter(|parameter| parameter.list.is_none()).count()
+        let takes = |parameter: &&Parameter| match parameter {
+            Parameter::Argument => true,
+            Parameter::List(_) => false,
+            Parameter::Field(field) => field.is_last,
+        };
+        self.parameters.iter().filter(takes).count()
     }
 
     fn push(&mut self, part: &str) -> usize {
@@ -85,7 +96,7 @@ impl Text {
         if rest[1..].starts_with(|next: char| next.is_ascii_digit()) {
             return Err(self.wrong("parameters have no numbers here: write `?`, and give a value for each in order"));
         }
-        self.parameters.push(Parameter { list: None });
+        self.parameters.push(Parameter::Argument);
         Ok(self.push("?"))
     }
 
@@ -94,6 +105,11 @@ impl Text {
         let end =
             rest.find('}').ok_or_else(|| self.wrong("`{` is not closed; `in {list}` takes the values of `list`"))?;
         let inside = LitStr::new(&rest[1..end], self.literal.span());
+        if let Some(field) = Field::of(&inside) {
+            self.parameters.push(Parameter::Field(field?));
+            self.push("?");
+            return Ok(end + 1);
+        }
         let is_after_in = self.sql.trim_end().to_ascii_lowercase().ends_with("in");
         if !is_after_in {
             let help = "`{...}` stands after `in`, for a list of values: `where id in {ids}`. A single value is a `?`, \
@@ -101,7 +117,7 @@ impl Text {
             return Err(self.wrong(help));
         }
         let list = inside.parse::<Expr>()?;
-        self.parameters.push(Parameter { list: Some(list) });
+        self.parameters.push(Parameter::List(list));
         write(self);
         Ok(end + 1)
     }

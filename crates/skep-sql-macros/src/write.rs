@@ -15,13 +15,14 @@ use syn::spanned::Spanned as _;
 use syn::{Error, Expr, LitStr, PathArguments, Result, Type, TypePath};
 
 use crate::check::{Checked, Column};
+use crate::columns::Field;
 use crate::home::Home;
 use crate::infer::{self, Kind};
 use crate::input::{Alternative, Input, Piece};
 use crate::page::Page;
 use crate::postgres;
 use crate::statement::{Place, Whole};
-use crate::text::Text;
+use crate::text::{Parameter, Text};
 use names::{identifier, identifiers, marker};
 
 pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
@@ -219,12 +220,12 @@ fn parameters<'a>(
         let place: Place = (piece, chosen, which);
         kind(whole.home, whole.kinds.get(&place).copied().unwrap_or(Kind::Any))
     };
-    let mut all = Vec::new();
+    let (mut all, mut row) = (Vec::new(), None);
     for (which, parameter) in text.parameters.iter().enumerate() {
         let scope = whole.scopes.get(&(piece, chosen, which));
         let kind = kind(which);
-        let value = match &parameter.list {
-            Some(list) => {
+        let value = match parameter {
+            Parameter::List(list) => {
                 let function = match whole.dialect {
                     Dialect::Sqlite => quote!(list),
                     Dialect::Postgres => quote!(array),
@@ -232,9 +233,16 @@ fn parameters<'a>(
                 let home = whole.home.path(list.span());
                 quote_spanned!(list.span()=> #home::#function::<#kind, _>(#list))
             }
-            None => match given.next() {
+            one => match row.take().or_else(|| given.next()) {
                 Some(value) => {
-                    let value = scoped(value, scope);
+                    let value = match one {
+                        Parameter::Field(field) => {
+                            row = (!field.is_last).then_some(value);
+                            field_of(whole.home, value, field)
+                        }
+                        _ => quote!(#value),
+                    };
+                    let value = scoped(&value, scope);
                     let is_array = whole.arrays.contains(&(piece, chosen, which));
                     let kind = if is_array { array(whole.home, &kind, false) } else { kind };
                     let home = whole.home.path(value.span());
@@ -248,8 +256,31 @@ fn parameters<'a>(
     all
 }
 
+/// A field of a struct that is an argument, and is read once for each of them.
+fn field_of(home: Home, row: &Expr, Field { of, name, .. }: &Field) -> TokenStream {
+    let row = if let Expr::Reference(reference) = row { &*reference.expr } else { row };
+    let (home, span) = (home.path(row.span()), row.span());
+    if !is_place(row) {
+        let help = "expected a variable or a field of one, such as `&self.post`: its fields are read one by one";
+        return quote_spanned!(span=> ::core::compile_error!(#help));
+    }
+    let mut name = name.clone();
+    name.set_span(span);
+    quote_spanned!(span=> &#home::fields_of::<#of>(&#row).#name)
+}
+
+fn is_place(expression: &Expr) -> bool {
+    match expression {
+        Expr::Path(_) => true,
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Paren(inner) => is_place(&inner.expr),
+        Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Deref(_)) && is_place(&unary.expr),
+        _ => false,
+    }
+}
+
 /// The value, which must be a `Scope` of skep for these columns.
-fn scoped(value: &Expr, columns: Option<&BTreeSet<(String, String)>>) -> TokenStream {
+fn scoped(value: &TokenStream, columns: Option<&BTreeSet<(String, String)>>) -> TokenStream {
     let (mut scoped, span) = (quote!(#value), value.span());
     for (table, column) in columns.into_iter().flatten() {
         let name = marker(column, span);

@@ -207,6 +207,12 @@ where
     value.into_value()
 }
 
+/// The struct whose fields are parameters, `{values of Post}`: an argument of another type does not compile.
+#[doc(hidden)]
+pub fn fields_of<T>(row: &T) -> &T {
+    row
+}
+
 /// The parameter of `in {list}`: a JSON array, which the statement takes apart again.
 #[doc(hidden)]
 pub fn list<'q, K, P: Parameter<'q>>(values: impl IntoIterator<Item = P>) -> Result<Value<'q>, Unfit>

@@ -136,7 +136,7 @@ pub use checked::{
     Text,
 };
 #[doc(hidden)]
-pub use checked::{array, column, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
+pub use checked::{array, column, fields_of, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
 pub use error::{Error, Result};
 #[doc(hidden)]
 pub use error::{NO_ROOM, READ_ONLY};

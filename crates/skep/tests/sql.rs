@@ -4,6 +4,8 @@
 
 #[path = "sql/checked.rs"]
 mod checked;
+#[path = "sql/columns.rs"]
+mod columns;
 #[path = "sql/functions.rs"]
 mod functions;
 #[path = "sql/hosted.rs"]

@@ -1,7 +1,8 @@
-//! Forms: a course with every kind of field, and an order with lines that is accepted once.
+//! Forms: a course with every kind of field, an order with lines that is accepted once, and trainers, of whom new and edit share the fields.
 
 pub mod course;
 pub mod order;
+pub mod trainers;
 
 use skep::html::Document;
 use skep::prelude::*;
@@ -9,6 +10,7 @@ use skep::sql::migrations;
 
 use course::{Course, Register};
 use order::{Order, Shop, Thanks};
+use trainers::{Create, Edit, Save, Trainers};
 
 skep::assets!(pub Static = "static" at "/static");
 
@@ -17,7 +19,7 @@ skep::assets!(pub Static = "static" at "/static");
 pub fn app() -> App {
     App::new()
         .name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
-        .serve(services![Course, Register, Shop, Order, Thanks])
+        .serve(services![Course, Register, Shop, Order, Thanks, Trainers, Create, Edit, Save])
         .files("/static", Static::files())
         .database(migrations!("migrations"))
 }
@@ -37,7 +39,7 @@ fn page(cx: &Cx<'_>, title: &str, content: &Html) -> Html<Document> {
                 link rel="icon" href=(Static::FAVICON_SVG) type="image/svg+xml";
             }
             body {
-                nav { a href=(Course) { "A course" } " " a href=(Shop) { "An order" } }
+                nav { a href=(Course) { "A course" } " " a href=(Shop) { "An order" } " " a href=(Trainers) { "Trainers" } }
                 main {
                     h1 { (title) }
                     @for text in cx.flashes() { p.done role="status" { (text) } }

@@ -1,7 +1,7 @@
 //! The types of forms in columns: what a form sent goes into a statement as it is, and comes back as the same type.
 
 use super::{Date, DateTime, Email, MultilineText, Text, Time, Url, Whole};
-use crate::sql::{self, Element, FromValue, NotNull, ToValue, Unfit, Value};
+use crate::sql::{self, Element, FromValue, NotNull, Parameter, ToValue, Unfit, Value};
 
 /// As the text that a form sends. A text in the database that the type would refuse is [`Unfit`]: to read it
 /// nevertheless, read a `String`.
@@ -38,6 +38,26 @@ as_text! {
     [] Date, to_string;
     [] Time, to_string;
     [] DateTime, to_string;
+}
+
+/// What is copied is given by value, as a number is: nothing need outlive the statement.
+macro_rules! by_value {
+    ($([$($generics:tt)*] $type:ty, $sql:ident;)*) => {$(
+        impl<'q, $($generics)*> Parameter<'q> for $type {
+            type Sql = sql::$sql;
+
+            fn into_value(self) -> Result<Value<'q>, Unfit> {
+                self.to_value().map(Value::into_owned)
+            }
+        }
+    )*};
+}
+
+by_value! {
+    [] Date, Text;
+    [] Time, Text;
+    [] DateTime, Text;
+    [const MIN: i64, const MAX: i64] Whole<MIN, MAX>, Integer;
 }
 
 impl<const MIN: i64, const MAX: i64> ToValue for Whole<MIN, MAX> {

@@ -70,19 +70,31 @@ fn body(route: &Route, fields: &[FieldInfo], interface: &Interface, types: &mut 
 
 fn form(fields: &[FieldInfo], interface: &Interface) -> Value {
     let mut properties = Map::new();
-    for FieldInfo { name, shape, .. } in fields {
+    let fields = sent(fields);
+    for (name, FieldInfo { shape, .. }) in &fields {
         let mut schema = shape.map_or_else(|| json!({ "type": "string" }), |shape| of_shape(&shape()));
         if let Some((_, about)) = interface.fields.iter().find(|(own, about)| own == name && !about.is_empty()) {
             schema["description"] = (*about).into();
         }
-        properties.insert((*name).to_owned(), schema);
+        properties.insert(name.clone(), schema);
     }
-    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let required: Vec<&str> = fields.iter().filter(|(_, field)| field.required).map(|(name, _)| &**name).collect();
     let mut schema = json!({ "type": "object", "properties": properties });
     if !required.is_empty() {
         schema["required"] = required.into();
     }
     schema
+}
+
+/// The fields as a client sends them, those of groups by the names that they have there.
+fn sent(fields: &[FieldInfo]) -> Vec<(String, &FieldInfo)> {
+    fn of(field: &FieldInfo) -> Vec<(String, &FieldInfo)> {
+        if field.many || field.group.is_empty() {
+            return vec![(field.name.to_owned(), field)];
+        }
+        field.group.iter().map(|inner| (format!("{}.{}", field.name, inner.name), inner)).collect()
+    }
+    fields.iter().flat_map(of).collect()
 }
 
 /// Says of each file what kind it may be of, as far as that is a media type; an ending (`.pdf`) is none.
@@ -93,9 +105,9 @@ fn multipart(fields: &[FieldInfo], interface: &Interface) -> Value {
         let all_known = !kinds.is_empty() && kinds.iter().all(|kind| kind.contains('/'));
         if all_known { kinds.join(", ") } else { "*/*".to_owned() }
     };
-    let files = fields.iter().filter(|field| field.file);
+    let files = sent(fields).into_iter().filter(|(_, field)| field.file);
     let encoding: Map<String, Value> =
-        files.map(|field| (field.name.to_owned(), json!({ "contentType": kind(field) }))).collect();
+        files.map(|(name, field)| (name, json!({ "contentType": kind(field) }))).collect();
     json!({ "schema": form(fields, interface), "encoding": encoding })
 }
 

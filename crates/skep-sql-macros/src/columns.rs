@@ -1,0 +1,196 @@
+//! `{columns of Post}` and `{values of Post}`: the columns of a struct with `derive(Row)`, written once.
+//!
+//! A macro does not see the fields of a type. So the derive makes a macro of the type's name, and `sql!` becomes a call of it: that calls `sql!`
+//! again, with the columns in front. Then the texts are rewritten, before anything reads them.
+//!
+//! Start reading at [`expand`].
+
+use std::collections::HashMap;
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote};
+use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::{Error, LitStr, Path, Result, Token, bracketed, token};
+
+use crate::home::Home;
+
+/// What comes of an input.
+pub(crate) enum Expanded {
+    /// A call of the macro that knows the columns.
+    Asks(TokenStream),
+    /// The input without such names.
+    Input(TokenStream),
+}
+
+/// The fields of a struct, each with its column.
+type Columns = Vec<(Ident, String)>;
+
+mod keyword {
+    syn::custom_keyword!(columns);
+}
+
+/// Puts the columns in the place of the names of their structs, or asks for those which are not known yet.
+pub(crate) fn expand(home: Home, input: TokenStream) -> Result<Expanded> {
+    let read = |stream: ParseStream<'_>| Ok((known(stream)?, stream.parse::<TokenStream>()?));
+    let (known, rest): (HashMap<String, Columns>, TokenStream) = read.parse2(input.clone())?;
+    let mut texts = Texts { known, missing: None };
+    let rest = texts.rewrite(rest)?;
+    Ok(match texts.missing {
+        Some(name) => {
+            let sql = home.sql();
+            Expanded::Asks(quote!(#name! { [#sql] [#name] #input }))
+        }
+        None => Expanded::Input(rest),
+    })
+}
+
+/// `columns [Post] [title "title" body "body_html"];`, as the macros of types write it.
+fn known(input: ParseStream<'_>) -> Result<HashMap<String, Columns>> {
+    let mut all = HashMap::new();
+    while input.peek(keyword::columns) && input.peek2(token::Bracket) {
+        input.parse::<keyword::columns>()?;
+        let (name, list);
+        bracketed!(name in input);
+        bracketed!(list in input);
+        let mut columns = Columns::new();
+        while !list.is_empty() {
+            columns.push((list.call(syn::ext::IdentExt::parse_any)?, list.parse::<LitStr>()?.value()));
+        }
+        input.parse::<Token![;]>()?;
+        all.insert(key(&name.parse::<Path>()?), columns);
+    }
+    Ok(all)
+}
+
+fn key(name: &Path) -> String {
+    name.to_token_stream().to_string()
+}
+
+struct Texts {
+    known: HashMap<String, Columns>,
+    /// The first struct whose columns are not known.
+    missing: Option<Path>,
+}
+
+impl Texts {
+    fn rewrite(&mut self, tokens: TokenStream) -> Result<TokenStream> {
+        tokens.into_iter().map(|token| self.token(token)).collect()
+    }
+
+    fn token(&mut self, token: TokenTree) -> Result<TokenTree> {
+        match token {
+            // Parts have texts of their own.
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                let mut inner = Group::new(Delimiter::Brace, self.rewrite(group.stream())?);
+                inner.set_span(group.span());
+                Ok(inner.into())
+            }
+            TokenTree::Literal(literal) => self.literal(literal).map(TokenTree::from),
+            other => Ok(other),
+        }
+    }
+
+    fn literal(&mut self, literal: Literal) -> Result<Literal> {
+        let Ok(text) = syn::parse2::<LitStr>(literal.to_token_stream()) else { return Ok(literal) };
+        let source = text.value();
+        let (mut written, mut rest) = (String::new(), source.as_str());
+        while let Some((before, what, after)) = next(rest) {
+            written.push_str(before);
+            let named = LitStr::new(what, text.span()).parse::<Named>().map_err(|_| Error::new(text.span(), NAMED))?;
+            match self.known.get(&key(&named.of)) {
+                Some(columns) => written.push_str(&named.text(columns, &written)),
+                None => _ = self.missing.get_or_insert(named.of),
+            }
+            rest = after;
+        }
+        if written.is_empty() && rest.len() == source.len() {
+            return Ok(literal);
+        }
+        written.push_str(rest);
+        let mut literal = Literal::string(&written);
+        literal.set_span(text.span());
+        Ok(literal)
+    }
+}
+
+/// The next `{columns of ...}` or `{values of ...}`: what stands before it, in it and after it.
+fn next(text: &str) -> Option<(&str, &str, &str)> {
+    let at = ["{columns of ", "{values of "].iter().filter_map(|start| text.find(start)).min()?;
+    let end = at + text[at..].find('}')?;
+    Some((&text[..at], &text[at + 1..end], &text[end + 1..]))
+}
+
+/// What is right.
+const NAMED: &str = "expected the name of a struct with `derive(Row)`, as in `{columns of Post}`, `{columns of Post as p}` for a table that \
+                     the statement calls `p`, or `{values of Post}`";
+
+/// `columns of Post as p`
+struct Named {
+    is_values: bool,
+    of: Path,
+    /// What the statement calls the table.
+    table: Option<Ident>,
+}
+
+impl Parse for Named {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let what = input.parse::<Ident>()?;
+        input.parse::<Ident>()?;
+        let (is_values, of) = (what == "values", input.call(Path::parse_mod_style)?);
+        let table = input.parse::<Option<Token![as]>>()?.map(|_| input.parse::<Ident>()).transpose()?;
+        if is_values && table.is_some() || !input.is_empty() {
+            return Err(input.error(NAMED));
+        }
+        Ok(Self { is_values, of, table })
+    }
+}
+
+impl Named {
+    fn text(&self, columns: &Columns, before: &str) -> String {
+        let last = columns.len().saturating_sub(1);
+        let is_set = self.is_values && sets(before);
+        let each = columns.iter().enumerate().map(|(nth, (field, column))| {
+            if !self.is_values {
+                return self.table.as_ref().map_or_else(|| column.clone(), |table| format!("{table}.{column}"));
+            }
+            let (last, of) = (if nth == last { "last " } else { "" }, key(&self.of));
+            let value = format!("{{{last}of {of}.{field}}}");
+            if is_set { format!("{column} = {value}") } else { value }
+        });
+        each.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Is it the list of an `update` or upsert that this text ends in?
+fn sets(before: &str) -> bool {
+    let mut words = before.rsplit(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words
+        .find(|word| ["set", "values", "select", "where"].iter().any(|one| word.eq_ignore_ascii_case(one)))
+        .is_some_and(|word| word.eq_ignore_ascii_case("set"))
+}
+
+/// `{of Post.title}`, as [`Named::text`] writes it: the struct, its field, and whether that is the last one.
+pub(crate) struct Field {
+    pub(crate) of: Path,
+    pub(crate) name: Ident,
+    pub(crate) is_last: bool,
+}
+
+impl Field {
+    /// Of what stands in braces.
+    pub(crate) fn of(inside: &LitStr) -> Option<Result<Self>> {
+        let text = inside.value();
+        let (text, is_last) = text.strip_prefix("last ").map_or((text.as_str(), false), |text| (text, true));
+        let (of, name) = text.strip_prefix("of ")?.rsplit_once('.')?;
+        let literal = |text: &str| LitStr::new(text, inside.span());
+        let read = || {
+            let name = literal(name).parse_with(<Ident as syn::ext::IdentExt>::parse_any)?;
+            Ok(Self { of: literal(of).parse_with(Path::parse_mod_style)?, name, is_last })
+        };
+        Some(read())
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/columns.rs"]
+mod tests;
