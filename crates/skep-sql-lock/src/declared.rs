@@ -45,7 +45,7 @@ impl Functions {
                 let name = name.to_ascii_lowercase();
                 self.0.remove(&name).ok_or_else(|| format!("no function `{name}` was declared before"))?;
             }
-            Directive::Scoped { .. } | Directive::NotScoped { .. } => {}
+            Directive::Scoped { .. } | Directive::NotScoped { .. } | Directive::Typed { .. } => {}
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //!
 //! Start reading at [`directives`].
 
+use crate::column_type::ColumnType;
 use crate::function::Function;
 use crate::manifest::Dialect;
 use crate::message::listed;
@@ -38,14 +39,24 @@ pub enum Directive<'t> {
         /// The function, which was declared before.
         name: &'t str,
     },
+    /// `skep: TABLE.COLUMN is TYPE`
+    Typed {
+        /// The table.
+        table: &'t str,
+        /// Of the table.
+        column: &'t str,
+        /// What it holds.
+        ty: ColumnType,
+    },
 }
 
 /// The forms of a directive.
-const FORMS: [&str; 4] = [
+const FORMS: [&str; 5] = [
     "skep: TABLE is scoped by COLUMN",
     "skep: TABLE is not scoped",
     "skep: function NAME(TYPE, ...) TYPE",
     "skep: drop function NAME",
+    "skep: TABLE.COLUMN is TYPE",
 ];
 
 impl<'t> Directive<'t> {
@@ -65,10 +76,29 @@ impl<'t> Directive<'t> {
                 let declared = said.trim_start().strip_prefix("function").unwrap_or_default();
                 Function::of(declared).map(Self::Function)
             }
+            [name, "is", ty @ ..] if name.contains('.') && !ty.contains(&"scoped") => typed(name, &ty.concat()),
             _ => Err(format!("expected one of {}", listed(FORMS))),
         };
         Some(read.map_err(|help| format!("`skep:{said}`: {help}")))
     }
+}
+
+fn typed<'t>(name: &'t str, ty: &str) -> Result<Directive<'t>, String> {
+    let (table, column) = name.rsplit_once('.').unwrap_or((name, ""));
+    Ok(Directive::Typed { table, column, ty: ColumnType::of(ty)? })
+}
+
+/// A migration says of a column what PostgreSQL says itself.
+#[must_use]
+pub fn typed_on_postgres(column: &str, ty: ColumnType) -> String {
+    let own = match ty {
+        ColumnType::DateTime => "timestamp".to_owned(),
+        ColumnType::Timestamp => "timestamptz".to_owned(),
+        ColumnType::Json => "jsonb".to_owned(),
+        ColumnType::Decimal { digits, places } => format!("numeric({digits}, {places})"),
+        other => other.to_string(),
+    };
+    format!("`{column}`: PostgreSQL has this type; write `{column} {own}` in the table, and leave out this comment")
 }
 
 /// A migration says of a function of the application what PostgreSQL cannot have.

@@ -57,8 +57,18 @@ pub enum Kind {
     Boolean,
     /// `real`, `double precision`
     Real,
-    /// Texts, and what is read as one: dates, UUIDs, JSON.
+    /// Texts, and what is read as one: UUIDs, XML.
     Text,
+    /// `date`, as a text.
+    Date,
+    /// `time`, as a text.
+    Time,
+    /// `timestamp`, which has no time zone, as a text.
+    DateTime,
+    /// `timestamptz`, which is a moment, as a text.
+    Timestamp,
+    /// `json`, `jsonb`, as a text.
+    Json,
     /// `bytea`
     Blob,
     /// `numeric`
@@ -78,28 +88,33 @@ const OF_TYPES: [(u32, &str, Kind); 24] = [
     (23, "int4", Kind::Integer),
     (25, "text", Kind::Text),
     (26, "oid", Kind::Integer),
-    (114, "json", Kind::Text),
+    (114, "json", Kind::Json),
     (142, "xml", Kind::Text),
     (700, "float4", Kind::Real),
     (701, "float8", Kind::Real),
     (705, "unknown", Kind::Text),
     (1042, "bpchar", Kind::Text),
     (1043, "varchar", Kind::Text),
-    (1082, "date", Kind::Text),
-    (1083, "time", Kind::Text),
-    (1114, "timestamp", Kind::Text),
-    (1184, "timestamptz", Kind::Text),
+    (1082, "date", Kind::Date),
+    (1083, "time", Kind::Time),
+    (1114, "timestamp", Kind::DateTime),
+    (1184, "timestamptz", Kind::Timestamp),
     (1700, "numeric", Kind::Decimal),
     (2278, "void", Kind::Any),
     (2950, "uuid", Kind::Text),
-    (3802, "jsonb", Kind::Text),
+    (3802, "jsonb", Kind::Json),
 ];
 
-const KINDS: [(Kind, &str); 7] = [
+const KINDS: [(Kind, &str); 12] = [
     (Kind::Integer, "integer"),
     (Kind::Boolean, "boolean"),
     (Kind::Real, "real"),
     (Kind::Text, "text"),
+    (Kind::Date, "date"),
+    (Kind::Time, "time"),
+    (Kind::DateTime, "datetime"),
+    (Kind::Timestamp, "timestamp"),
+    (Kind::Json, "json"),
     (Kind::Blob, "blob"),
     (Kind::Decimal, "decimal"),
     (Kind::Any, "any"),

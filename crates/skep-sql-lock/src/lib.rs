@@ -7,6 +7,7 @@
 //!
 //! Start reading at [`Lock`].
 
+mod column_type;
 mod declared;
 pub mod directive;
 mod entry;
@@ -19,6 +20,7 @@ mod migrations;
 pub mod scope;
 pub mod text;
 
+pub use column_type::ColumnType;
 pub use declared::{Declared, Functions};
 pub use directive::{Directive, directives};
 pub use entry::{Column, Entry, Kind, Parameter, Tables};

@@ -31,6 +31,9 @@ mod keyword {
 
 /// Puts the columns in the place of the names of their structs, or asks for those which are not known yet.
 pub(crate) fn expand(home: Home, input: TokenStream) -> Result<Expanded> {
+    if !mentions(input.clone()) {
+        return Ok(Expanded::Input(input));
+    }
     let read = |stream: ParseStream<'_>| Ok((known(stream)?, stream.parse::<TokenStream>()?));
     let (known, rest): (HashMap<String, Columns>, TokenStream) = read.parse2(input.clone())?;
     let mut texts = Texts { known, missing: None };
@@ -41,6 +44,15 @@ pub(crate) fn expand(home: Home, input: TokenStream) -> Result<Expanded> {
             Expanded::Asks(quote!(#name! { [#sql] [#name] #input }))
         }
         None => Expanded::Input(rest),
+    })
+}
+
+/// Most statements name no struct: their tokens stay as they are, with all their places.
+fn mentions(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace && mentions(group.stream()),
+        TokenTree::Literal(literal) => next(&literal.to_string()).is_some(),
+        _ => false,
     })
 }
 

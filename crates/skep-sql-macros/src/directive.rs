@@ -44,6 +44,7 @@ impl Scopes {
             }
             // Followed before the migration runs, which may call them.
             Directive::Function(_) | Directive::DropFunction { .. } => {}
+            Directive::Typed { .. } => {}
         }
         Ok(())
     }

@@ -29,9 +29,20 @@ pub(crate) enum Kind {
     Integer,
     Real,
     Text,
+    /// A text that says a day, as are the next ones of a time, of both, of a moment, and JSON.
+    Date,
+    Time,
+    DateTime,
+    Timestamp,
+    Json,
     Blob,
-    /// A `numeric` of PostgreSQL. SQLite has none.
+    /// A `numeric` of PostgreSQL.
     Decimal,
+    /// A decimal number of SQLite, which is a text.
+    Fixed {
+        digits: u32,
+        places: u32,
+    },
     /// Any of them.
     Any,
     /// Of the literal `null`: nothing but NULL.
@@ -71,7 +82,17 @@ impl Kind {
         match (self, other) {
             (one, Self::Null) | (Self::Null, one) => one,
             (one, other) if one == other => one,
+            (one, other) if one.is_text() && other.is_text() => Self::Text,
             _ => Self::Any,
+        }
+    }
+
+    /// Is it stored as a text in SQLite?
+    pub(crate) fn is_text(self) -> bool {
+        match self {
+            Self::Text | Self::Date | Self::Time | Self::DateTime | Self::Timestamp | Self::Json => true,
+            Self::Fixed { .. } => true,
+            Self::Integer | Self::Real | Self::Blob | Self::Decimal | Self::Any | Self::Null => false,
         }
     }
 }

@@ -19,12 +19,14 @@ mod input;
 mod migrations;
 mod package;
 mod page;
+mod parameter;
 mod postgres;
 mod row;
 mod schema;
 mod stand_in;
 mod statement;
 mod text;
+mod typed;
 mod write;
 
 #[proc_macro]

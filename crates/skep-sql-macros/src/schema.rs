@@ -16,6 +16,7 @@ use crate::access::{self, Access};
 use crate::directive::Scopes;
 use crate::infer::{Kind, Type};
 use crate::stand_in;
+use crate::typed::Types;
 
 /// Tables, views and functions, and a connection that knows them.
 pub(crate) struct Schema {
@@ -155,18 +156,20 @@ impl Schema {
         let mut connection = Connection::open_in_memory().map_err(|error| error.to_string())?;
         // As the application has it: cascades are among what a statement writes.
         connection.execute_batch("pragma foreign_keys = on").map_err(|error| error.to_string())?;
-        let (mut owners, mut declared) = (Scopes::default(), Functions::default());
+        let (mut owners, mut declared, mut types) = (Scopes::default(), Functions::default(), Types::default());
         for (path, text) in migrations {
             let mut run = || {
                 let said = directives(Dialect::Sqlite, text)?;
                 let file = path.file_name().unwrap_or_default().to_string_lossy();
                 stand_in::follow(&mut declared, &connection, &file, &said)?;
                 connection.execute_batch(text).map_err(|error| error.to_string())?;
+                types.follow(&connection, &said)?;
                 owners.follow(&connection, &said)
             };
             run().map_err(|error| format!("{}: {error}", path.display()))?;
         }
-        let tables = tables(&connection).map_err(|error| error.to_string())?;
+        let mut tables = tables(&connection).map_err(|error| error.to_string())?;
+        types.apply(&mut tables);
         let functions = functions(&connection).map_err(|error| error.to_string())?;
         let access = Arc::<Mutex<Access>>::default();
         access::observe(&mut connection, Arc::clone(&access)).map_err(|error| error.to_string())?;

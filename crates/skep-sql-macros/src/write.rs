@@ -9,21 +9,21 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use skep_sql_lock::Dialect;
 use syn::spanned::Spanned as _;
 use syn::{Error, Expr, LitStr, PathArguments, Result, Type, TypePath};
 
 use crate::check::{Checked, Column};
-use crate::columns::Field;
 use crate::home::Home;
 use crate::infer::{self, Kind};
 use crate::input::{Alternative, Input, Piece};
 use crate::page::Page;
+use crate::parameter::{array, kind, parameters};
 use crate::postgres;
-use crate::statement::{Place, Whole};
-use crate::text::{Parameter, Text};
-use names::{identifier, identifiers, marker};
+use crate::statement::Whole;
+pub(crate) use names::marker;
+use names::{identifier, identifiers};
 
 pub(crate) fn expression(input: &Input, whole: &Whole) -> Result<TokenStream> {
     let span = input.literal().map_or_else(Span::call_site, LitStr::span);
@@ -210,116 +210,6 @@ impl<'a> Arguments<'a> {
     }
 }
 
-fn parameters<'a>(
-    whole: &Whole,
-    text: &Text,
-    (piece, chosen): (usize, usize),
-    given: &mut impl Iterator<Item = &'a Expr>,
-) -> Vec<TokenStream> {
-    let kind = |which: usize| {
-        let place: Place = (piece, chosen, which);
-        kind(whole.home, whole.kinds.get(&place).copied().unwrap_or(Kind::Any))
-    };
-    let (mut all, mut row) = (Vec::new(), None);
-    for (which, parameter) in text.parameters.iter().enumerate() {
-        let scope = whole.scopes.get(&(piece, chosen, which));
-        let kind = kind(which);
-        let value = match parameter {
-            Parameter::List(list) => {
-                let function = match whole.dialect {
-                    Dialect::Sqlite => quote!(list),
-                    Dialect::Postgres => quote!(array),
-                };
-                let home = whole.home.path(list.span());
-                quote_spanned!(list.span()=> #home::#function::<#kind, _>(#list))
-            }
-            one => match row.take().or_else(|| given.next()) {
-                Some(value) => {
-                    let value = match one {
-                        Parameter::Field(field) => {
-                            row = (!field.is_last).then_some(value);
-                            field_of(whole.home, value, field)
-                        }
-                        _ => quote!(#value),
-                    };
-                    let value = scoped(&value, scope);
-                    let is_array = whole.arrays.contains(&(piece, chosen, which));
-                    let kind = if is_array { array(whole.home, &kind, false) } else { kind };
-                    let home = whole.home.path(value.span());
-                    quote_spanned!(value.span()=> #home::parameter::<#kind, _>(#value))
-                }
-                None => continue,
-            },
-        };
-        all.push(value);
-    }
-    all
-}
-
-/// A field of a struct that is an argument, and is read once for each of them.
-fn field_of(home: Home, row: &Expr, Field { of, name, .. }: &Field) -> TokenStream {
-    let row = if let Expr::Reference(reference) = row { &*reference.expr } else { row };
-    let (home, span) = (home.path(row.span()), row.span());
-    if !is_place(row) {
-        let help = "expected a variable or a field of one, such as `&self.post`: its fields are read one by one";
-        return quote_spanned!(span=> ::core::compile_error!(#help));
-    }
-    let mut name = name.clone();
-    name.set_span(span);
-    quote_spanned!(span=> &#home::fields_of::<#of>(&#row).#name)
-}
-
-fn is_place(expression: &Expr) -> bool {
-    match expression {
-        Expr::Path(_) => true,
-        Expr::Field(field) => is_place(&field.base),
-        Expr::Paren(inner) => is_place(&inner.expr),
-        Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Deref(_)) && is_place(&unary.expr),
-        _ => false,
-    }
-}
-
-/// The value, which must be a `Scope` of skep for these columns.
-fn scoped(value: &TokenStream, columns: Option<&BTreeSet<(String, String)>>) -> TokenStream {
-    let (mut scoped, span) = (quote!(#value), value.span());
-    for (table, column) in columns.into_iter().flatten() {
-        let name = marker(column, span);
-        // A `match`, since what the value borrows would end with a block.
-        scoped = quote_spanned! {span=> match #scoped {
-            scope => {
-                #[allow(non_camel_case_types, reason = "it is the name of a column")]
-                enum #name {}
-                impl ::skep::guard::ScopeColumn for #name {
-                    const TABLE: &'static ::core::primitive::str = #table;
-                    const COLUMN: &'static ::core::primitive::str = #column;
-                }
-                ::skep::guard::scope::<#name, _>(scope)
-            }
-        }};
-    }
-    scoped
-}
-
-fn kind(home: Home, kind: Kind) -> TokenStream {
-    let name = match kind {
-        Kind::Integer => "Integer",
-        Kind::Real => "Real",
-        Kind::Text => "Text",
-        Kind::Blob => "Blob",
-        Kind::Decimal => "Decimal",
-        Kind::Any | Kind::Null => "Any",
-    };
-    let (home, name) = (home.path(Span::call_site()), format_ident!("{name}"));
-    quote!(#home::#name)
-}
-
-/// An array of it.
-fn array(home: Home, kind: &TokenStream, is_asserted: bool) -> TokenStream {
-    let element = if is_asserted { quote!(NotNull) } else { quote!(Nullable) };
-    let home = home.path(Span::call_site());
-    quote!(#home::Array<#home::#element<#kind>>)
-}
-
 /// The columns of all the statements, which have the same names.
 fn joined(statements: &[Checked]) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();
@@ -439,10 +329,11 @@ fn owned(home: Home, column: &Column) -> TokenStream {
         Kind::Integer if column.ty.boolean => quote!(::core::primitive::bool),
         Kind::Integer => quote!(::core::primitive::i64),
         Kind::Real => quote!(::core::primitive::f64),
-        Kind::Text | Kind::Decimal => quote!(::std::string::String),
+        Kind::Decimal => quote!(::std::string::String),
+        kind if kind.is_text() => quote!(::std::string::String),
         Kind::Blob => quote!(::std::vec::Vec<::core::primitive::u8>),
         // Holds NULL, too.
-        Kind::Any | Kind::Null => {
+        _ => {
             let home = home.path(Span::call_site());
             return quote!(#home::Value<'static>);
         }

@@ -91,6 +91,7 @@ macro_rules! kinds {
         $(#[$docs])*
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
+        impl Place for $name {}
     )*};
 }
 
@@ -105,9 +106,46 @@ kinds! {
     Blob
     /// A `numeric` of PostgreSQL: `String` has every digit, `f64` the nearest number. For an integer, write `cast(... as bigint)`.
     Decimal
+    /// A column of days, which is text in SQLite: `jiff::civil::Date`, `Date` of forms, texts.
+    Date
+    /// A column of times of day, which is text in SQLite: `jiff::civil::Time`, `Time` of forms, texts.
+    Time
+    /// A column of days with a time and no time zone, `timestamp` of PostgreSQL, text in SQLite: `jiff::civil::DateTime`, `DateTime` of forms, texts.
+    DateTime
+    /// A column of moments, `timestamptz` of PostgreSQL, text in SQLite: `jiff::Timestamp`, texts.
+    Timestamp
+    /// A column of JSON, which is text in SQLite: texts.
+    Json
     /// A column whose type SQLite does not promise. Any type may be read; whether it fits is known at run time.
     Any
 }
+
+/// A decimal number in SQLite, which has none: a text with all its `PLACES` behind the point, and `DIGITS` at most.
+#[derive(Clone, Copy, Debug)]
+pub enum Fixed<const DIGITS: u32, const PLACES: u32> {}
+
+impl<const DIGITS: u32, const PLACES: u32> Place for Fixed<DIGITS, PLACES> {
+    fn fit(value: Value<'_>) -> Result<Value<'_>, Unfit> {
+        let text = match value {
+            Value::Integer(number) => number.to_string().into(),
+            Value::Decimal(text) | Value::Text(text) => text,
+            Value::Null => return Ok(Value::Null),
+            other => return Err(Unfit::expected("a decimal number", &other)),
+        };
+        super::fixed::written(&text, DIGITS, PLACES).map(|text| Value::Text(text.into()))
+    }
+}
+
+/// What a parameter becomes where it is put.
+#[doc(hidden)]
+pub trait Place {
+    /// The value as this column stores it.
+    fn fit(value: Value<'_>) -> Result<Value<'_>, Unfit> {
+        Ok(value)
+    }
+}
+
+impl<E> Place for Array<E> {}
 
 /// An array of PostgreSQL, whose elements are [`NotNull`] or [`Nullable`] of another type.
 #[derive(Debug)]
@@ -135,10 +173,30 @@ macro_rules! holds {
 holds! {
     Integer => Integer, Any;
     Real => Real, Decimal, Any;
-    Text => Text, Decimal, Any;
+    Text => Text, Date, Time, DateTime, Timestamp, Json, Decimal, Any;
+    Date => Date, Text, Any;
+    Time => Time, Text, Any;
+    DateTime => DateTime, Text, Any;
+    Timestamp => Timestamp, Text, Any;
+    Json => Json, Text, Any;
+    Decimal => Decimal, Integer, Text, Any;
     Blob => Blob, Any;
-    Any => Integer, Real, Text, Blob, Decimal, Any;
+    Any => Integer, Real, Text, Date, Time, DateTime, Timestamp, Json, Blob, Decimal, Any;
 }
+
+macro_rules! fixed {
+    ($($held:ident),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<const D: u32, const P: u32> Holds<Fixed<D, P>> for $held {}
+        #[diagnostic::do_not_recommend]
+        impl<const D: u32, const P: u32> BindTo<Fixed<D, P>> for $held {}
+    )*};
+}
+
+fixed!(Decimal, Text, Any);
+
+#[diagnostic::do_not_recommend]
+impl<const D: u32, const P: u32> BindTo<Fixed<D, P>> for Integer {}
 
 #[diagnostic::do_not_recommend]
 impl<K, H: Holds<K>> Holds<Array<NotNull<K>>> for Array<NotNull<H>> {}
@@ -186,9 +244,15 @@ macro_rules! bind_to {
 bind_to! {
     Integer => Integer, Real, Decimal, Any;
     Real => Real, Decimal, Any;
-    Text => Text, Decimal, Any;
+    Text => Text, Date, Time, DateTime, Timestamp, Json, Decimal, Any;
+    Date => Date, Text, Any;
+    Time => Time, Text, Any;
+    DateTime => DateTime, Text, Any;
+    Timestamp => Timestamp, Text, Any;
+    Json => Json, Text, Any;
+    Decimal => Decimal, Any;
     Blob => Blob, Any;
-    Any => Integer, Real, Text, Blob, Decimal, Any;
+    Any => Integer, Real, Text, Date, Time, DateTime, Timestamp, Json, Blob, Decimal, Any;
 }
 
 #[diagnostic::do_not_recommend]
@@ -200,11 +264,11 @@ impl<E> BindTo<Array<E>> for Any {}
 
 /// A parameter for a place of type `K`.
 #[doc(hidden)]
-pub fn parameter<'q, K, P: Parameter<'q>>(value: P) -> Result<Value<'q>, Unfit>
+pub fn parameter<'q, K: Place, P: Parameter<'q>>(value: P) -> Result<Value<'q>, Unfit>
 where
     P::Sql: BindTo<K>,
 {
-    value.into_value()
+    K::fit(value.into_value()?)
 }
 
 /// The struct whose fields are parameters, `{values of Post}`: an argument of another type does not compile.
@@ -215,7 +279,7 @@ pub fn fields_of<T>(row: &T) -> &T {
 
 /// The parameter of `in {list}`: a JSON array, which the statement takes apart again.
 #[doc(hidden)]
-pub fn list<'q, K, P: Parameter<'q>>(values: impl IntoIterator<Item = P>) -> Result<Value<'q>, Unfit>
+pub fn list<'q, K: Place, P: Parameter<'q>>(values: impl IntoIterator<Item = P>) -> Result<Value<'q>, Unfit>
 where
     P::Sql: BindTo<K>,
 {
@@ -224,7 +288,7 @@ where
         if json.len() > 1 {
             json.push(',');
         }
-        match value.into_value()? {
+        match K::fit(value.into_value()?)? {
             Value::Integer(number) => _ = write!(json, "{number}"),
             Value::Real(number) if number.is_finite() => _ = write!(json, "{number:?}"),
             Value::Text(text) | Value::Decimal(text) => {

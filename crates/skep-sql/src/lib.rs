@@ -69,13 +69,18 @@ mod changes;
 mod checked;
 #[cfg(not(target_family = "wasm"))]
 mod database;
+#[cfg(feature = "decimal")]
+mod decimal;
 mod dependencies;
 mod error;
+mod fixed;
 mod function;
 #[cfg(not(target_family = "wasm"))]
 mod guests;
 #[cfg(not(target_family = "wasm"))]
 mod hosted;
+#[cfg(feature = "jiff")]
+mod jiff;
 #[cfg(not(target_family = "wasm"))]
 mod local;
 mod migrations;
@@ -132,11 +137,11 @@ pub use self::{
 };
 pub use changes::Changes;
 pub use checked::{
-    Any, Array, BindTo, Blob, ByName, Checked, Decimal, Dialect, Holds, Integer, NotNull, Nullable, ReadFrom, Real,
-    Text,
+    Any, Array, BindTo, Blob, ByName, Checked, Date, DateTime, Decimal, Dialect, Fixed, Holds, Integer, Json, NotNull,
+    Nullable, ReadFrom, Real, Text, Time, Timestamp,
 };
 #[doc(hidden)]
-pub use checked::{array, column, fields_of, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
+pub use checked::{Place, array, column, fields_of, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
 pub use error::{Error, Result};
 #[doc(hidden)]
 pub use error::{NO_ROOM, READ_ONLY};

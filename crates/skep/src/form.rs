@@ -48,13 +48,18 @@ mod columns;
 mod complete;
 mod conflict;
 mod control;
+#[cfg(feature = "decimal")]
+mod decimal;
 mod field;
 #[cfg(feature = "garde")]
 mod garde;
 mod info;
+#[cfg(feature = "jiff")]
+mod jiff;
 mod json;
 mod look;
 mod multipart;
+mod name;
 mod number;
 mod offer;
 mod offered;
@@ -81,138 +86,23 @@ use std::rc::Rc;
 #[cfg(feature = "garde")]
 #[doc(hidden)]
 pub use self::garde::judge_by_garde;
+#[cfg(feature = "jiff")]
+pub use self::jiff::Fold;
 pub use complete::complete;
 pub use conflict::Conflict;
 pub use control::{Controlled, MessageOf};
-pub use field::{Control, FormField, ManyOf, Name, OfferedOption, Part, Sent, Shape};
+pub use field::{Control, FormField, ManyOf, OfferedOption, Sent, Shape};
 pub use info::{FieldInfo, body_of, info, query_info};
 pub use look::{
     Area, Choose, ChooseMany, FitsChoice, FitsDatalist, FitsGroup, FitsInput, FitsRows, FitsSeveral, FitsTextarea,
     Grouped, Groups, Line, LineOrArea, Look, Offers, OffersMany, Pick, Several, Tick,
 };
+pub use name::{Name, Part};
 pub use number::{Decimal, Whole};
 pub use offer::{Among, ChosenFrom, Offer, Offered, OneOf};
 pub use offered::ListedOption;
 pub use refusal::Refusal;
-/// Makes a struct a group of fields: what several forms share, `#[form] course: CourseFields`, or the rows of a list that a form
-/// repeats, `#[form] lines: Vec<Line>`.
-///
-/// # Shared by several forms
-/// One function writes the controls for all of them; one that is forgotten there does not compile, nor does a form which has none of them.
-/// `#[group(rules = ...)]` names a function that validates the fields together.
-///
-/// ```
-/// use skep::form::{Form, Group, Refusal, Text, Whole};
-/// use skep::html::{Flow, NoForm};
-/// use skep::prelude::*;
-///
-/// #[derive(Group)]
-/// #[group(rules = CourseFields::rules)]
-/// struct CourseFields { title: Text<1, 80>, places: Whole<1, 99>, waiting: Whole<0, 99> }
-///
-/// impl CourseFields {
-///     fn rules(&self, refusal: &mut Refusal<Self>) {
-///         if self.waiting.get() > self.places.get() {
-///             refusal.field(Self::waiting, "More people would wait than there are places.");
-///         }
-///     }
-///
-///     fn controls(form: &Form<Self>) -> Html<Flow, NoForm> {
-///         piece! {
-///             @form (form) {
-///                 label (CourseFields::title) { "Title" }
-///                 input (CourseFields::title);
-///                 input (CourseFields::places) aria-label="Places";
-///                 input (CourseFields::waiting) aria-label="Waiting list";
-///             }
-///         }
-///     }
-/// }
-///
-/// #[derive(Service)]
-/// #[service(POST "/courses", page = New)]
-/// struct Create { #[form] course: CourseFields }
-///
-/// #[derive(Service)]
-/// #[service(GET "/courses/new")]
-/// struct New;
-///
-/// impl Handle for New {
-///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-///         let form = Create::form(cx);
-///         Ok(Response::html(html! {
-///             form (form) {
-///                 @fields(Create::course) { (CourseFields::controls(&form.fields(Create::course))) }
-///                 button { "Save" }
-///             }
-///         }))
-///     }
-/// }
-///
-/// impl Handle for Create {
-///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(self.course.title.to_string())) }
-/// }
-///
-/// let client = skep::test::Client::new(App::new().serve(services![New, Create]));
-/// let form = client.get("/courses/new").form::<Create>().set(Create::course.field(CourseFields::title), "Wax");
-/// let form = form.set(Create::course.field(CourseFields::places), "9");
-/// let refused = form.set(Create::course.field(CourseFields::waiting), "10").submit();
-/// assert_eq!(refused.status(), 422);
-/// assert!(refused.text().contains("More people would wait"));
-/// let form = refused.form::<Create>().set(Create::course.field(CourseFields::waiting), "0");
-/// assert_eq!(form.submit().text(), "Wax");
-/// ```
-///
-/// Its fields are sent as `course.title`. A list of groups may be among them; the rows of that have no rows of their own.
-///
-/// # Rows
-/// ```
-/// use skep::form::{Group, Text, Whole};
-/// use skep::prelude::*;
-///
-/// #[derive(Group)]
-/// struct Line { product: Text<1, 80>, amount: Whole<1, 99> }
-///
-/// #[derive(Service)]
-/// #[service(POST "/orders", page = Basket)]
-/// struct Order { #[form] lines: Vec<Line> }
-///
-/// #[derive(Service)]
-/// #[service(GET "/basket")]
-/// struct Basket;
-///
-/// impl Handle for Basket {
-///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-///         let form = Order::form(cx);
-///         Ok(Response::html(html! {
-///             form (form) {
-///                 @for row in form.rows(Order::lines, 3) {
-///                     input (Order::lines.row(row, Line::product)) aria-label="Product";
-///                     input (Order::lines.row(row, Line::amount)) aria-label="Amount";
-///                 }
-///                 button { "Order" }
-///             }
-///         }))
-///     }
-/// }
-///
-/// impl Handle for Order {
-///     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
-///         let amounts: Vec<_> = self.lines.iter().map(|line| line.amount.get()).collect();
-///         Ok(Response::text(format!("{amounts:?}")))
-///     }
-/// }
-///
-/// let client = skep::test::Client::new(App::new().serve(services![Basket, Order]));
-/// let form = client.get("/basket").form::<Order>();
-/// let form = form.set(Order::lines.row(2, Line::product), "Honey").set(Order::lines.row(2, Line::amount), "3");
-/// assert_eq!(form.submit().text(), "[3]");
-/// ```
-///
-/// A row in which nothing was given is none, whatever hidden fields it has; the others close up, so the first of them is row 0 in the `Vec`,
-/// in messages, and in the form if it is shown again. [`Form::rows`] says how many there are to show, with some to spare. A
-/// row that was begun must be filled in; the browser cannot know that of a spare one, so there the server alone says it. How
-/// many rows there must be is for `rules`.
+#[doc = include_str!("form/group.md")]
 pub use skep_macros::Group;
 pub use text::{Email, Hidden, MultilineText, Password, Text, Url};
 pub use time::{Date, DateTime, Time};
@@ -226,7 +116,7 @@ pub(crate) use receive::{Parts, Receiver, remove_old_uploads};
 pub(crate) use submission::Submission;
 
 use self::control::{Element, write_alert};
-use self::field::Which;
+use self::name::Which;
 use crate::cx::Cx;
 use crate::html::{Attributes, Buffer, NamedControls};
 use crate::param::FieldMap;
@@ -322,7 +212,7 @@ impl<S> Form<S> {
 
     /// As it is sent.
     fn name_of<T>(&self, name: Name<S, T>) -> Cow<'static, str> {
-        field::within(self.group.as_deref(), name.text())
+        name::within(self.group.as_deref(), name.text())
     }
 
     /// Gives a field a value to be edited. What the user typed in a submission that was not accepted wins.
@@ -430,7 +320,7 @@ impl<S> Form<S> {
     fn control<T: FormField>(&self, name: Name<S, T>, which: &Which, element: Element) -> Controlled<'_> {
         let mut shape = T::shape();
         // A row may be left empty as a whole; the browser cannot know that, so what it must hold the server says.
-        let is_there = |(list, row)| row < self.core.rows(&field::within(self.group.as_deref(), list));
+        let is_there = |(list, row)| row < self.core.rows(&name::within(self.group.as_deref(), list));
         shape.required &= name.place().is_none_or(is_there);
         Controlled::new(&self.core, self.name_of(name), which, shape, element)
     }

@@ -9,12 +9,9 @@ use skep::sql::Row;
 #[derive(Group, Row)]
 #[group(rules = Self::rules)]
 pub struct TrainerFields {
-    /// As people call them.
-    pub name: Text<1, 40>,
-    /// Where they are.
-    pub place: Text<1, 40>,
-    /// Gives no more courses.
-    pub retired: bool,
+    name: Text<1, 40>,
+    place: Text<1, 40>,
+    retired: bool,
 }
 
 impl TrainerFields {

@@ -32,6 +32,8 @@ impl Inference<'_> {
             }
             Expr::Binary(left, operator, right) => self.binary(left, *operator, right, scope),
             Expr::Between { lhs, start, end, .. } => {
+                let compared = self.ty(lhs, scope);
+                self.refuse_text_as_number(compared, "between");
                 let one = self.compared(lhs, start, scope);
                 let other = self.compared(lhs, end, scope);
                 Type::BOOLEAN.nullable_if(one || other)
@@ -40,7 +42,7 @@ impl Inference<'_> {
                 let mut nullable = false;
                 for part in [*lhs, *rhs].into_iter().chain(*escape) {
                     let ty = self.expect(part, Kind::Text, scope);
-                    nullable |= ty.nullable || ty.kind != Kind::Text;
+                    nullable |= ty.nullable || !ty.kind.is_text();
                 }
                 Type::BOOLEAN.nullable_if(nullable)
             }
@@ -116,10 +118,20 @@ impl Inference<'_> {
         | Operator::IsNot = operator
         {
             let nullable = self.compared(left, right, scope);
+            if let Operator::Less | Operator::LessEquals | Operator::Greater | Operator::GreaterEquals = operator {
+                for side in [left, right] {
+                    let ty = self.ty(side, scope);
+                    self.refuse_text_as_number(ty, "`<` or `>`");
+                }
+            }
             let is_null_safe = matches!(operator, Operator::Is | Operator::IsNot);
             return Type::BOOLEAN.nullable_if(nullable && !is_null_safe);
         }
         let (one, other) = (self.ty(left, scope), self.ty(right, scope));
+        if let Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Modulus = operator
+        {
+            [one, other].into_iter().for_each(|ty| self.refuse_text_as_number(ty, "arithmetic"));
+        }
         let nullable = one.nullable || other.nullable;
         let are = |kind: Kind| one.kind == kind && other.kind == kind;
         let is_number = |ty: Type| matches!(ty.kind, Kind::Integer | Kind::Real);
@@ -149,6 +161,18 @@ impl Inference<'_> {
             }
             Operator::ArrowRight => Type::of(Kind::Text).nullable(),
             _ => Type::UNKNOWN,
+        }
+    }
+
+    /// A decimal number of SQLite is a text: as such, 9.50 is greater than 10.00, and a sum is no decimal number.
+    pub(super) fn refuse_text_as_number(&mut self, ty: Type, what: &str) {
+        if let Kind::Fixed { digits, places } = ty.kind {
+            self.complaint.get_or_insert_with(|| {
+                format!(
+                    "SQLite stores `decimal({digits}, {places})` as text, of which {what} is not that of numbers\n\
+                     help: write `cast(... as real)`, which is inexact, or `cast(replace(..., '.', '') as integer)`, which counts the smallest steps"
+                )
+            });
         }
     }
 

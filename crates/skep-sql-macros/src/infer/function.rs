@@ -39,6 +39,9 @@ impl Inference<'_> {
                 self.expect(argument, kind, scope);
             }
         }
+        if ["avg", "max", "min", "sum", "total"].contains(&name.as_str()) {
+            types.iter().for_each(|ty| self.refuse_text_as_number(*ty, &name));
+        }
         result(&name, arguments, &types, is_window)
     }
 
@@ -52,6 +55,7 @@ impl Inference<'_> {
             nullable |= found.nullable && !place.nullable;
             let fits = matches!(found.kind, Kind::Any | Kind::Null)
                 || found.kind == wanted
+                || (found.kind.is_text() && wanted == Kind::Text)
                 || (found.kind == Kind::Integer && wanted == Kind::Real);
             if !fits {
                 let (nth, wanted, found) = (nth + 1, place.ty.name(), named(found.kind));
@@ -68,9 +72,9 @@ fn named(kind: Kind) -> &'static str {
     match kind {
         Kind::Integer => "an integer",
         Kind::Real => "a real number",
-        Kind::Text => "text",
+        kind if kind.is_text() => "text",
         Kind::Blob => "a blob",
-        Kind::Decimal | Kind::Any | Kind::Null => "of another type",
+        _ => "of another type",
     }
 }
 
@@ -81,7 +85,7 @@ fn result(name: &str, arguments: &[Expr<'_>], types: &[Type], is_window: bool) -
     let first = types.first().copied().unwrap_or(Type::UNKNOWN);
     let any_nullable = types.iter().any(|ty| ty.nullable);
     // A blob in the place of a text, a text in the place of a number: functions differ in what they make of it.
-    let all = |kind: Kind| types.iter().all(|ty| ty.kind == kind);
+    let all = |kind: Kind| types.iter().all(|ty| ty.kind == kind || kind == Kind::Text && ty.kind.is_text());
     match (name, types.len()) {
         ("count" | "changes" | "total_changes" | "last_insert_rowid" | "random", _) => of(Kind::Integer),
         ("row_number" | "rank" | "dense_rank" | "ntile", _) if is_window => of(Kind::Integer),
@@ -114,7 +118,7 @@ fn result(name: &str, arguments: &[Expr<'_>], types: &[Type], is_window: bool) -
         ("lower" | "upper" | "trim" | "ltrim" | "rtrim" | "replace", _) => {
             of(Kind::Text).nullable_if(any_nullable || !all(Kind::Text))
         }
-        ("substr" | "substring", _) if first.kind == Kind::Text => of(Kind::Text).nullable_if(any_nullable),
+        ("substr" | "substring", _) if first.kind.is_text() => of(Kind::Text).nullable_if(any_nullable),
         ("abs", 1) if matches!(first.kind, Kind::Integer | Kind::Real) => Type { boolean: false, ..first },
         ("round", 1) if matches!(first.kind, Kind::Integer | Kind::Real) => of(Kind::Real).nullable_if(any_nullable),
         ("char", _) => of(Kind::Text),

@@ -176,7 +176,8 @@ impl Inference<'_> {
                     scope.sources.iter_mut().for_each(Source::make_nullable);
                 }
                 for sorted in whole.order_by.into_iter().flatten() {
-                    self.ty(&sorted.expr, &scope);
+                    let ty = self.ty(&sorted.expr, &scope);
+                    self.refuse_text_as_number(ty, "`order by`");
                 }
                 self.results(columns, &scope)
             }

@@ -9,7 +9,7 @@ use syn::{Error, Result};
 use crate::check::Column;
 
 /// Never the name of a type that the application's own may be written with.
-pub(super) fn marker(name: &str, span: Span) -> Ident {
+pub(crate) fn marker(name: &str, span: Span) -> Ident {
     let is_plain = name.starts_with(|first: char| first.is_ascii_lowercase()) && !PRIMITIVES.contains(&name);
     let ident = if is_plain { identifier(name, span) } else { None };
     ident.unwrap_or_else(|| Ident::new("column", span))

@@ -53,6 +53,18 @@ impl<'r> Cx<'r> {
         &self.shared.resources().shared().setup.clock
     }
 
+    /// The moment, from the clock that tests move. With the feature `jiff`.
+    ///
+    /// ```
+    /// fn year(cx: &skep::Cx<'_>) -> i16 { cx.now().to_zoned(jiff::tz::TimeZone::UTC).year() }
+    /// ```
+    #[cfg(feature = "jiff")]
+    #[must_use]
+    pub fn now(&self) -> jiff::Timestamp {
+        let millis = i64::try_from(self.clock().now().millis()).unwrap_or(i64::MAX);
+        jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX)
+    }
+
     /// The application's keys. For a value that expires, [`seal`](Self::seal) is shorter; an example is at [`AppKeys`].
     #[must_use]
     pub fn keys(&self) -> &'r AppKeys {

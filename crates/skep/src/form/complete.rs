@@ -4,8 +4,9 @@
 
 use std::borrow::Cow;
 
-use super::field::{Control, FormField, Name};
+use super::field::{Control, FormField};
 use super::info::FieldInfo;
+use super::name::Name;
 use super::{Core, Form};
 use crate::const_text::{ConstText, is_same};
 use crate::html::NamedControls;

@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 use http::StatusCode;
 
-use super::field::{Control, FormField, Name};
+use super::field::{Control, FormField};
 use super::info::{FieldInfo, info};
+use super::name::Name;
 use super::submission::Submission;
 use super::text::Hidden;
 use crate::cx::Cx;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::Core;
-use super::field::{Shape, Which};
+use super::field::Shape;
+use super::name::Which;
 use super::offered::{Entry, ListedOption};
 use crate::html::{Attributes, Buffer, Html, Phrasing, Plain, Render};
 

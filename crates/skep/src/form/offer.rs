@@ -13,9 +13,10 @@ use std::pin::Pin;
 
 use super::Form;
 use super::control::{Controlled, Element as Written};
-use super::field::{Control, FormField, Name, Shape, Which, text_of};
+use super::field::{Control, FormField, Shape, text_of};
 use super::info::FieldInfo;
 use super::look::{self, FitsDatalist};
+use super::name::{Name, Which};
 use super::offered::{Entry, Labels, ListedOption, Offers};
 use crate::cx::Cx;
 use crate::error::Result;

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use http::StatusCode;
 
-use super::field::Name;
+use super::name::Name;
 use crate::error::{Error, Result};
 use crate::validation::{ErrorDetail, FieldError, Messages, Named};
 

@@ -1,6 +1,7 @@
 //! What was typed in a field, and what is wrong with it, for controls that are written by hand. It never changes a form.
 
-use super::field::{FormField, Name};
+use super::field::FormField;
+use super::name::Name;
 use super::{Form, MessageOf, control};
 
 impl<S> Form<S> {

@@ -11,6 +11,7 @@ mod migrations;
 mod named;
 mod pgbouncer;
 mod replica;
+mod typed;
 mod unfit;
 mod verbs;
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use skep_sql_lock::directive::{at_line, not_on_postgres};
+use skep_sql_lock::directive::{at_line, not_on_postgres, typed_on_postgres};
 use skep_sql_lock::{Dialect, Directive, directives, scope};
 use tokio_postgres::Client;
 
@@ -58,6 +58,7 @@ impl Declared {
                 self.0.insert(table, Declaration { column, of });
             }
             Directive::Function(function) => return Err(not_on_postgres(&function)),
+            Directive::Typed { column, ty, .. } => return Err(typed_on_postgres(column, ty)),
             Directive::DropFunction { name } => return Err(format!("no function `{name}` was declared before")),
         }
         Ok(())

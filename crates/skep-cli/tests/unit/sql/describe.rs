@@ -236,14 +236,14 @@ fn types_are_those_that_the_driver_reads() {
         let all = "select id, title, size, mail, price, times, at, data, file, true as b, 1.5::real as r, gen_random_uuid() as u from post";
         let entry = database.describe(all).await.unwrap();
         let kinds: Vec<String> = entry.columns.iter().map(|column| column.kind.to_string()).collect();
-        let expected = "integer text text text decimal integer text text blob boolean real text";
+        let expected = "integer text text text decimal integer timestamp json blob boolean real text";
         assert_eq!(kinds.join(" "), expected);
         let list = database
             .describe("select id as \"id!\" from post where id = any(?) and title = ? and at > ?;")
             .await
             .unwrap();
         let kinds: Vec<_> = list.parameters.iter().map(|one| (one.kind, one.is_list)).collect();
-        assert_eq!(kinds, [(Kind::Integer, true), (Kind::Text, false), (Kind::Text, false)]);
+        assert_eq!(kinds, [(Kind::Integer, true), (Kind::Text, false), (Kind::Timestamp, false)]);
         assert_eq!(list.columns[0].name, "id!");
         let arrays = "select array_agg(id) as ids, array[true] as flags, '{}'::numeric[] as prices, current_schemas(true) as names from post";
         let columns = database.describe(arrays).await.unwrap().columns;

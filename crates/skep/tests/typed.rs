@@ -1,0 +1,152 @@
+//! Dates of jiff and decimal numbers, from a form into columns and JSON, and back.
+
+use std::time::Duration;
+
+use jiff::{Timestamp, civil};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use skep::Setup;
+use skep::cache::Clock;
+use skep::form::Group;
+use skep::prelude::*;
+use skep::sql::{self, Migrations, Row, migrations};
+use skep::test::Client;
+
+const MIGRATIONS: Migrations = migrations!("tests/sql/typed");
+
+macro_rules! sql {
+    ($($input:tt)*) => { skep::sql!(in "tests/sql/typed"; $($input)*) };
+}
+
+#[derive(Debug, PartialEq, Group, Row, Serialize, Deserialize)]
+struct CourseFields {
+    title: String,
+    day: civil::Date,
+    opens: Option<civil::Time>,
+    starts: civil::DateTime,
+    price: Decimal,
+    open: bool,
+}
+
+#[derive(Service)]
+#[service(POST "/courses")]
+struct Create {
+    #[form]
+    course: CourseFields,
+}
+
+impl Handle for Create {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let insert = sql!(
+            "insert into course (created, {columns of CourseFields}) values (?, {values of CourseFields})",
+            cx.now(),
+            &self.course
+        );
+        cx.db().execute(insert).await?;
+        let course = sql!(CourseFields, "select {columns of CourseFields} from course order by id desc limit 1");
+        let course = cx.db().one(course).await?.or_404()?;
+        Ok(Response::json(&course)?)
+    }
+}
+
+/// The courses that were made since, of this price.
+#[derive(Service)]
+#[service(GET "/courses/since/{moment}")]
+struct Since {
+    moment: Timestamp,
+    price: Option<Decimal>,
+    #[query(default = civil::date(2026, 1, 1))]
+    least: civil::Date,
+}
+
+impl Handle for Since {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let titles = sql!(
+            String,
+            "select title from course where created > ? and day >= ? and open = ?"
+            {if let Some(price) = self.price: "and price = ?", price}
+            "order by created",
+            self.moment,
+            self.least,
+            true
+        );
+        Ok(Response::text(cx.db().all(titles).await?.join(", ")))
+    }
+}
+
+fn client(clock: &Clock) -> Client {
+    let mut setup = Setup::default();
+    (setup.temporary_database, setup.clock) = (true, clock.clone());
+    let app = App::new().serve(services![Create, Since]).database(MIGRATIONS);
+    Client::with_setup(app, setup)
+}
+
+fn create(client: &Client, title: &str, starts: &str, price: &str) -> skep::test::TestResponse {
+    let fields = [
+        ("course.title", title),
+        ("course.day", "2026-03-29"),
+        ("course.opens", ""),
+        ("course.starts", starts),
+        ("course.price", price),
+        ("course.open", "on"),
+    ];
+    client.request(skep::Method::POST, "/courses").header("accept", "application/json").form(&fields).send()
+}
+
+#[test]
+fn they_come_from_a_form_into_columns_and_json_and_back() {
+    let client = client(&Clock::manual());
+    let created = create(&client, "Wax", "2026-03-29T18:30", "12.5");
+    let json =
+        r#"{"title":"Wax","day":"2026-03-29","opens":null,"starts":"2026-03-29T18:30:00","price":"12.50","open":true}"#;
+    assert_eq!(created.text(), json);
+    let course: CourseFields = serde_json::from_str(json).unwrap();
+    assert_eq!((course.price, course.day), (Decimal::new(125, 1), civil::date(2026, 3, 29)));
+    for (starts, price, field) in [
+        ("2026-03-29", "12.5", "course.starts"),
+        ("2026-02-29T18:30", "12.5", "course.starts"),
+        ("2026-03-29T18:30", "12,5", "course.price"),
+        ("2026-03-29T18:30", "1e3", "course.price"),
+    ] {
+        let refused = create(&client, "Wax", starts, price);
+        assert_eq!((refused.status().as_u16(), refused.text().contains(field)), (422, true), "{}", refused.text());
+    }
+    assert_eq!(create(&client, "Wax", "2026-03-29T18:30", "0.125").status(), 400, "it is not rounded");
+    assert_eq!(
+        create(&client, "Wax", "2026-03-29T18:30", "1000000").status(),
+        400,
+        "it has seven digits before the point"
+    );
+}
+
+#[test]
+fn moments_are_in_order_and_equal_numbers_are_equal() {
+    let clock = Clock::manual();
+    let client = client(&clock);
+    let start = client.with_cx(async |cx| Ok(cx.now())).unwrap();
+    for (title, price) in [("first", "9.50"), ("second", "10"), ("third", "9.5")] {
+        clock.advance(Duration::from_millis(250));
+        create(&client, title, "2026-03-29T18:30:05.25", price);
+    }
+    let since = |moment: Timestamp, price: Option<Decimal>| {
+        client.get(&Since { moment, price, least: civil::date(2026, 3, 29) }.url()).text().to_owned()
+    };
+    assert_eq!(since(start, None), "first, second, third");
+    let after_first = start + jiff::SignedDuration::from_millis(250);
+    assert_eq!(since(after_first, None), "second, third", "a fraction of a second counts");
+    assert_eq!(since(start, Some(Decimal::new(95, 1))), "first, third");
+    assert_eq!(since(start, Some(Decimal::TEN)), "second");
+    let wrong = client.get("/courses/since/2026-03-29");
+    assert_eq!(wrong.status(), 404);
+}
+
+/// A bool, not a number: `sql!` says what an unnamed row holds.
+#[test]
+fn booleans_are_booleans() {
+    async fn open(db: &sql::Local) -> sql::Result<Option<bool>> {
+        Ok(db.one(sql!("select open from course where title = ?", "Wax")).await?.map(|row| row.open))
+    }
+    let client = client(&Clock::manual());
+    create(&client, "Wax", "2026-03-29T18:30", "1");
+    assert_eq!(client.with_cx(async |cx| Ok(open(cx.db()).await?)).unwrap(), Some(true));
+}
