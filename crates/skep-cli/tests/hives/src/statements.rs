@@ -1,5 +1,7 @@
 //! Statements of every form.
 
+use jiff::Timestamp;
+use jiff::civil::Date;
 use skep::sql;
 use skep::sql::{Changes, Cursor, Local, Page, PageNumber, Result, Row};
 
@@ -25,15 +27,12 @@ pub enum Order {
 
 /// Adds one, and gives its number.
 pub async fn add(db: &Local, hive: &Hive) -> Result<Option<i64>> {
-    let Hive { name, frames, note } = hive;
     db.one(sql!(
         i64,
-        "insert into hive (name, frames, note, since) values (?, ?, ?, '2026-04-01')
+        "insert into hive ({columns of Hive}, since) values ({values of Hive}, '2026-04-01')
          on conflict (name) do update set frames = excluded.frames, note = excluded.note
          returning id",
-        name,
-        frames,
-        note
+        hive
     ))
     .await
 }
@@ -46,6 +45,16 @@ pub async fn hives(db: &Local, at_least: i64, noted: bool, order: Order) -> Resu
         {if noted: "and note is not null"}
         "order by" {match order: Order::Name => "name", Order::Frames => "frames desc, name"},
         at_least
+    ))
+    .await
+}
+
+/// When hives were visited since this moment, and since when they are there.
+pub async fn moments(db: &Local, since: Timestamp) -> Result<Vec<(Timestamp, Option<Date>)>> {
+    db.all(sql!(
+        (Timestamp, Option<Date>),
+        "select at, since from visit join hive on hive.id = visit.hive where at > ? order by at",
+        since
     ))
     .await
 }

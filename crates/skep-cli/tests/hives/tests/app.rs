@@ -7,8 +7,8 @@ use skep::sql::{Checked, Database, Dialect, Local, Options, PageNumber};
 use skep::test::Client;
 use skep::{Method, Secret, Setup, sql};
 use skep_cli_hives::{
-    Hive, MIGRATIONS, Order, add, add_all, add_apiary, app, frames, hives, lists, named, names, remove, summary, visit,
-    visited, visits,
+    Hive, MIGRATIONS, Order, add, add_all, add_apiary, app, frames, hives, lists, moments, named, names, remove,
+    summary, visit, visited, visits,
 };
 use skep_cluster::Cluster;
 use tokio::runtime::LocalOptions;
@@ -46,6 +46,19 @@ fn conditional_parts_choose_the_statement() {
         assert_eq!(hives(&db, 10, true, Order::Name).await?, [hive("Ash \"2\", {b\\c}", 12, Some("strong"))]);
         assert_eq!(names(hives(&db, 10, false, Order::Frames).await?), ["Ash \"2\", {b\\c}", "Linden"]);
         assert_eq!(names(hives(&db, 11, false, Order::Name).await?), ["Ash \"2\", {b\\c}"]);
+        Ok(())
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn moments_and_days_are_those_of_jiff() {
+    with(async |db| {
+        let (linden, _) = two(&db).await?;
+        visit(&db, linden, None, true).await?;
+        let all = moments(&db, jiff::Timestamp::UNIX_EPOCH).await?;
+        assert_eq!(all[0].1, Some(jiff::civil::date(2026, 4, 1)));
+        assert_eq!(moments(&db, all[0].0).await?, [], "to the microsecond");
         Ok(())
     });
 }
