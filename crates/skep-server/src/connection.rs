@@ -15,6 +15,7 @@ mod incoming;
 mod recipient;
 mod request_body;
 mod response_body;
+mod slot;
 mod socket;
 mod streamed;
 mod turn;

@@ -10,7 +10,7 @@ use skep::Peer;
 use crate::authority;
 use crate::config::Limits;
 use crate::connection::http2::Traffic;
-use crate::http1::{BodyLength, Chunked, Decoded, Scanner, parse};
+use crate::http1::{BodyLength, Chunked, Decoded, HeadReader};
 use crate::proxies::{self, Fields, Forwarded, Trusted};
 
 /// A head that was accepted.
@@ -32,13 +32,15 @@ pub struct ReadHead {
 /// If it is rejected: the status.
 pub fn head(pieces: &[&[u8]]) -> Result<Option<ReadHead>, u16> {
     let limits = Limits { header_bytes: 64 << 10, header_fields: 100, url: 8 << 10, ..Limits::default() };
-    let (mut scanner, mut bytes) = (Scanner::default(), Vec::new());
+    let (mut reader, mut bytes) = (HeadReader::default(), Vec::new());
     for piece in pieces {
         bytes.extend_from_slice(piece);
-        if let Some(length) = scanner.scan(&bytes, &limits).map_err(|rejection| rejection.status.as_u16())? {
-            let head = parse(&bytes[..length], &limits).map_err(|rejection| rejection.status.as_u16())?;
+        if let Some((head, length)) =
+            reader.read(&bytes, &limits, b"").map_err(|rejection| rejection.status.as_u16())?
+        {
             let body = if let BodyLength::Known(length) = head.body { Some(length) } else { None };
-            return Ok(Some(ReadHead { length, parts: head.parts, body, keeps_alive: head.framing.keeps_alive() }));
+            let keeps_alive = head.framing.keeps_alive();
+            return Ok(Some(ReadHead { length, parts: head.parts.into(), body, keeps_alive }));
         }
     }
     Ok(None)
@@ -149,7 +151,8 @@ pub fn forwarded(
     proxy: Peer,
 ) -> Result<(Peer, Option<String>), String> {
     let fields = Fields::parse(fields)?;
-    let forwarded = Forwarded::read(headers, &Trusted::parse(trusted)?, &fields).map_err(|why| why.0.to_owned())?;
+    let forwarded =
+        Forwarded::read(&headers.clone().into(), &Trusted::parse(trusted)?, &fields).map_err(|why| why.0.to_owned())?;
     Ok((forwarded.apply(proxy), forwarded.host))
 }
 

@@ -3,7 +3,7 @@
 //! Plain values in, plain values out: nothing here reads a socket, and nothing knows processes or applications. The module
 //! `connection::http1` runs a connection with it.
 //!
-//! Start reading at [`Scanner::scan`].
+//! Start reading at [`HeadReader::read`].
 
 mod chunked;
 mod framing;
@@ -14,8 +14,8 @@ use http::StatusCode;
 
 pub(crate) use chunked::{Chunked, Decoded};
 pub(crate) use framing::{BodyLength, Framing};
-pub(crate) use head::{Head, Scanner, parse};
-pub(crate) use response::{ResponseLength, StatusLine, write_head};
+pub(crate) use head::{Head, HeadReader};
+pub(crate) use response::{ResponseFields, ResponseLength, StatusLine, write_head};
 
 /// Why a message is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

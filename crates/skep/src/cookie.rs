@@ -4,9 +4,11 @@ mod pending;
 
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderValue, header};
 
 pub(crate) use pending::{PendingCookies, left_by};
+
+use crate::request::{Fields, Value};
 
 /// A cookie for a response. Defaults: `HttpOnly`, `SameSite=Lax`, `Path=/`, `Secure` over TLS, and no `Max-Age` (the browser
 /// drops it when it closes).
@@ -93,9 +95,9 @@ impl Cookie {
 }
 
 /// The value of the first cookie of this name.
-pub(crate) fn find<'r>(headers: &'r HeaderMap, name: &str) -> Option<&'r str> {
+pub(crate) fn find<'r>(headers: &'r Fields, name: &str) -> Option<&'r str> {
     // Pair by pair: one that is no text is somebody else's, and hides none of ours.
-    let fields = headers.get_all(header::COOKIE).into_iter().map(HeaderValue::as_bytes);
+    let fields = headers.get_all(header::COOKIE).map(Value::as_bytes);
     fields.flat_map(|field| field.split(|byte| *byte == b';')).find_map(|pair| {
         let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.is_ascii())?;
         let (key, value) = pair.trim().split_once('=')?;

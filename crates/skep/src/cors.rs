@@ -11,10 +11,10 @@ use http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD,
     CONTENT_TYPE, COOKIE, ORIGIN, VARY,
 };
-use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::guard::PathPrefix;
+use crate::request::Parts;
 use crate::response::Response;
 
 /// The origins are listed, and may be allowed to send cookies.
@@ -154,7 +154,8 @@ impl CorsTable {
     pub(crate) fn admits(&self, parts: &Parts) -> bool {
         let Some(rules) = self.find(parts.uri.path()) else { return false };
         let has_cookies = parts.headers.contains_key(COOKIE);
-        parts.headers.get(ORIGIN).is_some_and(|origin| rules.allows(origin)) && (rules.credentials || !has_cookies)
+        parts.headers.get(ORIGIN).is_some_and(|origin| rules.allows(origin.as_bytes()))
+            && (rules.credentials || !has_cookies)
     }
 }
 
@@ -171,8 +172,8 @@ impl Rules {
         origins.map(problem).collect()
     }
 
-    fn allows(&self, origin: &HeaderValue) -> bool {
-        self.origins.as_ref().is_none_or(|listed| listed.iter().any(|listed| listed.as_bytes() == origin.as_bytes()))
+    fn allows(&self, origin: &[u8]) -> bool {
+        self.origins.as_ref().is_none_or(|listed| listed.iter().any(|listed| listed.as_bytes() == origin))
     }
 
     /// The answer to the request by which a browser asks whether it may send another one; `methods` are those of the path.
@@ -194,7 +195,7 @@ impl Rules {
         } else {
             // A cache must not give the response for one origin to another.
             headers.append(VARY, HeaderValue::from_static("origin"));
-            let Some(origin) = origin.filter(|origin| self.allows(origin)) else {
+            let Some(origin) = origin.filter(|origin| self.allows(origin.as_bytes())) else {
                 return REFUSED.iter().for_each(|name| drop(headers.remove(name)));
             };
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());

@@ -14,7 +14,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -27,7 +26,7 @@ use crate::link::Destination;
 use crate::log;
 use crate::offload::offload;
 use crate::quota::Share;
-use crate::request::{Peer, RequestId, expect_plain, header_text, read_whole};
+use crate::request::{Fields, Parts, Peer, RequestId, expect_plain, header_text, read_whole};
 use crate::resources::ThreadResources;
 use crate::session::{self, Session};
 use crate::settings::Settings;
@@ -184,10 +183,24 @@ impl<'r> Cx<'r> {
         &self.shared.parts().uri
     }
 
-    /// The header fields of the request.
+    /// The header fields of the request, where they lie: looking some up makes no map of all.
+    ///
+    /// ```
+    /// use skep::header::ACCEPT_LANGUAGE;
+    ///
+    /// fn speaks_welsh(cx: &skep::Cx<'_>) -> bool {
+    ///     cx.fields().get_all(ACCEPT_LANGUAGE).any(|line| line.as_bytes().starts_with(b"cy"))
+    /// }
+    /// ```
+    #[must_use]
+    pub fn fields(&self) -> &'r Fields {
+        &self.shared.parts().headers
+    }
+
+    /// The header fields of the request as a map, which the first call makes. [`fields`](Self::fields) costs less.
     #[must_use]
     pub fn request_headers(&self) -> &'r HeaderMap {
-        &self.shared.parts().headers
+        self.fields().map()
     }
 
     /// One header field of the request, if it is there and is visible ASCII.
@@ -383,7 +396,7 @@ impl<'r> Cx<'r> {
     /// Sends one stored file, such as an attachment, after the handler has checked who asks. An example is at [`StoredFile`].
     pub fn send_file(&self, file: &StoredFile) -> crate::Result {
         self.shared.resources().set_private();
-        file.answer(self.method(), self.request_headers())
+        file.answer(self.method(), self.fields())
     }
 
     /// Takes the body as a stream, without a limit. A service with form fields or JSON has read it already. The bytes are as they came, also
@@ -395,7 +408,7 @@ impl<'r> Cx<'r> {
     /// Reads the whole body. More bytes than the service (`body = ...`) or the configuration allows are a 413, and one with a
     /// `Content-Encoding`, which nothing here undoes, is a 415.
     pub async fn read_body(&mut self) -> Result<Bytes> {
-        expect_plain(self.request_headers())?;
+        expect_plain(self.fields())?;
         let (limit, body, most) = (self.body_limit, self.take_body(), self.limits().bodies);
         read_whole(body, limit, self.memory(), most).await
     }

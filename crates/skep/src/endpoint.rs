@@ -10,8 +10,8 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use http::StatusCode;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, StatusCode};
 
 use crate::cx::Cx;
 use crate::error::Error;
@@ -22,7 +22,7 @@ use crate::guard::GuardInfo;
 use crate::origin;
 use crate::param::{Pairs, quoted};
 use crate::percent::{self, EncodeSet};
-use crate::request::header_text;
+use crate::request::{Fields, header_text};
 use crate::response::{Response, Result};
 use crate::route::Route;
 use crate::service::{BodyKind, Handle, Input, ResponseFuture};
@@ -169,7 +169,7 @@ impl Endpoint {
         match self.body {
             BodyKind::Form | BodyKind::Multipart => cx.need_token(),
             BodyKind::Json => {}
-            BodyKind::Unread if media_type(cx.request_headers()) == FORM_TYPE => {
+            BodyKind::Unread if media_type(cx.fields()) == FORM_TYPE => {
                 // Boxed: browsers say where nearly all requests come from.
                 let body = Box::pin(cx.look_into_body()).await?;
                 let text = std::str::from_utf8(&body).unwrap_or_default();
@@ -271,7 +271,7 @@ impl DynHandler for Arc<Files> {
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
         // The rest of the path is the first parameter; at the prefix itself there is none.
         let full_path = cx.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        Box::pin(ready(self.answer(cx.method(), input.path[0], full_path, cx.request_headers())))
+        Box::pin(ready(self.answer_to(cx.method(), input.path[0], full_path, cx.fields())))
     }
 }
 
@@ -279,7 +279,7 @@ impl DynHandler for Arc<Files> {
 impl DynHandler for crate::openapi::Made {
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, _input: &'r mut Input<'_>) -> ResponseFuture<'r> {
         let document = self.get().expect("it is made before the application is open");
-        Box::pin(ready(document.answer(cx.method(), cx.request_headers())))
+        Box::pin(ready(document.answer(cx.method(), cx.fields())))
     }
 }
 
@@ -293,13 +293,13 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, guards: 
         }
         return S::parse(input, guards);
     }
-    expect_type(cx.request_headers(), kind)?;
+    expect_type(cx.fields(), kind)?;
     if kind == BodyKind::Json {
         let body = cx.read_body().await?;
         let query = std::mem::take(&mut input.query);
         return S::parse(&Input { body: &body, ..Input::new(input.parts, input.path, query) }, guards);
     }
-    let Parts { pairs, files } = if media_type(cx.request_headers()) == MULTIPART {
+    let Parts { pairs, files } = if media_type(cx.fields()) == MULTIPART {
         // Boxed: few requests bring files, and their state is large.
         Box::pin(cx.receive(S::ROUTE, S::FIELDS)).await?
     } else {
@@ -329,7 +329,7 @@ async fn show_again<S: Handle>(cx: &mut Cx<'_>, input: &Input<'_>, mut error: Er
     cx.undo();
     cx.drop_cookies();
     submission.set_field_errors(faults);
-    let wants_json = error_page::wants_json(cx.request_headers(), S::ROUTE.speaks_json());
+    let wants_json = error_page::wants_json(cx.fields(), S::ROUTE.speaks_json());
     let page = if wants_json { None } else { S::show_page(input, cx)? };
     let (status, headers) = (error.status(), error.headers().clone());
     let Some(page) = page else { return Err(error.in_words_of(retold)) };
@@ -339,7 +339,7 @@ async fn show_again<S: Handle>(cx: &mut Cx<'_>, input: &Input<'_>, mut error: Er
 }
 
 /// 415 unless the body is of the type that the service reads.
-fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
+fn expect_type(headers: &Fields, kind: BodyKind) -> Result<()> {
     let sent = media_type(headers);
     let (fits, wanted) = match kind {
         BodyKind::Multipart => (sent == MULTIPART || sent == FORM_TYPE, MULTIPART),
@@ -354,7 +354,7 @@ fn expect_type(headers: &HeaderMap, kind: BodyKind) -> Result<()> {
     Err(Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE).with_message(format!("{sent} came where {wanted} is expected")))
 }
 
-fn media_type(headers: &HeaderMap) -> String {
+fn media_type(headers: &Fields) -> String {
     let sent = header_text(headers, &CONTENT_TYPE).unwrap_or_default();
     sent.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

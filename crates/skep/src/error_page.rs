@@ -5,13 +5,13 @@
 //! only, and in development on the page as well.
 
 use http::header::{ACCEPT, CACHE_CONTROL};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderValue, StatusCode};
 
 use crate::error::Error;
 use crate::html::{DOCTYPE, Document, Html, Trusted};
 use crate::list::weighted;
 use crate::percent::{self, EncodeSet};
-use crate::request::RequestId;
+use crate::request::{Fields, RequestId};
 use crate::response::Response;
 use crate::validation::{ErrorDetail, Messages};
 
@@ -156,7 +156,7 @@ pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// What a client wants an error to look like (RFC 9110, 12.5.1): what it says it likes better, and otherwise what it
 /// came to hear, which is JSON if what it asked `speaks_json`.
-pub(crate) fn wants_json(headers: &HeaderMap, speaks_json: bool) -> bool {
+pub(crate) fn wants_json(headers: &Fields, speaks_json: bool) -> bool {
     let (mut json, mut html) = (0, 0);
     for (kind, quality) in weighted(headers, &ACCEPT) {
         let kind = kind.to_ascii_lowercase();

@@ -47,6 +47,7 @@ pub(crate) use self::encoding::{Accepted, Encoding};
 #[cfg(feature = "openapi")]
 pub(crate) use self::held::Held;
 pub use self::stored::StoredFile;
+use crate::request::Fields;
 use crate::{Error, Response, Result};
 
 /// The largest file held in memory, unless [`Files::held_file`] says otherwise: 64 KiB.
@@ -117,7 +118,7 @@ struct Asked<'a> {
     path: &'a str,
     /// As the client sent it.
     full_path: &'a str,
-    headers: &'a HeaderMap,
+    headers: &'a Fields,
 }
 
 impl Files {
@@ -225,6 +226,10 @@ impl Files {
     /// 400 for a path that is no path, 403 for a file that the system does not let us read, 404, 405 with `Allow`,
     /// 406 where `Accept-Encoding` forbids what there is, 412, 416 with `Content-Range`.
     pub fn answer(&self, method: &Method, path: &str, full_path: &str, headers: &HeaderMap) -> Result {
+        self.answer_to(method, path, full_path, &Fields::from(headers.clone()))
+    }
+
+    pub(crate) fn answer_to(&self, method: &Method, path: &str, full_path: &str, headers: &Fields) -> Result {
         if method != Method::GET && method != Method::HEAD {
             return Err(
                 Error::new(StatusCode::METHOD_NOT_ALLOWED).with_header(ALLOW, HeaderValue::from_static("GET, HEAD"))

@@ -1,6 +1,8 @@
 //! Lists in header fields (RFC 9110, 5.6.1): several lines of a field are one list.
 
-use http::{HeaderMap, HeaderName};
+use http::HeaderName;
+
+use crate::request::Fields;
 
 /// The elements of a list in a header field, without those that are empty (RFC 9110, 5.6.1). A comma in quotes separates nothing.
 pub(crate) fn elements(list: &str) -> impl Iterator<Item = &str> {
@@ -18,8 +20,8 @@ pub(crate) fn elements(list: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The elements of a list over all lines of a field, each with its weight in thousandths. What is malformed is passed over.
-pub(crate) fn weighted<'r>(headers: &'r HeaderMap, name: &HeaderName) -> impl Iterator<Item = (&'r str, u16)> {
-    let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+pub(crate) fn weighted<'r>(headers: &'r Fields, name: &HeaderName) -> impl Iterator<Item = (&'r str, u16)> {
+    let lines = headers.get_all(name).filter_map(|line| line.to_str().ok());
     lines.flat_map(elements).filter_map(|element| {
         let mut parts = element.split(';').map(|part| part.trim_matches([' ', '\t']));
         let value = parts.next().filter(|value| !value.is_empty())?;

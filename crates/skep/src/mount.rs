@@ -9,13 +9,13 @@ use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
 
-use http::HeaderName;
 use http::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, COOKIE, IF_NONE_MATCH};
 use http::request::Parts;
+use http::{Extensions, HeaderName};
 use skep_units::panic::{self, CatchPanic, Panicked};
 
 use crate::body::Body;
-use crate::request::{Peer, RequestId};
+use crate::request::{self, Peer, RequestId};
 use crate::response::Result;
 use crate::route::RouteLine;
 use crate::work::Work;
@@ -85,18 +85,13 @@ const NEEDED: [HeaderName; 7] = [
 ];
 
 impl Mounted {
-    /// Takes what only the mount needs; method, path and what the response depends on stay.
-    pub(crate) fn new(parts: &mut Parts, body: Body, peer: Peer, (id, work): (RequestId, Work)) -> Self {
-        let (mut taken, ()) = http::Request::new(()).into_parts();
-        taken.method = parts.method.clone();
-        taken.uri = parts.uri.clone();
-        taken.version = parts.version;
-        std::mem::swap(&mut taken.headers, &mut parts.headers);
-        std::mem::swap(&mut taken.extensions, &mut parts.extensions);
-        for (name, value) in taken.headers.iter().filter(|(name, _)| NEEDED.contains(name)) {
-            parts.headers.append(name, value.clone());
-        }
-        Self { parts: taken, body, peer, id, work: Some(work) }
+    /// Without a body. Takes what only the mount needs; method, path and what the response depends on stay.
+    pub(crate) fn new(parts: &mut request::Parts, peer: Peer, (id, work): (RequestId, Work)) -> Self {
+        let mut needed = parts.headers.clone();
+        needed.retain(|name| NEEDED.iter().any(|known| name.eq_ignore_ascii_case(known.as_str().as_bytes())));
+        let rest = request::Parts { headers: needed, extensions: Extensions::new(), ..parts.clone() };
+        let taken = std::mem::replace(parts, rest);
+        Self { parts: taken.into(), body: Body::empty(), peer, id, work: Some(work) }
     }
 }
 

@@ -5,14 +5,13 @@
 //! accepted, with cookies it needs the [`token`] of the form.
 
 use http::header::{COOKIE, HOST, ORIGIN};
-use http::request::Parts;
-use http::{HeaderMap, HeaderName, Method};
+use http::{HeaderName, Method};
 
 use crate::error::{Error, Result};
 use crate::keys::AppKeys;
 use crate::log_limit::LogLimit;
 use crate::masks::Masks;
-use crate::request::header_text;
+use crate::request::{Fields, Parts, header_text};
 
 static REFUSED: LogLimit = LogLimit::new("forms of other sites that were refused");
 
@@ -63,7 +62,7 @@ pub(crate) fn is_allowed(parts: &Parts, own: OwnOrigins<'_>) -> bool {
 }
 
 /// True if the browser sends no fetch metadata: the forms of the page need a token.
-pub(crate) fn tells_nothing(headers: &HeaderMap) -> bool {
+pub(crate) fn tells_nothing(headers: &Fields) -> bool {
     !headers.contains_key(SEC_FETCH_SITE)
 }
 

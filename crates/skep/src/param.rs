@@ -233,6 +233,9 @@ impl<'r> Pairs<'r> {
     /// 413 if there are more than `limit` pairs, 400 if one is not UTF-8 once decoded.
     pub fn decode(text: &'r str, limit: usize) -> Result<Self> {
         let mut pairs = FieldMap::default();
+        if text.is_empty() {
+            return Ok(Self { pairs });
+        }
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             if pairs.len() == limit {
                 let message = format!("there are more than the {limit} parameters allowed here");

@@ -138,13 +138,17 @@ pub(crate) fn decode_form(raw: &str) -> Option<Cow<'_, str>> {
 
 /// True if each `%` has two hexadecimal digits after it (RFC 3986, 2.1).
 pub(crate) fn is_encoded(path: &str) -> bool {
+    // As bytes, and so without the searcher for characters: most paths have none.
+    if !path.as_bytes().contains(&b'%') {
+        return true;
+    }
     let mut parts = path.split('%').skip(1);
     parts.all(|part| part.get(..2).is_some_and(|digits| hexadecimal(digits).is_some()))
 }
 
 /// The same path with escapes of characters that need none undone (RFC 3986, 6.2.2.2): `/%61bout` is `/about`.
 pub(crate) fn normalise_path(path: &str) -> Cow<'_, str> {
-    if !path.contains('%') {
+    if !path.as_bytes().contains(&b'%') {
         return Cow::Borrowed(path);
     }
     let mut out = String::with_capacity(path.len());

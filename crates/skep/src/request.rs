@@ -5,8 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, COOKIE};
-use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{Extensions, HeaderName, HeaderValue, Method, StatusCode, Uri, Version};
 
 use crate::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::error::{Error, Result};
@@ -15,7 +14,43 @@ use crate::list::elements;
 use crate::quota::Share;
 use crate::rate;
 
+#[doc(hidden)]
+pub use crate::fields::Places;
+pub use crate::fields::{Fields, NotText, Value, Values};
 pub use crate::rate::Subnet;
+
+/// All of a request that stands before its body. It is what [`http::request::Parts`] is, which it is made of and becomes, but for the fields:
+/// no map of them has to be made.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// The method.
+    pub method: Method,
+    /// The target.
+    pub uri: Uri,
+    /// The version of HTTP.
+    pub version: Version,
+    /// The header fields.
+    pub headers: Fields,
+    /// What layers and servers have added.
+    pub extensions: Extensions,
+}
+
+impl From<http::request::Parts> for Parts {
+    fn from(parts: http::request::Parts) -> Self {
+        let http::request::Parts { method, uri, version, headers, extensions, .. } = parts;
+        Self { method, uri, version, headers: headers.into(), extensions }
+    }
+}
+
+impl From<Parts> for http::request::Parts {
+    fn from(parts: Parts) -> Self {
+        let Parts { method, uri, version, headers, extensions } = parts;
+        let (mut parts, ()) = http::Request::new(()).into_parts();
+        (parts.method, parts.uri, parts.version) = (method, uri, version);
+        (parts.headers, parts.extensions) = (headers.into(), extensions);
+        parts
+    }
+}
 
 /// A request as a server received it: the header block parsed, the body not yet read.
 #[derive(Debug)]
@@ -125,8 +160,8 @@ impl Request {
     /// let request = skep::Request::new(parts, skep::Body::empty());
     /// ```
     #[must_use]
-    pub fn new(parts: Parts, body: Body) -> Self {
-        Self { parts, body, peer: Peer::default(), id: None, is_accounted: false }
+    pub fn new(parts: impl Into<Parts>, body: Body) -> Self {
+        Self { parts: parts.into(), body, peer: Peer::default(), id: None, is_accounted: false }
     }
 
     /// Sets the peer.
@@ -158,7 +193,7 @@ impl Request {
 }
 
 /// The value of a header field, if it is there and is visible ASCII.
-pub(crate) fn header_text<'r>(headers: &'r HeaderMap, name: &http::HeaderName) -> Option<&'r str> {
+pub(crate) fn header_text<'r>(headers: &'r Fields, name: &HeaderName) -> Option<&'r str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
@@ -166,8 +201,8 @@ pub(crate) fn header_text<'r>(headers: &'r HeaderMap, name: &http::HeaderName) -
 ///
 /// # Errors
 /// 400 for what is no visible ASCII.
-pub(crate) fn joined_text<'r>(headers: &'r HeaderMap, name: &HeaderName) -> Result<Option<Cow<'r, str>>> {
-    let mut lines = headers.get_all(name).iter().map(HeaderValue::to_str);
+pub(crate) fn joined_text<'r>(headers: &'r Fields, name: &HeaderName) -> Result<Option<Cow<'r, str>>> {
+    let mut lines = headers.get_all(name).map(Value::to_str);
     let not_text = |_| Error::bad_request(format!("the header field {name} is not visible ASCII"));
     let Some(first) = lines.next() else { return Ok(None) };
     let mut joined = Cow::Borrowed(first.map_err(not_text)?);
@@ -180,11 +215,11 @@ pub(crate) fn joined_text<'r>(headers: &'r HeaderMap, name: &HeaderName) -> Resu
 }
 
 /// 415 for a body in a coding, which nothing here undoes (RFC 9110, 15.5.16).
-pub(crate) fn expect_plain(headers: &HeaderMap) -> Result<()> {
-    let is_plain = |field: &HeaderValue| {
+pub(crate) fn expect_plain(headers: &Fields) -> Result<()> {
+    let is_plain = |field: Value<'_>| {
         field.to_str().is_ok_and(|list| elements(list).all(|coding| coding.eq_ignore_ascii_case("identity")))
     };
-    if headers.get_all(CONTENT_ENCODING).iter().all(is_plain) {
+    if headers.get_all(CONTENT_ENCODING).all(is_plain) {
         return Ok(());
     }
     let error = Error::new(StatusCode::UNSUPPORTED_MEDIA_TYPE).with_message("a body is read without Content-Encoding");

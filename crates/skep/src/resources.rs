@@ -11,8 +11,7 @@ use std::error::Error as StdError;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use http::request::Parts;
-use http::{HeaderMap, HeaderValue};
+use http::HeaderValue;
 use skep_units::lock;
 
 use crate::body::drain::DrainSignal;
@@ -32,7 +31,7 @@ use crate::nonce::Scope;
 use crate::origin::{self, OwnOrigins};
 use crate::quota::Quota;
 use crate::rate::{Rate, Table};
-use crate::request::Peer;
+use crate::request::{Fields, Parts, Peer};
 use crate::response::Response;
 use crate::security_headers;
 use crate::session::{SESSIONS, Sessions};
@@ -365,7 +364,7 @@ impl ThreadResources {
     }
 
     /// The messages of a request: in the language that was chosen, or in one that its client accepts.
-    pub(crate) fn messages(&self, headers: &HeaderMap) -> &Messages {
+    pub(crate) fn messages(&self, headers: &Fields) -> &Messages {
         let languages = &self.shared().forms.languages;
         self.chosen_language().unwrap_or_else(|| validation::choose_language(languages, Some(headers)))
     }

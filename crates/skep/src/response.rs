@@ -2,10 +2,11 @@
 
 mod header_block;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use http::header::{CONTENT_TYPE, LOCATION};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::account::{Account, Rendering};
 use crate::body::Body;
@@ -38,7 +39,13 @@ const USUAL_JSON: usize = 1000;
 /// ```
 #[derive(Debug, Default)]
 pub struct Response {
-    inner: http::Response<Body>,
+    status: StatusCode,
+    body: Body,
+    /// All that nearly every response has, and so written without a map of fields. Where there is a map, that has it.
+    content_type: Option<&'static str>,
+    /// Most responses set no other fields, and have no map unless somebody asks for it.
+    map: OnceCell<Box<HeaderMap>>,
+    extensions: Extensions,
     /// Fields that are sent behind the others.
     block: Option<HeaderBlock>,
     /// What it cost, for a server that asked.
@@ -49,7 +56,7 @@ impl Response {
     /// 200 with this body and no `Content-Type`.
     #[must_use]
     pub fn new(body: impl Into<Body>) -> Self {
-        Self { inner: http::Response::new(body.into()), ..Self::default() }
+        Self { body: body.into(), ..Self::default() }
     }
 
     /// A status without a body.
@@ -61,15 +68,19 @@ impl Response {
     /// `text/plain`, in UTF-8.
     #[must_use]
     pub fn text(text: impl Into<Body>) -> Self {
-        Self::with_content_type("text/plain; charset=utf-8", text)
+        Self::of_type("text/plain; charset=utf-8", text)
     }
 
     /// A body of the media type that `content_type` names.
     #[must_use]
     pub fn with_content_type(content_type: &'static str, body: impl Into<Body>) -> Self {
-        let mut response = Self::new(body);
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        response
+        // Panics, as it always has, for what is no value of a field.
+        let _ = HeaderValue::from_static(content_type);
+        Self::of_type(content_type, body)
+    }
+
+    fn of_type(content_type: &'static str, body: impl Into<Body>) -> Self {
+        Self { content_type: Some(content_type), ..Self::new(body) }
     }
 
     /// `text/html`, in UTF-8: a page, or a piece of one for a script that asked for it.
@@ -83,7 +94,7 @@ impl Response {
     /// ```
     #[must_use]
     pub fn html<C, H>(html: Html<C, H>) -> Self {
-        Self::with_content_type(HTML, html)
+        Self::of_type(HTML, html)
     }
 
     /// A page sent piece by piece, each as soon as it is made. The example is at [`html::stream`].
@@ -95,7 +106,7 @@ impl Response {
         S: futures_core::Stream<Item = Result<Html<C, H>, E>> + 'static,
         E: Into<crate::body::BodyError> + 'static,
     {
-        Self::with_content_type(HTML, html::stream(pieces))
+        Self::of_type(HTML, html::stream(pieces))
     }
 
     /// `application/json`. A value that has no JSON form (a map with keys that are no strings) is an error.
@@ -104,7 +115,7 @@ impl Response {
         let mut text = Vec::with_capacity(USUAL_JSON);
         serde_json::to_writer(&mut text, value)?;
         drop(rendering);
-        Ok(Self::with_content_type("application/json", text))
+        Ok(Self::of_type("application/json", text))
     }
 
     /// 303 See Other: the redirect after a POST, so that reloading the page does not repeat it.
@@ -144,7 +155,7 @@ impl Response {
     /// Changes the status.
     #[must_use]
     pub fn with_status(mut self, status: StatusCode) -> Self {
-        *self.inner.status_mut() = status;
+        self.status = status;
         self
     }
 
@@ -169,7 +180,7 @@ impl Response {
     /// ```
     pub fn with_security_headers(mut self, headers: &SecurityHeaders) -> Result {
         let headers = headers.compile().map_err(Error::internal)?;
-        self.inner.extensions_mut().insert(headers);
+        self.extensions.insert(headers);
         Ok(self)
     }
 
@@ -185,61 +196,61 @@ impl Response {
     /// ```
     #[must_use]
     pub fn with_compression(mut self, wanted: bool) -> Self {
-        self.inner.extensions_mut().insert(Wish(wanted));
+        self.extensions.insert(Wish(wanted));
         self
     }
 
     /// That of [`with_compression`](Self::with_compression).
     #[cfg(feature = "compression")]
     pub(crate) fn take_wish(&mut self) -> Option<Wish> {
-        self.inner.extensions_mut().remove()
+        self.extensions.remove()
     }
 
     /// Has a host of components compress this response as a native application would.
     #[doc(hidden)]
     pub fn set_hint(&mut self, hint: Hint) {
-        self.inner.extensions_mut().insert(hint);
+        self.extensions.insert(hint);
     }
 
     #[cfg(feature = "compression")]
     pub(crate) fn hint(&self) -> Option<Hint> {
-        self.inner.extensions().get().copied()
+        self.extensions.get().copied()
     }
 
     /// Notes for the host of this component, which compresses, what a native application does with the response at this
     /// moment.
     #[cfg(target_family = "wasm")]
     pub(crate) fn note_hint(&mut self, is_private: bool) {
-        let wish = self.inner.extensions_mut().remove().map(|Wish(wish)| wish);
+        let wish = self.extensions.remove().map(|Wish(wish)| wish);
         let before = self.headers().keys_len();
         self.set_hint(Hint { before, is_private, wish });
     }
 
     /// Those of [`with_security_headers`](Self::with_security_headers).
     pub(crate) fn take_security_headers(&mut self) -> Option<security_headers::Compiled> {
-        self.inner.extensions_mut().remove()
+        self.extensions.remove()
     }
 
     /// Why it is an error page, for the client of tests: no server sends it.
     pub(crate) fn set_cause(&mut self, cause: String) {
-        self.inner.extensions_mut().insert(Cause(cause.into()));
+        self.extensions.insert(Cause(cause.into()));
     }
 
     /// For whom it was made, for the access log of a server.
     pub(crate) fn set_user(&mut self, user: Arc<str>) {
-        self.inner.extensions_mut().insert(User(user));
+        self.extensions.insert(User(user));
     }
 
     /// The user of the request, if something named one: [`Cx::set_user`](crate::Cx::set_user).
     #[doc(hidden)]
     #[must_use]
     pub fn user(&self) -> Option<Arc<str>> {
-        self.inner.extensions().get().map(|User(user)| Arc::clone(user))
+        self.extensions.get().map(|User(user)| Arc::clone(user))
     }
 
     /// Why it is an error page.
     pub(crate) fn cause(&self) -> Option<&str> {
-        self.inner.extensions().get::<Cause>().map(|cause| &*cause.0)
+        self.extensions.get::<Cause>().map(|cause| &*cause.0)
     }
 
     pub(crate) fn set_account(&mut self, account: Option<Box<Account>>) {
@@ -255,37 +266,56 @@ impl Response {
     /// The status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
-        self.inner.status()
+        self.status
     }
 
     /// The header fields.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
-        self.inner.headers()
+        self.map.get_or_init(|| Box::new(self.first_fields()))
     }
 
     /// The header fields, to change.
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
         if let Some(block) = self.block.take() {
-            block.add_to(self.inner.headers_mut());
+            block.add_to(self.own_headers_mut());
         }
-        self.inner.headers_mut()
+        self.own_headers_mut()
     }
 
     /// The header fields to change, without those that are the same in many responses.
     pub(crate) fn own_headers_mut(&mut self) -> &mut HeaderMap {
-        self.inner.headers_mut()
+        let _ = self.headers();
+        self.content_type = None;
+        self.map.get_mut().expect("it was just made")
+    }
+
+    fn first_fields(&self) -> HeaderMap {
+        self.content_type.map(|text| (CONTENT_TYPE, HeaderValue::from_static(text))).into_iter().collect()
+    }
+
+    /// The header fields, if there is anything but a `Content-Type`.
+    pub(crate) fn map(&self) -> Option<&HeaderMap> {
+        self.map.get().map(|map| &**map)
+    }
+
+    /// The first value of a field, which makes no map.
+    pub(crate) fn field(&self, name: &HeaderName) -> Option<&[u8]> {
+        match self.map() {
+            Some(map) => map.get(name).map(HeaderValue::as_bytes),
+            None => self.content_type.filter(|_| *name == CONTENT_TYPE).map(str::as_bytes),
+        }
     }
 
     /// Notes what the response would be as a whole: a 200 whose body is left out or sent in part.
     pub(crate) fn set_whole(&mut self, whole: Whole) {
-        self.inner.extensions_mut().insert(whole);
+        self.extensions.insert(whole);
     }
 
     /// That of [`set_whole`](Self::set_whole).
     #[cfg(feature = "compression")]
     pub(crate) fn take_whole(&mut self) -> Option<Whole> {
-        self.inner.extensions_mut().remove()
+        self.extensions.remove()
     }
 
     /// Adds fields that the response does not have, as its last step: [`headers`](Self::headers) is without them.
@@ -296,12 +326,12 @@ impl Response {
     /// The body.
     #[must_use]
     pub fn body(&self) -> &Body {
-        self.inner.body()
+        &self.body
     }
 
     /// The body, to take or to replace.
     pub fn body_mut(&mut self) -> &mut Body {
-        self.inner.body_mut()
+        &mut self.body
     }
 
     /// The body, if it upgrades the connection.
@@ -314,26 +344,47 @@ impl Response {
     /// Only the body.
     #[must_use]
     pub fn into_body(self) -> Body {
-        self.inner.into_body()
+        self.body
     }
 
     /// Converts into the type of the `http` crate.
     #[must_use]
     pub fn into_http(mut self) -> http::Response<Body> {
-        self.headers_mut();
-        self.inner
+        let headers = std::mem::take(self.headers_mut());
+        let mut response = http::Response::new(self.body);
+        *response.status_mut() = self.status;
+        (*response.headers_mut(), *response.extensions_mut()) = (headers, self.extensions);
+        response
     }
 
-    /// For a server that writes header fields itself: the same, and fields that are written already.
+    /// For a server that writes header fields itself: the response without the map of fields that few need.
     ///
     /// ```
-    /// let (response, block) = skep::Response::text("Hello").into_written();
-    /// assert!(response.headers().contains_key("content-type") && block.is_none());
+    /// let written = skep::Response::text("Hello").into_written();
+    /// assert_eq!(written.content_type, Some("text/plain; charset=utf-8"));
+    /// assert!(written.headers.is_none() && written.block.is_none());
     /// ```
     #[must_use]
-    pub fn into_written(self) -> (http::Response<Body>, Option<HeaderBlock>) {
-        (self.inner, self.block)
+    pub fn into_written(self) -> Written {
+        let Self { status, body, content_type, map, block, .. } = self;
+        let headers = map.into_inner();
+        Written { status, content_type: content_type.filter(|_| headers.is_none()), headers, block, body }
     }
+}
+
+/// A response whose header fields are sent one part after the other: [`Response::into_written`].
+#[derive(Debug)]
+pub struct Written {
+    /// The status.
+    pub status: StatusCode,
+    /// The value of `Content-Type`.
+    pub content_type: Option<&'static str>,
+    /// Other fields, or all of them.
+    pub headers: Option<Box<HeaderMap>>,
+    /// Fields that are the same in many responses.
+    pub block: Option<HeaderBlock>,
+    /// The body.
+    pub body: Body,
 }
 
 #[derive(Clone)]
@@ -362,7 +413,8 @@ impl From<Response> for Error {
 }
 
 impl From<http::Response<Body>> for Response {
-    fn from(inner: http::Response<Body>) -> Self {
-        Self { inner, ..Self::default() }
+    fn from(response: http::Response<Body>) -> Self {
+        let (http::response::Parts { status, headers, extensions, .. }, body) = response.into_parts();
+        Self { status, body, map: Box::new(headers).into(), extensions, ..Self::default() }
     }
 }

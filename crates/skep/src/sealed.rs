@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName};
+use http::HeaderName;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tracing::Level;
@@ -11,7 +11,7 @@ use crate::cache::Clock;
 use crate::cookie;
 use crate::error::{Error, Result};
 use crate::keys::AppKeys;
-use crate::request::header_text;
+use crate::request::{Fields, header_text};
 use crate::resources::Resources;
 
 /// Milliseconds since 1970 at which the value expires, in front of it.
@@ -50,7 +50,7 @@ impl Resources {
     }
 
     /// The level that a request may ask for: its header field or its cookie is a token of [`seal_level`](Self::seal_level).
-    pub(crate) fn raised_level(&self, headers: &HeaderMap) -> Option<Level> {
+    pub(crate) fn raised_level(&self, headers: &Fields) -> Option<Level> {
         let token = header_text(headers, &LOG_HEADER).or_else(|| cookie::find(headers, LOG_COOKIE))?;
         // Keys that cannot be read are reported where something needs them.
         let text = self.forms.secret.open_own(LOG_LEVEL, token).ok()??;

@@ -255,11 +255,10 @@ impl Compiled {
         if let Some(own) = response.take_security_headers() {
             return own.add_to(response, nonce, tls);
         }
-        let headers = response.headers();
-        let is_page = headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-        let has_policy = self.policy.as_ref().is_none_or(|policy| headers.contains_key(&policy.field));
+        let is_page = response.field(&CONTENT_TYPE).is_some_and(|kind| kind.starts_with(b"text/html"));
+        let has_policy = self.policy.as_ref().is_none_or(|policy| response.field(&policy.field).is_some());
         let block = self.block(is_page, is_page && !has_policy && nonce.is_none(), tls);
-        if !headers.keys().any(|name| block.has(name)) {
+        if !response.map().is_some_and(|headers| headers.keys().any(|name| block.has(name))) {
             if is_page && !has_policy && nonce.is_some() {
                 self.add_policy(response.headers_mut(), nonce);
             }

@@ -12,8 +12,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
-use http::request::Parts;
-use http::{HeaderMap, HeaderName};
+use http::HeaderName;
 
 use crate::cx::Cx;
 use crate::error::Error;
@@ -22,7 +21,7 @@ use crate::guard::GuardInfo;
 use crate::list::elements;
 use crate::param::{Field, Pairs, Param, quoted_value};
 use crate::percent;
-use crate::request::joined_text;
+use crate::request::{Fields, Parts, joined_text};
 use crate::response::Result;
 
 pub(crate) use ambiguity::indistinguishable;
@@ -267,7 +266,7 @@ impl<'r> Input<'r> {
 
 /// A header field as a parameter: all of its lines as one list.
 #[doc(hidden)]
-pub fn read_header<F: Field>(headers: &HeaderMap, name: &'static str) -> Result<F> {
+pub fn read_header<F: Field>(headers: &Fields, name: &'static str) -> Result<F> {
     const { assert!(F::OFFER.is_none(), "nothing is offered in a header: write the type of the value") }
     let mut pairs = Pairs::default();
     let text = joined_text(headers, &HeaderName::from_static(name))?;

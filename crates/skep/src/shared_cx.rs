@@ -4,11 +4,10 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::path::Path;
 
 use http::header;
-use http::request::Parts;
 
 use crate::cache::{Cache, Store};
 use crate::link::{self, Destination};
-use crate::request::header_text;
+use crate::request::{Parts, header_text};
 use crate::resources::ThreadResources;
 use crate::settings::Settings;
 use crate::sql;

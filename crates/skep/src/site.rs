@@ -22,7 +22,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use http::header::{ALLOW, LOCATION};
-use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode};
 use skep_units::panic;
 
@@ -45,6 +44,7 @@ use crate::nonce;
 use crate::origin;
 use crate::param::Pairs;
 use crate::percent;
+use crate::request::Parts;
 use crate::resources::{Resources, ThreadResources};
 use crate::response::{Response, Result};
 use crate::router::Router;
@@ -402,7 +402,7 @@ impl Local {
                 None => return Err(cx.fail(error)),
             },
         };
-        cx.check_cookies(response.headers())?;
+        cx.check_cookies(&response)?;
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
         }

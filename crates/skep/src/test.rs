@@ -191,6 +191,7 @@ impl Client {
         let (parts, peer) = (self.parts(&Method::POST, "/", &HeaderMap::new()), Peer::new(self.address, false));
         let (value, headers) = block_on(self.driver.run(move |local| async move {
             let resources = local.resources_for_request();
+            let parts = parts.into();
             let mut cx = Cx::new(&parts, peer, (Body::empty(), 0), &resources, local.next_id().into());
             let value = work(&mut cx).await?;
             let mut headers = cx.complete().await?.map(|headers| *headers).unwrap_or_default();

@@ -44,7 +44,7 @@ fn into_http(request: Request) -> http::Request<Body> {
     if is_accounted {
         parts.extensions.insert(Accounted);
     }
-    http::Request::from_parts(parts, body)
+    http::Request::from_parts(parts.into(), body)
 }
 
 fn from_http(request: http::Request<Body>) -> Request {
@@ -52,7 +52,7 @@ fn from_http(request: http::Request<Body>) -> Request {
     let peer = parts.extensions.remove::<Peer>().unwrap_or_default();
     let id = parts.extensions.remove::<RequestId>();
     let is_accounted = parts.extensions.remove::<Accounted>().is_some();
-    Request { parts, body, peer, id, is_accounted }
+    Request { parts: parts.into(), body, peer, id, is_accounted }
 }
 
 /// A body of any kind. Our own, from a layer that leaves bodies alone, stays what it is: whole, or a file.

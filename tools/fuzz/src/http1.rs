@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -18,7 +19,8 @@ use crate::framing::{self, Seen};
 /// Fields that another parser can hold.
 const FIELDS: usize = 128;
 
-/// A head is the same wherever it is cut (the first two bytes say where), and what is accepted is what `httparse` reads.
+/// A head is the same wherever it is cut (the first two bytes say where). What is accepted is what a plain reading of the rules accepts, and no
+/// more, and what `httparse` reads.
 ///
 /// # Panics
 /// If that does not hold.
@@ -29,6 +31,9 @@ pub fn head(data: &[u8]) {
     // What cannot become a head may be rejected sooner or later.
     let is_rejected = |head: &Result<Option<_>, u16>| !matches!(head, Ok(Some(_)));
     assert!(is_rejected(&whole) && is_rejected(&parts) || shown(&whole) == shown(&parts), "cut at {cut}: {parts:?}");
+    let ours = whole.as_ref().ok().and_then(Option::as_ref);
+    let seen = ours.map(|head| (head.length, head.parts.headers.clone(), head.body));
+    assert_eq!(seen, by_the_rules(bytes), "{}", bytes.escape_ascii());
     let Ok(Some(head)) = whole else { return };
     // Later minor versions and more fields are not its own.
     let start = bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).expect("there is a request line");
@@ -51,6 +56,78 @@ pub fn head(data: &[u8]) {
         let mut values = head.parts.headers.get_all(field.name).into_iter();
         assert!(values.any(|value| value.as_bytes() == field.value), "{}: {}", field.name, field.value.escape_ascii());
     }
+}
+
+/// A head as RFC 9112 has it, without anything that readers disagree on: its length, its fields, and the length of its body unless that is in
+/// chunks. `None` if it is rejected or not complete. It is read slowly and in the simplest way, to be held against what reads it fast.
+fn by_the_rules(bytes: &[u8]) -> Option<(usize, HeaderMap, Option<u64>)> {
+    let empty = bytes.chunks(2).take_while(|pair| pair == b"\r\n").count() * 2;
+    let length = bytes[empty..].windows(4).position(|four| four == b"\r\n\r\n")?;
+    let text: String = bytes[empty..empty + length].iter().map(|byte| char::from(*byte)).collect();
+    let is_clean = !text.replace("\r\n", "").contains(|letter: char| letter.is_ascii_control() && letter != '\t');
+    let mut lines = text.split("\r\n");
+    let [method, target, version] = lines.next()?.split(' ').collect::<Vec<_>>()[..] else { return None };
+    let minor = version.strip_prefix("HTTP/1.").filter(|minor| minor.len() == 1)?.parse::<u8>().ok()?;
+    let fields: Vec<(&str, &str)> = lines.map(field_by_the_rules).collect::<Option<_>>()?;
+    let is_small = empty + length + 4 <= 64 << 10 && target.len() <= 8 << 10 && fields.len() <= 100;
+    let is_sound = is_clean && is_small && is_token(method) && is_target(target);
+    let (body, map) = (body_by_the_rules(&fields, minor > 0)?, map_of(&fields)?);
+    is_sound.then_some((empty + length + 4, map, body))
+}
+
+fn field_by_the_rules(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once(':')?;
+    is_token(name).then_some((name, value.trim_matches([' ', '\t'])))
+}
+
+/// RFC 9112, 3.2 and 6.3. The inner `None` is a body in chunks.
+fn body_by_the_rules(fields: &[(&str, &str)], version_11: bool) -> Option<Option<u64>> {
+    let all = |name: &str| -> Vec<&str> {
+        fields.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| *value).collect()
+    };
+    match all("host")[..] {
+        [] if version_11 => return None,
+        [] | [""] => {}
+        [host] if fuzz::is_host(host.as_bytes()) => {}
+        _ => return None,
+    }
+    match (&all("transfer-encoding")[..], &all("content-length")[..]) {
+        ([], []) => Some(Some(0)),
+        ([], [length]) if !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit()) => {
+            length.parse().ok().filter(|length| *length <= 1 << 60).map(Some)
+        }
+        ([coding], []) if version_11 && coding.eq_ignore_ascii_case("chunked") => Some(None),
+        _ => None,
+    }
+}
+
+fn is_token(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+fn is_target(target: &str) -> bool {
+    let bytes = latin1(target);
+    let is_scheme = |scheme: &str| {
+        let is_letter = |byte: u8| byte.is_ascii_alphabetic();
+        scheme.bytes().next().is_some_and(is_letter)
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    };
+    let uri = http::Uri::try_from(&bytes[..]);
+    !bytes.iter().any(|byte| matches!(byte, 0..=b' ' | b'#' | 0x7f))
+        && uri.is_ok_and(|uri| uri.scheme_str().is_none_or(is_scheme))
+}
+
+fn map_of(fields: &[(&str, &str)]) -> Option<HeaderMap> {
+    let mut map = HeaderMap::new();
+    for (name, value) in fields {
+        let (name, value) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(&latin1(value)));
+        map.append(name.ok()?, value.ok()?);
+    }
+    Some(map)
+}
+
+fn latin1(text: &str) -> Vec<u8> {
+    text.chars().map(|letter| u8::try_from(letter).expect("each was a byte")).collect()
 }
 
 /// A body in chunks is the same wherever it is cut, and the same again when its data is sent in one chunk.

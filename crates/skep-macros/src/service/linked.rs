@@ -149,7 +149,7 @@ fn form_page(name: &Ident, link_name: &Ident, parameters: &[Parameter]) -> Token
     let fields = parameters.iter().map(|Parameter { name, kind, source, .. }| match source {
         Source::Guard { .. } => quote!(#name: #guards.#name),
         Source::Header(header) => {
-            quote!(#name: ::skep::service::read_header::<#kind>(#cx.request_headers(), #header)?)
+            quote!(#name: ::skep::service::read_header::<#kind>(#cx.fields(), #header)?)
         }
         _ => quote!(#name: self.#name),
     });

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
-use skep::{Error, HeaderBlock, Response};
+use skep::{Error, Response};
 
 use super::socket::Socket;
 use super::wire::Wire;
 use super::{Connection, Context, End, TimedOut};
-use crate::http1::{ResponseLength, StatusLine, write_head};
+use crate::http1::{ResponseFields, ResponseLength, StatusLine, write_head};
 use crate::log::Line;
 use crate::metrics::figures::Counter;
 
@@ -115,13 +115,12 @@ pub(crate) async fn reject(context: &Context, socket: Socket) {
 
 /// Serialises a response with which a connection ends.
 fn write_response(context: &Context, response: Response) -> Vec<u8> {
-    let (response, block) = response.into_written();
-    let body = response.body().as_whole().unwrap_or_default();
-    let line = StatusLine { version_11: true, status: response.status() };
-    let (written, length) =
-        (block.as_ref().map_or(&[][..], HeaderBlock::as_bytes), ResponseLength::Known(body.len() as u64));
+    let response = response.into_written();
+    let body = response.body.as_whole().unwrap_or_default();
+    let line = StatusLine { version_11: true, status: response.status };
+    let (fields, length) = (ResponseFields::of(&response), ResponseLength::Known(body.len() as u64));
     let mut bytes = Vec::new();
-    write_head(&mut bytes, line, response.headers(), written, length, Some("close"), &context.date());
+    write_head(&mut bytes, line, fields, length, Some("close"), &context.date());
     bytes.extend_from_slice(body);
     bytes
 }

@@ -11,6 +11,7 @@ use skep::{Local, Peer};
 use tokio::sync::Notify;
 
 pub(crate) use super::budget::RequestBudget;
+use super::slot::SpareSlots;
 use super::{Connection, UnsentLimit};
 use crate::authority::Hosts;
 use crate::config::Limits;
@@ -62,6 +63,8 @@ pub(crate) struct Context {
     date: Cell<([u8; DATE_LENGTH], u64)>,
     /// Where connections receive bytes before they know what to do with them.
     scratch: RefCell<Box<[u8]>>,
+    /// Memory for futures of requests.
+    pub(super) slots: SpareSlots,
     draining: Cell<bool>,
     retiring: Cell<bool>,
     pub(crate) budget: RequestBudget,
@@ -152,6 +155,7 @@ impl Context {
             now: Cell::new(0),
             date: Cell::new(([0; DATE_LENGTH], u64::MAX)),
             scratch: RefCell::new(vec![0; SCRATCH].into_boxed_slice()),
+            slots: SpareSlots::default(),
             draining: Cell::new(false),
             retiring: Cell::new(false),
             budget,

@@ -10,14 +10,16 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{REFERER, USER_AGENT};
-use http::{HeaderValue, Method, StatusCode, Uri, Version};
+use http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version};
 use skep::account::{self, Account};
 use skep::body::BodyError;
 use skep::log::Trace;
+use skep::request::Parts;
 use skep::{Body, Error, Peer, Request, Response};
 use tokio::time::Sleep;
 
 use super::request_body::RequestBody;
+use super::slot::Slot;
 use super::{Connection, StreamState, peer_text, recipient};
 use crate::log::{AccessLog, Line};
 use crate::metrics::figures::Counter;
@@ -40,7 +42,7 @@ pub(super) struct Answered {
 /// Passes a request to the application. Failures become error pages.
 pub(super) fn exchange<B>(
     connection: &Rc<Connection>,
-    mut parts: http::request::Parts,
+    mut parts: Parts,
     body: Received<B>,
 ) -> ResponseFuture<impl Future<Output = Response> + use<B>>
 where
@@ -70,8 +72,7 @@ where
     if let Some(id) = exchange.id() {
         request = request.with_id(id);
     }
-    // Boxed: an idle connection has no room for the application's future, which is large.
-    let application = instead.is_none().then(|| Box::pin(context.local.answer(request)));
+    let application = instead.is_none().then(|| Slot::new(context, context.local.answer(request)));
     ResponseFuture { application, exchange: Some(exchange), is_last, ended, instead, deadline: None }
 }
 
@@ -82,7 +83,7 @@ fn is_health_check(uri: &Uri) -> bool {
 
 /// The response to a request, in progress.
 pub(super) struct ResponseFuture<F> {
-    application: Option<Pin<Box<F>>>,
+    application: Option<Slot<F>>,
     exchange: Option<Exchange>,
     is_last: bool,
     /// The response without the application.
@@ -93,7 +94,7 @@ pub(super) struct ResponseFuture<F> {
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
+impl<F: Future<Output = Response> + 'static> Future for ResponseFuture<F> {
     type Output = Answered;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answered> {
@@ -113,7 +114,7 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
             }
             exchange.take_permit();
         }
-        let mut result = self.application.as_mut().map(|application| application.as_mut().poll(cx));
+        let mut result = self.application.as_mut().map(|application| application.poll(cx));
         if let Some(Poll::Pending) = result {
             if let Some(exchange) = &self.exchange {
                 exchange.connection.stream.set(Some(StreamState::WaitsForBody));
@@ -122,6 +123,9 @@ impl<F: Future<Output = Response>> Future for ResponseFuture<F> {
             result = Some(Poll::Ready(self.give_up()));
         }
         let mut exchange = self.exchange.take().expect("not polled after completion");
+        if let Some(application) = self.application.take() {
+            application.give_back(&exchange.connection.context);
+        }
         let mut response = match result {
             Some(Poll::Ready(response)) => response,
             _ => *self.instead.take().expect("there is an application or a response"),
@@ -181,7 +185,7 @@ impl Connection {
     }
 
     /// Settles who sent a request and to whom. Health checks, and requests that may not reach the application, have their response here.
-    fn admit(&self, parts: &mut http::request::Parts) -> Result<Peer, Box<Response>> {
+    fn admit(&self, parts: &mut Parts) -> Result<Peer, Box<Response>> {
         if is_health_check(&parts.uri) {
             return Err(Box::new(self.health(&parts.uri)));
         }
@@ -260,7 +264,7 @@ pub(super) struct Entry {
 }
 
 impl Exchange {
-    fn begin(connection: &Rc<Connection>, parts: &http::request::Parts) -> Self {
+    fn begin(connection: &Rc<Connection>, parts: &Parts) -> Self {
         connection.requests.set(connection.requests.get().saturating_add(1));
         connection.running.set(connection.running.get() + 1);
         let context = &connection.context;
@@ -272,7 +276,7 @@ impl Exchange {
             let wants_headers = context.access.as_ref().is_some_and(AccessLog::wants_headers);
             let id = context.local.next_id();
             let span = context.metrics.as_ref().and_then(|metrics| metrics.trace(&parts.headers, id));
-            let header = |name| parts.headers.get(name).filter(|_| wants_headers).cloned();
+            let header = |name: HeaderName| parts.headers.get(name).filter(|_| wants_headers).map(HeaderValue::from);
             Rc::new(Entry {
                 start: Instant::now(),
                 method: parts.method.clone(),

@@ -14,8 +14,8 @@ use std::task::{Context as TaskContext, Poll, ready};
 use bytes::Bytes;
 use http::header::{CONNECTION, UPGRADE};
 use http::{HeaderMap, Method, StatusCode};
+use skep::Body;
 use skep::upgrade::{Offer, Task, Upgrade, Upgraded};
-use skep::{Body, HeaderBlock};
 use tokio::io::ReadBuf;
 
 use super::exchange::{self, Answered, Exchange, Received, ResponseFuture};
@@ -26,7 +26,7 @@ use super::upgraded::Http1Stream;
 use super::wire::{DirectBody, Reading};
 use super::{Connection, End, TimedOut};
 use crate::http1::{
-    self, BodyLength, Chunked, Decoded, Head, Rejection, ResponseLength, Scanner, StatusLine, write_head,
+    BodyLength, Chunked, Decoded, Head, HeadReader, Rejection, ResponseFields, ResponseLength, StatusLine, write_head,
 };
 
 /// From this size on, a body in memory is sent without copying.
@@ -59,7 +59,7 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
 struct Http1<'c, B, F> {
     connection: &'c Rc<Connection>,
     begin: B,
-    scanner: Scanner,
+    reader: HeadReader,
     /// Bytes that were received and not used yet, from a position on.
     input: Vec<u8>,
     at: usize,
@@ -105,8 +105,8 @@ enum Progress {
 
 impl<'c, B, F> Http1<'c, B, F>
 where
-    B: Fn(http::request::Parts, Received<Incoming>) -> ResponseFuture<F>,
-    F: Future<Output = skep::Response>,
+    B: Fn(skep::request::Parts, Received<Incoming>) -> ResponseFuture<F>,
+    F: Future<Output = skep::Response> + 'static,
 {
     fn new(connection: &'c Rc<Connection>, begin: B) -> Self {
         let input = connection.wire().take_sniffed();
@@ -114,7 +114,7 @@ where
         Self {
             connection,
             begin,
-            scanner: Scanner::default(),
+            reader: HeadReader::default(),
             input,
             at: 0,
             state: State::Head,
@@ -258,11 +258,11 @@ where
     /// The head that these bytes begin with, if it is complete, and its length.
     fn take_head(&mut self, bytes: &[u8]) -> Result<Option<(Head, usize)>, Rejection> {
         let limits = &self.connection.context.limits;
-        let Some(length) = self.scanner.scan(bytes, limits)? else {
+        let head = self.reader.read(bytes, limits, &self.connection.last_host.borrow())?;
+        if head.is_none() {
             self.connection.wire().set_reading(Reading::Head);
-            return Ok(None);
-        };
-        Ok(Some((http1::parse(&bytes[..length], limits)?, length)))
+        }
+        Ok(head)
     }
 
     /// Receives bytes; none at the end.
@@ -395,20 +395,20 @@ where
     /// Writes the head of a response, and its body if it is there.
     fn respond(&mut self, answered: Answered) -> Option<End> {
         let Answered { response, mut exchange, closes } = answered;
-        let (response, block) = response.into_written();
-        let (parts, body) = response.into_parts();
-        let (headers, status) = (&parts.headers, parts.status);
-        let length = self.response_length(status, &body);
+        let response = response.into_written();
+        let (headers, status, body) = (response.headers.as_deref(), response.status, &response.body);
+        let length = self.response_length(status, body);
         let most = self.connection.context.limits.unread_body;
         // What has not come in time is not waited for once more.
         let goes_on =
             status != StatusCode::REQUEST_TIMEOUT && self.body.as_ref().is_none_or(|body| body.can_be_dropped(most));
-        let closes = closes || !goes_on || length == ResponseLength::Close || asks_to_close(headers);
+        let closes = closes || !goes_on || length == ResponseLength::Close || headers.is_some_and(asks_to_close);
         self.request.keeps_alive &= !closes;
+        let upgrades = headers.is_some_and(|headers| headers.contains_key(UPGRADE));
         let connection = match (self.request.keeps_alive, self.request.version_11) {
             _ if body.is_upgrade() => Some("upgrade"),
-            (false, _) if headers.contains_key(UPGRADE) => Some("close, upgrade"),
-            (true, true) if headers.contains_key(UPGRADE) => Some("upgrade"),
+            (false, _) if upgrades => Some("close, upgrade"),
+            (true, true) if upgrades => Some("upgrade"),
             (false, _) => Some("close"),
             (true, false) => Some("keep-alive"),
             (true, true) => None,
@@ -416,12 +416,11 @@ where
         let mut wire = self.connection.wire();
         let date = self.connection.context.date();
         let line = StatusLine { version_11: self.request.version_11, status };
-        let written = block.as_ref().map_or(&[][..], HeaderBlock::as_bytes);
-        write_head(wire.out(), line, headers, written, length, connection, &date);
+        write_head(wire.out(), line, ResponseFields::of(&response), length, connection, &date);
         exchange.set_status(status);
         self.state = State::Head;
         drop(wire);
-        let body = match body.into_upgrade() {
+        let body = match response.body.into_upgrade() {
             Ok(upgrade) => return self.upgrade(upgrade, exchange),
             Err(body) => body,
         };

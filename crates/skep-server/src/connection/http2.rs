@@ -51,7 +51,7 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
         let upgrade = take_connect(&mut request);
         let (parts, body) = request.into_parts();
         let body = if upgrade.is_some() || body.is_end_stream() { Received::Nothing } else { Received::Stream(body) };
-        let answering = exchange::exchange(&owner, parts, body);
+        let answering = exchange::exchange(&owner, parts.into(), body);
         let context = Rc::clone(&owner.context);
         async move {
             let answered = answering.await;

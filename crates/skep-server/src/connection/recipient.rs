@@ -4,10 +4,10 @@
 //! an absolute target, `:authority`, `Host` and `X-Forwarded-Host`.
 
 use http::header::{COOKIE, HOST, LOCATION};
-use http::request::Parts;
 use http::uri::{Authority, PathAndQuery};
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, Version};
 use skep::link::BaseUrl;
+use skep::request::Parts;
 use skep::{Error, Peer, Response};
 
 use super::{Connection, Context};
@@ -82,18 +82,18 @@ fn check_http2(context: &Context, parts: &mut Parts) -> Result<(), Error> {
         let ends = [value.as_bytes().first(), value.as_bytes().last()];
         ends.into_iter().flatten().any(|end| matches!(end, b' ' | b'\t'))
     };
-    if parts.headers.values().any(is_padded) {
+    if parts.headers.map().values().any(is_padded) {
         return Err(Error::bad_request("the value of a header field begins or ends with a space"));
     }
-    join_cookies(&mut parts.headers);
+    join_cookies(parts.headers.map_mut());
     if parts.headers.len() > context.limits.header_fields {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Error::new(status).with_message("there are too many header fields"));
     }
-    let mut hosts = parts.headers.get_all(HOST).into_iter();
+    let mut hosts = parts.headers.get_all(HOST);
     let (host, second) = (hosts.next(), hosts.next());
     // RFC 9113, 8.3.1.
-    let differs = host.zip(parts.uri.authority()).is_some_and(|(host, authority)| host != authority.as_str());
+    let differs = host.zip(parts.uri.authority()).is_some_and(|(host, authority)| host != *authority.as_str());
     if second.is_some() {
         return Err(Error::bad_request("there are two Host fields"));
     }
@@ -122,7 +122,7 @@ fn take_authority(uri: &mut Uri) -> Option<Authority> {
 
 fn set_host(parts: &mut Parts, authority: &str) -> Result<(), Error> {
     let value = HeaderValue::from_str(authority).map_err(|_| not_a_host())?;
-    parts.headers.insert(HOST, value);
+    parts.headers.map_mut().insert(HOST, value);
     Ok(())
 }
 
@@ -141,7 +141,8 @@ fn check_host(connection: &Connection, parts: &Parts) -> Result<(), Error> {
         return if parts.version < Version::HTTP_11 { Ok(()) } else { Err(Error::bad_request("there is no host")) };
     };
     // The requests of a connection are for one host, as a rule.
-    if !host.is_empty() && **connection.last_host.borrow() == *host.as_bytes() {
+    let is_empty = host.as_bytes().is_empty();
+    if !is_empty && **connection.last_host.borrow() == *host.as_bytes() {
         return Ok(());
     }
     let host = host.to_str().ok().filter(|host| authority::is_valid(host.as_bytes())).ok_or_else(not_a_host)?;

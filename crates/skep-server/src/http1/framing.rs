@@ -4,7 +4,6 @@
 //! doubtful is rejected.
 
 use http::StatusCode;
-use http::header::{CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, TRANSFER_ENCODING};
 
 use super::{Validated, bad_request, reject};
 use crate::authority;
@@ -37,13 +36,16 @@ impl Framing {
         Self { version_11, ..Self::default() }
     }
 
-    /// Notes a field, and rejects one that contradicts another.
-    pub(crate) fn note(&mut self, name: &HeaderName, value: &[u8]) -> Validated {
-        match *name {
-            HOST => self.host(value),
-            CONTENT_LENGTH => self.content_length(value),
-            TRANSFER_ENCODING => self.transfer_encoding(value),
-            CONNECTION => {
+    /// Notes a field, and rejects one that contradicts another. `known_host` is a host that was valid before, or empty.
+    #[inline]
+    pub(crate) fn note(&mut self, name: &[u8], value: &[u8], known_host: &[u8]) -> Validated {
+        let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+        // Most names have another length.
+        match name.len() {
+            4 if is("host") => self.host(value, known_host),
+            14 if is("content-length") => self.content_length(value),
+            17 if is("transfer-encoding") => self.transfer_encoding(value),
+            10 if is("connection") => {
                 for option in value.split(|byte| *byte == b',') {
                     let option = option.trim_ascii();
                     self.has_close |= option.eq_ignore_ascii_case(b"close");
@@ -52,7 +54,7 @@ impl Framing {
                 }
                 Ok(())
             }
-            EXPECT => {
+            6 if is("expect") => {
                 // HTTP/1.0 does not know it (RFC 9110, 10.1.1).
                 let mut expected = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
                 self.expects_continue |=
@@ -63,12 +65,12 @@ impl Framing {
         }
     }
 
-    fn host(&mut self, value: &[u8]) -> Validated {
+    fn host(&mut self, value: &[u8], known: &[u8]) -> Validated {
         if std::mem::replace(&mut self.has_host, true) {
             return Err(bad_request("there are two Host fields"));
         }
         // An absolute target has the host, and ignores this one (RFC 9112, 3.2.2).
-        let is_host = value.is_empty() || authority::is_valid(value);
+        let is_host = value.is_empty() || value == known || authority::is_valid(value);
         if is_host { Ok(()) } else { Err(bad_request("Host is not the name of a host")) }
     }
 

@@ -1,23 +1,37 @@
 //! The head of a request: request line and header fields (RFC 9112, 2 to 5).
+//!
+//! It is read once, line by line as they arrive, and stays as it is: of a field, its place is noted. What frames the message is noted on the way.
+//!
+//! Start reading at [`HeadReader::read`].
 
 use bytes::Bytes;
-use http::header::{HeaderMap, HeaderName, HeaderValue};
-use http::request::Parts;
-use http::{Method, StatusCode, Uri, Version};
+use http::{Extensions, Method, StatusCode, Uri, Version};
+use skep::request::{Fields, Parts, Places};
 
 use super::{BodyLength, Framing, Rejection, Validated, bad_request, reject};
 use crate::config::Limits;
 
-/// Finds the end of a head in bytes that arrive in any number of pieces. Each byte is looked at once.
+/// Reads a head in bytes that arrive in any number of pieces.
 #[derive(Debug, Default)]
-pub(crate) struct Scanner {
+pub(crate) struct HeadReader {
     /// Where the current line begins.
     line: usize,
     /// How far it has been searched for its end.
     searched: usize,
-    /// The request line has been seen, and this many fields.
-    in_fields: bool,
-    fields: usize,
+    /// The request line, once it is there.
+    request: Option<RequestLine>,
+    framing: Framing,
+    /// Where the fields are, from the beginning of the request line.
+    places: Places,
+}
+
+/// Where the parts of `GET /path HTTP/1.1` are.
+#[derive(Clone, Copy, Debug)]
+struct RequestLine {
+    /// Empty lines before it do not belong to the head.
+    start: usize,
+    method: usize,
+    target: usize,
 }
 
 /// A request without its body.
@@ -28,34 +42,40 @@ pub(crate) struct Head {
     pub(crate) framing: Framing,
 }
 
-impl Scanner {
-    /// The length of the head that `bytes` begin with, once all of it is there. `bytes` begin with those of earlier calls.
+impl HeadReader {
+    /// The head that `bytes` begin with, and its length, once all of it is there. `bytes` begin with those of earlier calls. A `Host` that is
+    /// `known_host` is not judged again.
     ///
     /// # Errors
     /// If the head can be none, whatever follows.
-    pub(crate) fn scan(&mut self, bytes: &[u8], limits: &Limits) -> Validated<Option<usize>> {
+    pub(crate) fn read(
+        &mut self,
+        bytes: &[u8],
+        limits: &Limits,
+        known_host: &[u8],
+    ) -> Validated<Option<(Head, usize)>> {
         while let Some(end) = line_end(&bytes[self.searched..])? {
-            let (line, end) = (&bytes[self.line..self.searched + end], self.searched + end + 2);
-            self.check_length(end, limits)?;
-            (self.line, self.searched) = (end, end);
-            match (self.in_fields, line.is_empty()) {
+            let (start, end) = (self.line, self.searched + end);
+            let next = end + 2;
+            self.check_length(next, limits)?;
+            (self.line, self.searched) = (next, next);
+            match (self.request, start == end) {
                 // Empty lines before a request are ignored (RFC 9112, 2.2).
-                (false, true) => {}
-                (false, false) => {
-                    request_line(line, limits)?;
-                    self.in_fields = true;
+                (None, true) => {}
+                (None, false) => self.request_line(&bytes[start..end], start, limits)?,
+                (Some(request), false) => {
+                    self.field(&bytes[start..end], start - request.start, (limits, known_host))?
                 }
-                (true, false) => self.field(line, limits)?,
-                (true, true) => {
-                    *self = Self::default();
-                    return Ok(Some(end));
+                (Some(request), true) => {
+                    let Self { framing, places, .. } = std::mem::take(self);
+                    return Ok(Some((head(&bytes[request.start..next], request, framing, places)?, next)));
                 }
             }
         }
         // A carriage return at the end is looked at again, with what follows.
         self.searched = bytes.len() - usize::from(bytes.last() == Some(&b'\r'));
         self.check_length(bytes.len(), limits)?;
-        if !self.in_fields {
+        if self.request.is_none() {
             Self::check_beginning(&bytes[self.line..], limits)?;
         }
         Ok(None)
@@ -63,23 +83,46 @@ impl Scanner {
 
     #[inline]
     fn check_length(&self, length: usize, limits: &Limits) -> Validated {
-        match (length <= limits.header_bytes, self.in_fields) {
+        match (length <= limits.header_bytes, self.request) {
             (true, _) => Ok(()),
-            (false, false) => Err(too_long()),
-            (false, true) => Err(reject(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "the header fields are too long")),
+            (false, None) => Err(too_long()),
+            (false, Some(_)) => {
+                Err(reject(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "the header fields are too long"))
+            }
         }
     }
 
+    /// Notes the request line; version 1.1 stands for those after it, too (RFC 9110, 2.5).
+    fn request_line(&mut self, line: &[u8], start: usize, limits: &Limits) -> Validated {
+        const VERSION: usize = VERSION_1.len() + 1;
+        let method = line.iter().position(|byte| *byte == b' ').ok_or(bad_request("the request line is incomplete"))?;
+        let rest = &line[method + 1..];
+        let Some(target) = rest.len().checked_sub(VERSION) else { return Err(unversioned(rest)) };
+        if target > limits.url {
+            return Err(too_long());
+        }
+        match rest[target..].strip_prefix(VERSION_1) {
+            Some(minor) if minor[0].is_ascii_digit() => self.framing = Framing::new(minor[0] > b'0'),
+            _ => return Err(unversioned(rest)),
+        }
+        self.request = Some(RequestLine { start, method, target });
+        self.places.reserve();
+        Ok(())
+    }
+
+    /// Notes a field (RFC 9112, 5), whose line begins at a place of the head.
     #[inline]
-    fn field(&mut self, line: &[u8], limits: &Limits) -> Validated {
-        self.fields += 1;
-        if self.fields > limits.header_fields {
+    fn field(&mut self, line: &[u8], start: usize, (limits, known_host): (&Limits, &[u8])) -> Validated {
+        if self.places.len() >= limits.header_fields {
             return Err(reject(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "there are too many header fields"));
         }
-        // Line folding is obsolete (RFC 9112, 5.2).
-        if matches!(line[0], b' ' | b'\t') {
-            return Err(bad_request("a header field goes on in a second line"));
+        let colon = name_length(line);
+        if colon == 0 || line.get(colon) != Some(&b':') {
+            return Err(no_field(line));
         }
+        let value = trimmed(&line[colon + 1..], colon + 1);
+        self.framing.note(&line[..colon], &line[value.0..value.1], known_host)?;
+        self.places.push(&line[..colon], start, (start + value.0, start + value.1));
         Ok(())
     }
 
@@ -107,6 +150,22 @@ impl Scanner {
 const VERSION_MARK: &[u8] = b" HTTP/";
 const VERSION_1: &[u8] = b" HTTP/1.";
 
+/// What a name consists of (RFC 9110, 5.6.2).
+static TOKEN: [bool; 256] = {
+    let mut token = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        token[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let mut others: &[u8] = b"!#$%&'*+-.^_`|~";
+    while let [other, rest @ ..] = others {
+        token[*other as usize] = true;
+        others = rest;
+    }
+    token
+};
+
 fn too_long() -> Rejection {
     reject(StatusCode::URI_TOO_LONG, "the address is too long")
 }
@@ -114,7 +173,7 @@ fn too_long() -> Rejection {
 /// The end of the line: the position of its CR, if the LF has arrived.
 #[inline]
 fn line_end(bytes: &[u8]) -> Validated<Option<usize>> {
-    let Some(at) = special(bytes) else { return Ok(None) };
+    let Some(at) = control(bytes) else { return Ok(None) };
     match (bytes[at], bytes.get(at + 1)) {
         (b'\r', Some(b'\n')) => Ok(Some(at)),
         (b'\r', None) => Ok(None),
@@ -124,48 +183,62 @@ fn line_end(bytes: &[u8]) -> Validated<Option<usize>> {
     }
 }
 
-/// The first control character up to CR, except for the tab. Checks eight bytes at a time: this reads every byte of every head, and lines are too
-/// short for vector instructions.
+/// The first control character, except for the tab. Checks 16 bytes at a time until one of them is one: this reads every byte of every head.
 #[inline]
-fn special(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        // Sets the high bit of each byte that is less than 14 (the first of them is always right).
-        let mut found = word.wrapping_sub(ONES * 14) & !word & HIGH;
+fn control(bytes: &[u8]) -> Option<usize> {
+    let (blocks, _) = bytes.as_chunks::<16>();
+    // Without an early return within a block, the compiler looks at all of it with one vector instruction.
+    let has_none = |block: &&[u8; 16]| !block.iter().fold(false, |found, byte| found | byte.is_ascii_control());
+    let start = 16 * blocks.iter().take_while(has_none).count();
+    let (words, rest) = bytes[start..].as_chunks::<8>();
+    let mut at = start;
+    for word in words {
+        let mut found = controls(u64::from_le_bytes(*word));
         while found != 0 {
-            let at = index * 8 + found.trailing_zeros() as usize / 8;
-            if is_special(bytes[at]) {
-                return Some(at);
+            let byte = found.trailing_zeros() as usize / 8;
+            if word[byte] != b'\t' {
+                return Some(at + byte);
             }
             found &= found - 1;
         }
+        at += 8;
     }
-    let rest_at = bytes.len() - rest.len();
-    rest.iter().position(|byte| is_special(*byte)).map(|at| rest_at + at)
+    rest.iter().position(|byte| byte.is_ascii_control() && *byte != b'\t').map(|byte| at + byte)
 }
 
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+const HIGH: u64 = ONES << 7;
+
+/// The high bits of those of eight bytes that are control characters.
 #[inline]
-fn is_special(byte: u8) -> bool {
-    byte < 14 && byte != b'\t'
+fn controls(word: u64) -> u64 {
+    let low = word & !HIGH;
+    // The high bit of a byte of the first sum is set from 0x20 on, that of the second one for 0x7f; no sum reaches the next byte.
+    (!(low + ONES * 0x60) | (low + ONES)) & !word & HIGH
 }
 
-/// The parts of `GET /path HTTP/1.1`; true for version 1.1 and those after it (RFC 9110, 2.5).
+/// The length of the name that these bytes begin with (RFC 9110, 5.6.2). Most names have letters and `-` only, which are seen eight at a time.
 #[inline]
-fn request_line<'l>(line: &'l [u8], limits: &Limits) -> Validated<(&'l [u8], &'l [u8], bool)> {
-    const VERSION: usize = VERSION_1.len() + 1;
-    let method = line.iter().position(|byte| *byte == b' ').ok_or(bad_request("the request line is incomplete"))?;
-    let rest = &line[method + 1..];
-    let Some(target) = rest.len().checked_sub(VERSION) else { return Err(unversioned(rest)) };
-    if target > limits.url {
-        return Err(too_long());
+fn name_length(line: &[u8]) -> usize {
+    let mut at = 0;
+    for word in line.as_chunks::<8>().0 {
+        let others = !usual(u64::from_le_bytes(*word)) & HIGH;
+        if others != 0 {
+            at += others.trailing_zeros() as usize / 8;
+            break;
+        }
+        at += 8;
     }
-    match rest[target..].strip_prefix(VERSION_1) {
-        Some(minor) if minor[0].is_ascii_digit() => Ok((&line[..method], &rest[..target], minor[0] > b'0')),
-        _ => Err(unversioned(rest)),
-    }
+    at + line[at..].iter().position(|byte| !TOKEN[usize::from(*byte)]).unwrap_or(line.len() - at)
+}
+
+/// The high bits of those of eight bytes that are letters or `-`.
+#[inline]
+fn usual(word: u64) -> u64 {
+    let low = (word | ONES * 0x20) & !HIGH;
+    let is_letter = (low + ONES * (0x80 - b'a' as u64)) & !(low + ONES * (0x7f - b'z' as u64));
+    let is_dash = !(((word ^ ONES * b'-' as u64) & !HIGH) + ONES * 0x7f);
+    (is_letter | is_dash) & !word & HIGH
 }
 
 fn unversioned(rest: &[u8]) -> Rejection {
@@ -178,38 +251,42 @@ fn unversioned(rest: &[u8]) -> Rejection {
     }
 }
 
-/// Parses a head of which a [`Scanner`] has found the end. Its fields share one copy of the bytes.
-///
-/// # Errors
-/// If a part is not what it stands for, or the end of the body is doubtful.
-pub(crate) fn parse(head: &[u8], limits: &Limits) -> Validated<Head> {
-    let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
-    let block = Bytes::copy_from_slice(&head[start..]);
-    let mut lines = Lines(&block);
-    let (method, target, version_11) = request_line(lines.next().unwrap_or_default(), limits)?;
-    let (mut parts, ()) = http::Request::new(()).into_parts();
-    parts.method = Method::from_bytes(method).map_err(|_| bad_request("the method is none"))?;
+/// Why a line is no field.
+#[cold]
+fn no_field(line: &[u8]) -> Rejection {
+    match line {
+        // Line folding is obsolete (RFC 9112, 5.2).
+        [b' ' | b'\t', ..] => bad_request("a header field goes on in a second line"),
+        _ if !line.contains(&b':') => bad_request("a header field has no colon"),
+        _ => bad_request("the name of a header field is none"),
+    }
+}
+
+/// The head of these bytes, whose lines are noted. It has a copy of them.
+fn head(bytes: &[u8], request: RequestLine, framing: Framing, places: Places) -> Validated<Head> {
+    let method = Method::from_bytes(&bytes[..request.method]).map_err(|_| bad_request("the method is none"))?;
+    let uri = uri(&bytes[request.method + 1..][..request.target])?;
+    let body = framing.body()?;
+    let version = if framing.version_11 { Version::HTTP_11 } else { Version::HTTP_10 };
+    let headers = Fields::in_head(Bytes::copy_from_slice(bytes), places);
+    Ok(Head { parts: Parts { method, uri, version, headers, extensions: Extensions::new() }, body, framing })
+}
+
+/// The target of a request (RFC 9112, 3.2).
+fn uri(target: &[u8]) -> Validated<Uri> {
+    if target == b"/" {
+        return Ok(Uri::default());
+    }
     // A fragment is the client's own (RFC 9110, 7.1), and `Uri` would drop it unseen, whatever it is made of.
     if target.iter().any(|byte| matches!(byte, 0..=b' ' | b'#' | 0x7f)) {
         return Err(bad_request("there is a character in the address that has no place there"));
     }
-    parts.uri = Uri::from_maybe_shared(block.slice_ref(target)).map_err(|_| bad_request("the address is none"))?;
+    let uri = Uri::from_maybe_shared(Bytes::copy_from_slice(target)).map_err(|_| bad_request("the address is none"))?;
     // `Uri` takes other characters for one, and none at all.
-    if parts.uri.scheme_str().is_some_and(|scheme| !is_scheme(scheme)) {
+    if uri.scheme_str().is_some_and(|scheme| !is_scheme(scheme)) {
         return Err(bad_request("the scheme of the address is none"));
     }
-    parts.version = if version_11 { Version::HTTP_11 } else { Version::HTTP_10 };
-    let mut framing = Framing::new(version_11);
-    let mut headers = HeaderMap::new();
-    for line in lines {
-        let (name, value) = field(line)?;
-        framing.note(&name, value)?;
-        let value = HeaderValue::from_maybe_shared(block.slice_ref(value));
-        let value = value.map_err(|_| bad_request("there is a control character in a header field"))?;
-        headers.append(name, value);
-    }
-    parts.headers = headers;
-    Ok(Head { parts, body: framing.body()?, framing })
+    Ok(uri)
 }
 
 /// RFC 3986, 3.1.
@@ -218,35 +295,13 @@ fn is_scheme(scheme: &str) -> bool {
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// Name and value of a field (RFC 9112, 5).
+/// Where a value at this place begins and ends without the spaces and tabs around it.
 #[inline]
-fn field(line: &[u8]) -> Validated<(HeaderName, &[u8])> {
-    let colon = line.iter().position(|byte| *byte == b':').ok_or(bad_request("a header field has no colon"))?;
-    let name = HeaderName::from_bytes(&line[..colon]).map_err(|_| bad_request("the name of a header field is none"))?;
-    Ok((name, trimmed(&line[colon + 1..])))
-}
-
-/// Without spaces and tabs around it.
-fn trimmed(mut value: &[u8]) -> &[u8] {
-    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
-        value = rest;
-    }
-    value
-}
-
-/// The lines of a head, up to the empty one.
-struct Lines<'b>(&'b [u8]);
-
-impl<'b> Iterator for Lines<'b> {
-    type Item = &'b [u8];
-
-    #[inline]
-    fn next(&mut self) -> Option<&'b [u8]> {
-        let end = special(self.0)?;
-        let line = &self.0[..end];
-        self.0 = self.0.get(end + 2..)?;
-        (!line.is_empty()).then_some(line)
-    }
+fn trimmed(value: &[u8], at: usize) -> (usize, usize) {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let start = value.iter().position(|byte| !is_space(byte)).unwrap_or(value.len());
+    let end = value.iter().rposition(|byte| !is_space(byte)).map_or(start, |last| last + 1);
+    (at + start, at + end)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use http::header::{CONNECTION, CONTENT_LENGTH, DATE, TRANSFER_ENCODING};
 use http::{HeaderMap, StatusCode};
+use skep::{HeaderBlock, Written};
 
 /// How a client learns where the body ends (RFC 9112, 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,25 +23,45 @@ pub(crate) struct StatusLine {
     pub(crate) status: StatusCode,
 }
 
-/// Writes status line and fields, and others that are written already. Those that frame the body and the connection are the server's own.
+/// The fields of a response, in their order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ResponseFields<'r> {
+    pub(crate) content_type: Option<&'static str>,
+    pub(crate) headers: Option<&'r HeaderMap>,
+    /// Lines that are written already.
+    pub(crate) written: &'r [u8],
+}
+
+impl<'r> ResponseFields<'r> {
+    pub(crate) fn of(response: &'r Written) -> Self {
+        let written = response.block.as_ref().map_or(&[][..], HeaderBlock::as_bytes);
+        Self { content_type: response.content_type, headers: response.headers.as_deref(), written }
+    }
+}
+
+/// Writes status line and fields. Those that frame the body and the connection are the server's own.
 pub(crate) fn write_head(
     out: &mut Vec<u8>,
     line: StatusLine,
-    headers: &HeaderMap,
-    written: &[u8],
+    fields: ResponseFields<'_>,
     length: ResponseLength,
     connection: Option<&str>,
     date: &[u8],
 ) {
     let StatusLine { version_11, status } = line;
-    out.reserve(256 + written.len());
-    out.extend_from_slice(if version_11 { b"HTTP/1.1 " } else { b"HTTP/1.0 " });
-    out.extend_from_slice(status.as_str().as_bytes());
-    out.push(b' ');
-    out.extend_from_slice(status.canonical_reason().unwrap_or_default().as_bytes());
-    out.extend_from_slice(b"\r\n");
+    out.reserve(256 + fields.written.len());
+    if version_11 && status == StatusCode::OK {
+        out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+    } else {
+        let reason = status.canonical_reason().unwrap_or_default();
+        let version = if version_11 { "HTTP/1.1 " } else { "HTTP/1.0 " };
+        [version, status.as_str(), " ", reason, "\r\n"].iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
+    }
+    if let Some(content_type) = fields.content_type {
+        write_field(out, "content-type", content_type.as_bytes());
+    }
     let mut has_date = false;
-    for (name, value) in headers {
+    for (name, value) in fields.headers.into_iter().flatten() {
         match *name {
             TRANSFER_ENCODING | CONNECTION => continue,
             CONTENT_LENGTH if length != ResponseLength::None => continue,
@@ -49,7 +70,7 @@ pub(crate) fn write_head(
         }
         write_field(out, name.as_str(), value.as_bytes());
     }
-    out.extend_from_slice(written);
+    out.extend_from_slice(fields.written);
     match length {
         ResponseLength::Known(length) => write_length(out, length),
         ResponseLength::Chunked => write_field(out, "transfer-encoding", b"chunked"),

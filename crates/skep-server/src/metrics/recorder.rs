@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use skep::account::{Account, StatementTime, Work};
 use skep::log::Trace;
 
@@ -97,7 +97,7 @@ impl Recorder {
     }
 
     /// The trace of a request for which this server makes a span: its client's, or one that begins here. `None` without tracing.
-    pub(crate) fn trace(&self, headers: &HeaderMap, id: u64) -> Option<Trace> {
+    pub(crate) fn trace(&self, headers: &skep::request::Fields, id: u64) -> Option<Trace> {
         let one_in = self.tracing.as_ref()?.one_in;
         Some(Trace::of(headers).unwrap_or_else(|| Trace::begin(id, one_in > 0 && id.is_multiple_of(one_in))))
     }

@@ -6,8 +6,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use http::{HeaderMap, HeaderName, header};
-use skep::Peer;
+use http::{HeaderName, header};
+use skep::{Peer, request};
 
 use super::Trusted;
 use crate::authority;
@@ -88,18 +88,19 @@ impl Fields {
 }
 
 /// Removes the fields in which proxies report clients, but for those that are read: anybody can write them.
-pub(crate) fn remove_unread(headers: &mut HeaderMap, read: Option<&Fields>) {
-    let is_unread = |name: &&HeaderName| is_report(name) && !read.is_some_and(|fields| fields.has(name));
-    if headers.keys().any(|name| is_unread(&name)) {
-        let unread: Vec<HeaderName> = headers.keys().filter(is_unread).cloned().collect();
-        for name in unread {
-            headers.remove(name);
-        }
+pub(crate) fn remove_unread(headers: &mut request::Fields, read: Option<&Fields>) {
+    let is_read = |name: &[u8]| {
+        let is = |known: &HeaderName| name.eq_ignore_ascii_case(known.as_str().as_bytes());
+        read.is_some_and(|fields| fields.0.iter().any(is))
+    };
+    if headers.may_begin_with(b"xf") {
+        headers.retain(|name| !is_report(name) || is_read(name));
     }
 }
 
-fn is_report(name: &HeaderName) -> bool {
-    name.as_str().starts_with("x-forwarded-") || *name == header::FORWARDED
+fn is_report(name: &[u8]) -> bool {
+    let begins = |with: &[u8]| name.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with));
+    begins(b"x-forwarded-") || name.len() == 9 && begins(b"forwarded")
 }
 
 impl Forwarded {
@@ -107,7 +108,7 @@ impl Forwarded {
     ///
     /// # Errors
     /// If one is malformed: the proxy would not write it so.
-    pub(crate) fn read(headers: &HeaderMap, trusted: &Trusted, fields: &Fields) -> Result<Self, NotForwarded> {
+    pub(crate) fn read(headers: &request::Fields, trusted: &Trusted, fields: &Fields) -> Result<Self, NotForwarded> {
         if fields.has(&header::FORWARDED) {
             return Self::of_hops(standard(headers)?, trusted);
         }
@@ -145,7 +146,7 @@ impl Forwarded {
 }
 
 /// `Forwarded: for=192.0.2.60;proto=https;host=example.org, for="[2001:db8::1]:4711"`. Empty elements do not count (RFC 9110, 5.6.1.2).
-fn standard(headers: &HeaderMap) -> Result<Vec<Hop>, NotForwarded> {
+fn standard(headers: &request::Fields) -> Result<Vec<Hop>, NotForwarded> {
     const WRONG: NotForwarded = NotForwarded("the field Forwarded is malformed");
     let mut hops = Vec::new();
     for field in headers.get_all(header::FORWARDED) {
@@ -221,8 +222,8 @@ fn unquote(value: &str) -> Option<String> {
 
 /// The elements of all lines of a field, without the empty ones. They are split at each comma: a quote that a client opens must not hide
 /// what the proxy appends. As bytes, for the same reason: what is in front may be no text.
-fn list(headers: &HeaderMap, name: &HeaderName) -> Vec<String> {
-    let elements = headers.get_all(name).into_iter().flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
+fn list(headers: &request::Fields, name: &HeaderName) -> Vec<String> {
+    let elements = headers.get_all(name).flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
     let elements = elements.map(<[u8]>::trim_ascii).filter(|element| !element.is_empty());
     elements.map(|element| String::from_utf8_lossy(element).into_owned()).collect()
 }

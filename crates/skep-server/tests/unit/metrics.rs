@@ -216,18 +216,19 @@ fn a_traced_request_is_a_span_with_its_steps() {
 #[test]
 fn requests_without_a_trace_are_sampled_and_the_flag_of_others_counts() {
     let (_, recorder) = tracing(10, 4);
-    let sampled = |id| recorder.trace(&HeaderMap::new(), id).unwrap().is_sampled();
+    let sampled = |id| recorder.trace(&HeaderMap::new().into(), id).unwrap().is_sampled();
     assert_eq!((0..100).filter(|id| sampled(*id)).count(), 25);
     let header = |flags| format!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}").parse().unwrap();
-    let of =
-        |flags| recorder.trace(&HeaderMap::from_iter([("traceparent".parse().unwrap(), header(flags))]), 1).unwrap();
+    let of = |flags| {
+        recorder.trace(&HeaderMap::from_iter([("traceparent".parse().unwrap(), header(flags))]).into(), 1).unwrap()
+    };
     assert!(of("01").is_sampled() && !of("00").is_sampled());
     let (metrics, recorder) = tracing(10, 0);
-    let never = recorder.trace(&HeaderMap::new(), 0).unwrap();
+    let never = recorder.trace(&HeaderMap::new().into(), 0).unwrap();
     recorder.record(&Finished { traced: Some(traced(&never)), ..finished(&account(1, None), 200, 3) });
     assert!(!metrics.spans().has_some());
     let (_, untraced) = start();
-    assert_eq!(untraced.trace(&HeaderMap::new(), 1), None, "there is no exporter");
+    assert_eq!(untraced.trace(&HeaderMap::new().into(), 1), None, "there is no exporter");
 }
 
 #[test]

@@ -139,7 +139,7 @@ impl<S: PublicPage> Handle for S {
                  where that begins with a parameter, App::wrap_only a layer around it"
             );
         };
-        let field = |name: &&'static str| joined_text(cx.request_headers(), &HeaderName::from_static(name));
+        let field = |name: &&'static str| joined_text(cx.fields(), &HeaderName::from_static(name));
         let fields: Vec<_> = Self::HEADERS.iter().map(field).collect::<Result<_>>()?;
         let fields: Vec<_> = fields.iter().map(|text| text.as_deref().unwrap_or_default().as_bytes()).collect();
         let name = Name::of_page::<Self>(&self.url(), &fields);
@@ -233,7 +233,7 @@ fn answer(cx: &Cx<'_>, page: Page) -> Result {
         // By something that no `Vary` says.
         own.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
-    match verdict_on(&response, cx.method(), cx.request_headers()) {
+    match verdict_on(&response, cx.method(), cx.fields()) {
         Verdict::Proceed => {}
         Verdict::NotModified => return Ok(not_modified(response, Some(body.len() as u64))),
         Verdict::Failed => return Err(Error::new(StatusCode::PRECONDITION_FAILED)),
@@ -258,7 +258,7 @@ fn choose<'p>(cx: &Cx<'_>, packed: &'p [(Coding, Bytes)], headers: &mut HeaderMa
     if !compression::is_safe(parts, headers, situation, options.private) {
         return None;
     }
-    let (coding, body) = compression::choose_packed(packed, cx.request_headers(), options)?;
+    let (coding, body) = compression::choose_packed(packed, cx.fields(), options)?;
     compression::describe(headers, *coding);
     Some(body)
 }

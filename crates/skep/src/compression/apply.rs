@@ -5,7 +5,6 @@ use http::header::{
     ACCEPT_RANGES, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, COOKIE,
     ETAG, IF_NONE_MATCH, SET_COOKIE, VARY,
 };
-use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use super::encoder::Encoder;
@@ -13,6 +12,7 @@ use super::pieces::Pieces;
 use super::{Coding, Options, Private, Whole, Wish};
 use crate::body::Body;
 use crate::files::{Accepted, Encoding, names_tag};
+use crate::request::{Fields, Parts};
 use crate::response::Response;
 
 /// A body up to this size is compressed at once, and a larger one in pieces of it, between which others have their turn.
@@ -41,7 +41,7 @@ impl Coding {
 
 impl Options {
     /// The best of these codings for who sent these fields; `None` for no coding.
-    fn choose(&self, request: &HeaderMap, mut is_there: impl FnMut(Coding) -> bool) -> Option<Coding> {
+    fn choose(&self, request: &Fields, mut is_there: impl FnMut(Coding) -> bool) -> Option<Coding> {
         let codings = || self.codings.iter().copied().filter(|coding| coding.is_built_in());
         let accepted = Accepted::of(request);
         let available: Vec<_> = codings().filter(|coding| is_there(*coding)).map(Coding::encoding).collect();
@@ -120,7 +120,7 @@ fn compress(response: &mut Response, request: &Parts, (wish, situation): (Option
 
 /// A 304 and a 206 have the `Vary` that the 200 would have, and a 304 its tag. Of what is unknown, caches rather keep too many variants than
 /// the wrong one.
-fn describe_part(response: &mut Response, request: &HeaderMap, wish: Option<Wish>, options: &Options) {
+fn describe_part(response: &mut Response, request: &Fields, wish: Option<Wish>, options: &Options) {
     let is_partial = response.status() == StatusCode::PARTIAL_CONTENT;
     let whole = match response.take_whole() {
         Some(whole) => whole,
@@ -180,7 +180,7 @@ pub(crate) fn pack_page(page: &Bytes, options: &Options) -> Vec<(Coding, Bytes)>
 /// Which form of a page in the cache is sent: a compressed one, if there is one that the client accepts.
 pub(crate) fn choose_packed<'p>(
     packed: &'p [(Coding, Bytes)],
-    request: &HeaderMap,
+    request: &Fields,
     options: &Options,
 ) -> Option<&'p (Coding, Bytes)> {
     let find = |wanted: Coding| packed.iter().find(|(coding, _)| *coding == wanted);
@@ -203,19 +203,19 @@ fn is_worth(media_type: &[u8], size: Option<u64>, options: &Options) -> bool {
 }
 
 fn may_be_compressed(response: &Response, is_head: bool, options: &Options) -> bool {
-    let (headers, status) = (response.headers(), response.status());
-    let said = || headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
+    let status = response.status();
+    let said = || std::str::from_utf8(response.field(&CONTENT_LENGTH)?).ok()?.parse().ok();
     let size = match response.body().len() {
         Some(0) if is_head => said(),
         size => size,
     };
-    let media_type = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-    !status.is_informational()
+    let media_type = response.field(&CONTENT_TYPE).unwrap_or_default();
+    is_worth(media_type, size, options)
+        && !status.is_informational()
         && !matches!(status, StatusCode::NO_CONTENT | StatusCode::PARTIAL_CONTENT)
-        && !headers.contains_key(CONTENT_ENCODING)
-        && !headers.contains_key(CONTENT_RANGE)
-        && is_worth(media_type, size, options)
-        && !has_item(headers, &CACHE_CONTROL, "no-transform")
+        && response.field(&CONTENT_ENCODING).is_none()
+        && response.field(&CONTENT_RANGE).is_none()
+        && !response.map().is_some_and(|headers| has_item(headers, &CACHE_CONTROL, "no-transform"))
 }
 
 /// An event stream is not: an encoder for each of thousands that are open would hold a mebibyte.
@@ -271,7 +271,7 @@ fn weakened(tag: &HeaderValue) -> Option<HeaderValue> {
 }
 
 /// A 304 has the tag that the 200 would have (RFC 9110, 15.4.5): that of a compressed body, if the client has one.
-fn keep_weak_tag(response: &mut Response, request: &HeaderMap) {
+fn keep_weak_tag(response: &mut Response, request: &Fields) {
     let Some(weak) = response.headers().get(ETAG).and_then(weakened) else { return };
     if names_tag(request, &IF_NONE_MATCH, weak.as_bytes()) {
         response.headers_mut().insert(ETAG, weak);

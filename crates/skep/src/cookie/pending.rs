@@ -57,8 +57,8 @@ impl PendingCookies {
 
 impl Drop for PendingCookies {
     fn drop(&mut self) {
-        let cookies = self.take();
-        if !cookies.is_empty() {
+        if self.session.get_mut().is_some() || !self.others.get_mut().is_empty() {
+            let cookies = self.take();
             // When the thread ends there is nobody.
             let _ = LEFT.try_with(|left| left.borrow_mut().as_mut().map(|left| left.extend(cookies)));
         }

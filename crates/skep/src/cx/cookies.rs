@@ -1,10 +1,11 @@
 //! Cookies of the request and of its response.
 
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderValue, header};
 
 use super::Cx;
 use crate::cookie::{self, Cookie};
 use crate::error::{Error, Result};
+use crate::response::Response;
 
 impl<'r> Cx<'r> {
     /// The value of a cookie, as it was sent.
@@ -49,11 +50,11 @@ impl<'r> Cx<'r> {
     }
 
     /// The cookies that a handler wrote into its response keep to the rules of [`set_cookie`](Self::set_cookie), too.
-    pub(crate) fn check_cookies(&self, response: &HeaderMap) -> Result<()> {
-        if !response.contains_key(header::SET_COOKIE) {
+    pub(crate) fn check_cookies(&self, response: &Response) -> Result<()> {
+        if response.field(&header::SET_COOKIE).is_none() {
             return Ok(());
         }
-        cookie::check(self.cookie_fields().chain(response.get_all(header::SET_COOKIE)))
+        cookie::check(self.cookie_fields().chain(response.headers().get_all(header::SET_COOKIE)))
             .map_err(|why| self.fail(Error::internal(why)))
     }
 

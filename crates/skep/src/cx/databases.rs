@@ -49,7 +49,7 @@ impl Cx<'_> {
     pub fn replica(&self) -> sql::Local {
         #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
         if self.db().has_replica() {
-            let place = cookie::find(self.request_headers(), WRITTEN_COOKIE);
+            let place = cookie::find(self.fields(), WRITTEN_COOKIE);
             return self.db().replica(place.and_then(|place| u64::from_str_radix(place, 16).ok()).unwrap_or(0));
         }
         self.db().clone()

@@ -49,10 +49,8 @@ impl Cx<'_> {
     pub async fn fetch(&self, request: impl Into<FetchRequest>) -> Result<FetchResponse, FetchError> {
         let shared = self.shared.resources().shared();
         let (mut request, bounds) = request.into().into_http(shared.setup.fetch, self.traceparent().as_deref())?;
-        if let Some(state) =
-            self.request_headers().get("tracestate").filter(|_| request.headers().contains_key("traceparent"))
-        {
-            request.headers_mut().entry("tracestate").or_insert_with(|| state.clone());
+        if let Some(state) = self.fields().get("tracestate").filter(|_| request.headers().contains_key("traceparent")) {
+            request.headers_mut().entry("tracestate").or_insert_with(|| state.into());
         }
         send(shared, request, bounds).await
     }

@@ -198,7 +198,7 @@ impl<'r> Cx<'r> {
 
     /// Reads a form that may hold files.
     pub(crate) async fn receive(&mut self, route: &'static Route, fields: &'static [FieldInfo]) -> Result<form::Parts> {
-        expect_plain(self.request_headers())?;
+        expect_plain(self.fields())?;
         let (site, limits) = (self.shared.resources().shared(), self.limits());
         let kind = self.header(&header::CONTENT_TYPE).unwrap_or_default();
         let body = self.take_body();

@@ -86,7 +86,7 @@ impl<'r> Cx<'r> {
     /// The id of the last event that the page has seen, when its `EventSource` connects again.
     #[must_use]
     pub fn last_event_id(&self) -> Option<&'r str> {
-        std::str::from_utf8(self.request_headers().get("last-event-id")?.as_bytes()).ok()
+        std::str::from_utf8(self.fields().get("last-event-id")?.as_bytes()).ok()
     }
 }
 

@@ -64,6 +64,9 @@ impl Innermost for Guarded<'_, '_> {
 /// A page that is cached here for everybody who passes the guards must not be cached for everybody else by a proxy; nor may one with the
 /// cookie of one user.
 pub(crate) fn forbid_shared_caches(response: &mut Response) {
+    if response.field(&CACHE_CONTROL).is_none() {
+        return;
+    }
     let is_public = |value: &HeaderValue| value.as_bytes().windows(6).any(|word| word.eq_ignore_ascii_case(b"public"));
     if response.headers().get_all(CACHE_CONTROL).iter().any(is_public) {
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));

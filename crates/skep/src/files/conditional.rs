@@ -8,11 +8,12 @@ use http::header::{
     CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE,
     LAST_MODIFIED,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 
 use crate::body::Body;
 use crate::compression::Whole;
 use crate::error::Error;
+use crate::request::Fields;
 use crate::response::{Response, Result};
 
 /// What identifies the state of what would be sent.
@@ -36,7 +37,7 @@ pub(crate) enum Verdict {
 }
 
 /// Evaluates the preconditions of a GET or HEAD in their order of precedence (RFC 9110, 13.2.2).
-pub(super) fn evaluate(headers: &HeaderMap, validators: Validators<'_>) -> Verdict {
+pub(super) fn evaluate(headers: &Fields, validators: Validators<'_>) -> Verdict {
     if let Some(tag) = validators.tag.filter(|_| headers.contains_key(IF_MATCH)) {
         if !matches(headers, &IF_MATCH, tag, Comparison::Strong) {
             return Verdict::Failed;
@@ -54,11 +55,11 @@ pub(super) fn evaluate(headers: &HeaderMap, validators: Validators<'_>) -> Verdi
 
 /// Evaluates the preconditions of a request against the validators that a response has. Only a 200 to GET or HEAD is in question (RFC 9110,
 /// 13.2.1): another method has done what it does.
-pub(crate) fn verdict_on(response: &Response, method: &Method, headers: &HeaderMap) -> Verdict {
+pub(crate) fn verdict_on(response: &Response, method: &Method, headers: &Fields) -> Verdict {
     if response.status() != StatusCode::OK || !matches!(*method, Method::GET | Method::HEAD) {
         return Verdict::Proceed;
     }
-    let own = response.headers();
+    let Some(own) = response.map() else { return Verdict::Proceed };
     let tag = own.get(ETAG).map(HeaderValue::as_bytes).filter(|tag| parse_tag(tag).is_some());
     let modified = own.get(LAST_MODIFIED).and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
     if tag.is_none() && modified.is_none() {
@@ -68,7 +69,7 @@ pub(crate) fn verdict_on(response: &Response, method: &Method, headers: &HeaderM
 }
 
 /// What a handler responded with, or a 304 or 412 in its place.
-pub(crate) fn conditional(response: Response, method: &Method, headers: &HeaderMap) -> Result {
+pub(crate) fn conditional(response: Response, method: &Method, headers: &Fields) -> Result {
     match verdict_on(&response, method, headers) {
         Verdict::Proceed => Ok(response),
         Verdict::NotModified => {
@@ -91,15 +92,14 @@ pub(crate) fn not_modified(mut response: Response, size: Option<u64>) -> Respons
 
 /// True if a list of entity tags has this very one, weak or strong.
 #[cfg(feature = "compression")]
-pub(crate) fn names_tag(headers: &HeaderMap, name: &HeaderName, tag: &[u8]) -> bool {
+pub(crate) fn names_tag(headers: &Fields, name: &HeaderName, tag: &[u8]) -> bool {
     let tag = parse_tag(tag);
-    tag.is_some()
-        && headers.get_all(name).iter().any(|field| Tags { rest: field.as_bytes() }.any(|one| Some(one) == tag))
+    tag.is_some() && headers.get_all(name).any(|field| Tags { rest: field.as_bytes() }.any(|one| Some(one) == tag))
 }
 
 /// Whether `Range` counts (RFC 9110, 13.1.5): there is no `If-Range`, or it names what is there now.
-pub(super) fn range_counts(headers: &HeaderMap, validators: Validators<'_>, now: SystemTime) -> bool {
-    let mut fields = headers.get_all(IF_RANGE).iter();
+pub(super) fn range_counts(headers: &Fields, validators: Validators<'_>, now: SystemTime) -> bool {
+    let mut fields = headers.get_all(IF_RANGE);
     let (Some(field), None) = (fields.next(), fields.next()) else { return !headers.contains_key(IF_RANGE) };
     let value = field.as_bytes();
     if value.starts_with(b"\"") || value.starts_with(b"W/") {
@@ -113,9 +113,9 @@ pub(super) fn range_counts(headers: &HeaderMap, validators: Validators<'_>, now:
 }
 
 /// `None` where the condition is to be ignored: absent, more than one, not a date, or nothing to compare it with.
-fn is_modified_since(headers: &HeaderMap, name: &HeaderName, validators: Validators<'_>) -> Option<bool> {
+fn is_modified_since(headers: &Fields, name: &HeaderName, validators: Validators<'_>) -> Option<bool> {
     let modified = validators.modified?;
-    let mut fields = headers.get_all(name).iter();
+    let mut fields = headers.get_all(name);
     let (Some(field), None) = (fields.next(), fields.next()) else { return None };
     let date = httpdate::parse_http_date(field.to_str().ok()?).ok()?;
     Some(modified > date)
@@ -128,9 +128,9 @@ enum Comparison {
 }
 
 /// Whether a list of entity tags, or `*`, names `tag` (RFC 9110, 8.8.3.2).
-fn matches(headers: &HeaderMap, name: &HeaderName, tag: &[u8], comparison: Comparison) -> bool {
+fn matches(headers: &Fields, name: &HeaderName, tag: &[u8], comparison: Comparison) -> bool {
     let Some((is_weak, tag)) = parse_tag(tag) else { return false };
-    headers.get_all(name).iter().any(|field| {
+    headers.get_all(name).any(|field| {
         let field = field.as_bytes().trim_ascii();
         let fits = |weak: bool| comparison == Comparison::Weak || !weak && !is_weak;
         field == b"*" || Tags { rest: field }.any(|(weak, opaque)| opaque == tag && fits(weak))

@@ -1,9 +1,10 @@
 //! Which of several encodings of one file a client gets (RFC 9110, 12.5.3).
 
+use http::HeaderValue;
 use http::header::ACCEPT_ENCODING;
-use http::{HeaderMap, HeaderValue};
 
 use crate::list::weighted;
+use crate::request::Fields;
 
 /// An encoding a file may be stored in, best first: where the client does not care, the earlier one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +58,7 @@ pub(crate) struct Accepted {
 
 impl Accepted {
     /// Reads all `Accept-Encoding` fields. An item that is malformed is passed over.
-    pub(crate) fn of(headers: &HeaderMap) -> Self {
+    pub(crate) fn of(headers: &Fields) -> Self {
         let mut accepted = Self { weights: [None; 4], others: None };
         for (name, weight) in weighted(headers, &ACCEPT_ENCODING) {
             if name == "*" {

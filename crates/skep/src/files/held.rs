@@ -1,12 +1,13 @@
 //! A text that the application makes for itself, answered like a file.
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderValue, Method};
 
 use super::encoding::Encoding;
 use super::reply::reply;
 use super::resource::{Content, Description, Variant};
 use crate::Result;
+use crate::request::Fields;
 
 /// What a client may do with it: keep it, and ask each time whether it is still the same.
 const ASK: HeaderValue = HeaderValue::from_static("no-cache");
@@ -32,7 +33,7 @@ impl Held {
         Self { variant }
     }
 
-    pub(crate) fn answer(&self, method: &Method, headers: &HeaderMap) -> Result {
+    pub(crate) fn answer(&self, method: &Method, headers: &Fields) -> Result {
         reply(method, headers, &self.variant)
     }
 }

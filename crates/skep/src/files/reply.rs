@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::SystemTime;
 
 use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, RANGE, VARY};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 
 use super::conditional::{Verdict, evaluate, range_counts};
 use super::multipart::byteranges;
@@ -14,10 +14,11 @@ use super::range::{Wanted, wanted};
 use super::resource::Variant;
 use crate::body::Body;
 use crate::compression::Whole;
+use crate::request::Fields;
 use crate::{Error, Response, Result};
 
 /// Answers with `variant`, as the preconditions and the `Range` of the request say.
-pub(super) fn reply(method: &Method, headers: &HeaderMap, variant: &Variant) -> Result {
+pub(super) fn reply(method: &Method, headers: &Fields, variant: &Variant) -> Result {
     match evaluate(headers, variant.validators()) {
         Verdict::Failed => return Err(Error::new(StatusCode::PRECONDITION_FAILED)),
         Verdict::NotModified => return Ok(not_modified(variant)),
@@ -34,8 +35,8 @@ pub(super) fn reply(method: &Method, headers: &HeaderMap, variant: &Variant) -> 
     }
 }
 
-fn range(headers: &HeaderMap, variant: &Variant) -> Wanted {
-    let mut fields = headers.get_all(RANGE).iter();
+fn range(headers: &Fields, variant: &Variant) -> Wanted {
+    let mut fields = headers.get_all(RANGE);
     match (fields.next(), fields.next()) {
         (Some(field), None) if range_counts(headers, variant.validators(), SystemTime::now()) => {
             wanted(field.as_bytes(), variant.len)

@@ -15,6 +15,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use super::conditional::Validators;
 use super::encoding::{Accepted, Encoding};
 use crate::body::{Body, FileSlice};
+use crate::request::Fields;
 use crate::{Error, Result};
 
 /// Where the bytes are.
@@ -110,7 +111,7 @@ pub(super) struct Resource {
 
 impl Resource {
     /// The index of the variant for this client; 406 if it accepts none of them.
-    pub(super) fn choose(&self, headers: &HeaderMap) -> Result<usize> {
+    pub(super) fn choose(&self, headers: &Fields) -> Result<usize> {
         if self.variants.len() == 1 && !says_weights(headers) {
             return Ok(0);
         }
@@ -126,6 +127,6 @@ impl Resource {
 }
 
 /// Without a weight, nothing is refused: the plain file will do.
-fn says_weights(headers: &HeaderMap) -> bool {
-    headers.get_all(http::header::ACCEPT_ENCODING).iter().any(|field| field.as_bytes().contains(&b';'))
+fn says_weights(headers: &Fields) -> bool {
+    headers.get_all(http::header::ACCEPT_ENCODING).any(|field| field.as_bytes().contains(&b';'))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderValue, Method};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::dir::refusal;
@@ -15,6 +15,7 @@ use super::path;
 use super::reply::reply;
 use super::resource::{Content, Description, Variant};
 use super::root::{Kind, Root};
+use crate::request::Fields;
 use crate::{Error, Result};
 
 /// A file that a handler sends once it has checked who asks: [`Cx::send_file`](crate::Cx::send_file). It has all that the files of a
@@ -91,7 +92,7 @@ impl StoredFile {
     }
 
     /// Answers a request: 404 without such a file, 412 and 416 as the request's fields say.
-    pub(crate) fn answer(&self, method: &Method, headers: &HeaderMap) -> Result {
+    pub(crate) fn answer(&self, method: &Method, headers: &Fields) -> Result {
         let encoded = utf8_percent_encode(&self.path, PATH).to_string();
         let clean = path::clean(&encoded).map_err(|_| Error::not_found())?;
         let opened = Root::open(&self.folder).and_then(|root| root.find(&clean)).map_err(refusal)?;

@@ -8,12 +8,11 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use http::request::Parts;
-
 pub use rule::AccessRule;
 
 use crate::cx::Cx;
 use crate::error::Result;
+use crate::request::Parts;
 
 /// Tells access rules who is signed in: an `async` closure such as `async |cx: &mut Cx<'_>| Ok(Some("ann".to_owned()))`.
 pub trait UserName: Send + Sync + 'static {

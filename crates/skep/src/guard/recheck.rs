@@ -17,12 +17,11 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
-use http::request::Parts;
 use skep_cache::{Clock, Sleep};
 
 use crate::body::Body;
 use crate::cx::{Cx, WatchResponse, Watching};
-use crate::request::{Peer, RequestId};
+use crate::request::{Parts, Peer, RequestId};
 use crate::resources::ThreadResources;
 use crate::response::Result;
 use crate::upgrade::Watch;

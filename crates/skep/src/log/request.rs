@@ -7,12 +7,13 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use http::{HeaderMap, HeaderName};
+use http::HeaderName;
 use skep_units::lock;
 use tracing::field::Empty;
 use tracing::{Level, Span};
 
 use super::raise::{self, Raised, Whose};
+use crate::request::Fields;
 
 thread_local! {
     static CURRENT: RefCell<Option<RequestLog>> = const { RefCell::new(None) };
@@ -24,7 +25,8 @@ pub struct RequestLog {
     id: u64,
     /// Its service: a position in [`Site::service_routes`](crate::Site::service_routes). 0: none, or not known yet.
     service: u16,
-    trace: Option<Trace>,
+    /// Boxed: few clients name one, and what lines carry moves with each step of the work.
+    trace: Option<Box<Trace>>,
     /// The server makes a span of the request, whose id is that of the request.
     has_span: bool,
     user: Option<Arc<str>>,
@@ -122,8 +124,8 @@ pub(crate) fn set_user(user: &str) {
 
 impl RequestLog {
     /// For the request with this id. `raised`: its lines are written from this level up.
-    pub(crate) fn new(id: u64, headers: &HeaderMap, raised: Option<Level>) -> Self {
-        let trace = Trace::of(headers);
+    pub(crate) fn new(id: u64, headers: &Fields, raised: Option<Level>) -> Self {
+        let trace = Trace::of(headers).map(Box::new);
         let recording = RECORDER.get().map(|_| Arc::new(Recording { start: Instant::now(), lines: Mutex::default() }));
         let raised = raised.map(|level| Arc::new(Raised::new(level)));
         Self { id, service: 0, trace, has_span: false, user: None, raised, span: None, recording }
@@ -132,7 +134,7 @@ impl RequestLog {
     /// The trace for which the server makes a span of the request, if it does.
     pub(crate) fn with_trace(mut self, trace: Option<Trace>) -> Self {
         self.has_span = trace.is_some();
-        self.trace = trace.or(self.trace);
+        self.trace = trace.map(Box::new).or(self.trace);
         self
     }
 
@@ -184,7 +186,7 @@ impl RequestLog {
     /// The trace id that the client sent or the server chose: 32 hexadecimal digits.
     #[must_use]
     pub fn trace(&self) -> Option<&str> {
-        self.trace.as_ref().map(Trace::id)
+        self.trace.as_deref().map(Trace::id)
     }
 
     /// The value of `traceparent` for requests that the application makes while it handles this one.
@@ -291,7 +293,7 @@ fn length(entry: &[u8]) -> usize {
 impl Trace {
     /// The trace that a client names.
     #[must_use]
-    pub fn of(headers: &HeaderMap) -> Option<Self> {
+    pub fn of(headers: &Fields) -> Option<Self> {
         Self::parse(headers.get(&TRACEPARENT)?.as_bytes())
     }
 

@@ -23,11 +23,11 @@ impl Response {
         if status.is_informational() || self.body().is_upgrade() {
             return;
         }
-        let said = said_length(self.headers());
+        let said = self.map().and_then(said_length);
         let body = std::mem::take(self.body_mut());
-        let headers = self.own_headers_mut();
         if is_without_content(status) {
             // The length of a 304 would be that of what the client has stored, which is not known here.
+            let headers = self.own_headers_mut();
             headers.remove(CONTENT_LENGTH);
             if !body.is_empty() {
                 headers.remove(CONTENT_TYPE);
@@ -39,11 +39,13 @@ impl Response {
             // The handler has left the content out itself.
             (Some(0), Some(Ok(_))) if is_head => {}
             // The length of what would be compressed is not known.
-            (Some(0), _) if is_head && headers.contains_key(CONTENT_ENCODING) => drop(headers.remove(CONTENT_LENGTH)),
-            (Some(length), said) if is_head || said.is_some_and(|said| said != Ok(length)) => {
-                headers.insert(CONTENT_LENGTH, length.into());
+            (Some(0), _) if is_head && self.field(&CONTENT_ENCODING).is_some() => {
+                self.own_headers_mut().remove(CONTENT_LENGTH);
             }
-            (None, Some(Err(NoLength))) => drop(headers.remove(CONTENT_LENGTH)),
+            (Some(length), said) if is_head || said.is_some_and(|said| said != Ok(length)) => {
+                self.own_headers_mut().insert(CONTENT_LENGTH, length.into());
+            }
+            (None, Some(Err(NoLength))) => drop(self.own_headers_mut().remove(CONTENT_LENGTH)),
             _ => {}
         }
         // A stream may be mistaken in what it says of its length, too.
@@ -58,7 +60,7 @@ impl Response {
     /// The same for a response that may have been settled: of one to HEAD without a body, no length was known.
     #[doc(hidden)]
     pub fn settle_again(&mut self, is_head: bool) {
-        let is_settled = is_head && self.body().is_empty() && said_length(self.headers()) != Some(Err(NoLength));
+        let is_settled = is_head && self.body().is_empty() && self.map().and_then(said_length) != Some(Err(NoLength));
         if !is_settled || is_without_content(self.status()) {
             self.settle(is_head);
         }

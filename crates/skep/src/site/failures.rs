@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 use http::header::SET_COOKIE;
-use http::request::Parts;
 use skep_units::panic;
 
 use super::Local;
@@ -15,7 +14,7 @@ use crate::error_page::{self, Failure};
 use crate::log_limit::LogLimit;
 use crate::masks::Masks;
 use crate::nonce;
-use crate::request::{Peer, RequestId};
+use crate::request::{Parts, Peer, RequestId};
 use crate::resources::ThreadResources;
 use crate::response::Response;
 use crate::sql;

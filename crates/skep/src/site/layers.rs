@@ -18,7 +18,7 @@ use crate::body::Body;
 use crate::cookie::{self, PendingCookies};
 use crate::error::Error;
 use crate::nonce;
-use crate::request::{Request, RequestId};
+use crate::request::{Parts, Request, RequestId};
 use crate::response::Response;
 use crate::tower::Stack;
 
@@ -44,8 +44,7 @@ impl Local {
     pub(super) async fn respond_in_layers(&self, request: &mut Request, id: RequestId) -> Response {
         match self.layers() {
             Some(layers) => {
-                let (parts, ()) = http::Request::new(()).into_parts();
-                let request = mem::replace(request, Request::new(parts, Body::empty()));
+                let request = mem::replace(request, Request::new(Parts::default(), Body::empty()));
                 // Boxed: the future of a request without layers need not have room for it.
                 Box::pin(self.through(layers, request.with_id(id.into()))).await
             }

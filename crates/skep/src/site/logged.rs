@@ -4,12 +4,10 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::Duration;
 
-use http::request::Parts;
-
 use super::{Local, Site};
 use crate::log::{self, RequestLog, Trace, Whose};
 use crate::masks::Masks;
-use crate::request::Request;
+use crate::request::{Parts, Request};
 use crate::response::{Response, Result};
 
 impl Site {

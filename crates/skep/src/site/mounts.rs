@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::request::Parts;
 use http_body::{Body as _, Frame, SizeHint};
 use skep_units::lock;
 use skep_units::panic::{CatchPanic, Panicked};
@@ -17,7 +16,7 @@ use crate::cx::{Cx, WatchResponse};
 use crate::error::Error;
 use crate::mount::{MountPoint, Mounted};
 use crate::percent;
-use crate::request::{Peer, RequestId, body_error};
+use crate::request::{Parts, Peer, RequestId, body_error};
 use crate::resources::ThreadResources;
 use crate::response::{Response, Result};
 use crate::work::Work;
@@ -57,19 +56,20 @@ impl Local {
         let admitted = { CatchPanic(pin!(self.admit_to_mount(parts, (peer, id), resources))).await };
         match admitted {
             Ok(Ok(watch)) => {
-                let limit =
-                    if body.is_empty() { u64::MAX } else { mount.body_limit(parts, self.site().setup().limits.body) };
+                let mut request = Mounted::new(parts, peer, (id, Work::new(resources)));
+                let usual = self.site().setup().limits.body;
+                let limit = if body.is_empty() { u64::MAX } else { mount.body_limit(&request.parts, usual) };
                 // A length that is declared is refused before the client sends the body.
                 if body.size_hint().lower() > limit {
                     return Ok(Err(Error::too_large(limit)));
                 }
                 // A body that is here, or that the mount limits itself, needs nobody who watches it.
                 let failed = (limit != u64::MAX && body.as_whole().is_none()).then(Failed::default);
-                let body = match failed.clone() {
+                request.body = match failed.clone() {
                     Some(failed) => Body::stream(Watched { body, left: limit, limit, failed }),
                     None => body,
                 };
-                let mut answering = pin!(mount.catching(Mounted::new(parts, body, peer, (id, Work::new(resources)))));
+                let mut answering = pin!(mount.catching(request));
                 let answered = poll_fn(|cx| {
                     let polled = answering.as_mut().poll(cx);
                     // Whatever the mount makes of a part of a body: the client has not sent the request.

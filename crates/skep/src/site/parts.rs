@@ -1,7 +1,6 @@
 //! Parts of the way of a request: which endpoint, what without one, and what every response gets.
 
 use http::header::ALLOW;
-use http::request::Parts;
 use http::{Method, StatusCode};
 
 use super::Local;
@@ -10,6 +9,7 @@ use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::param::Pairs;
 use crate::percent;
+use crate::request::Parts;
 #[cfg(all(feature = "test", not(target_family = "wasm")))]
 use crate::resources::ThreadResources;
 use crate::response::{Response, Result};

@@ -7,7 +7,6 @@ use std::pin::{Pin, pin};
 use std::time::Instant;
 
 use http::header::ORIGIN;
-use http::request::Parts;
 use http::{HeaderValue, Method};
 use skep_units::panic::CatchPanic;
 
@@ -23,7 +22,7 @@ use crate::error::Error;
 use crate::log::{self, Trace};
 use crate::mount::MountPoint;
 use crate::nonce;
-use crate::request::{Peer, Request, RequestId};
+use crate::request::{Parts, Peer, Request, RequestId};
 use crate::resources::ThreadResources;
 use crate::response::{Response, Result};
 
@@ -63,7 +62,7 @@ impl<'s> Exchange<'s> {
             peer: request.peer,
             mount: mounts::find(site, parts),
             cors,
-            origin: cors.and_then(|_| parts.headers.get(ORIGIN).cloned()),
+            origin: cors.and_then(|_| parts.headers.get(ORIGIN).map(HeaderValue::from)),
             is_restricted: site.access.has_any(parts.uri.path()),
             resources: local.inner.thread.for_request(),
             speaks_json: Cell::new(false),

@@ -64,7 +64,7 @@ where
             parts.uri = uri;
         }
         let service = lock(&self.service).clone();
-        let request = Request { parts, body, peer, id: Some(id), is_accounted: false };
+        let request = Request { parts: parts.into(), body, peer, id: Some(id), is_accounted: false };
         Box::pin(call(service, into_http(request)))
     }
 

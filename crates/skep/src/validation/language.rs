@@ -1,17 +1,17 @@
 //! Which language a user gets.
 
-use http::HeaderMap;
 use http::header::ACCEPT_LANGUAGE;
 
 use super::Messages;
 use crate::list::weighted;
+use crate::request::Fields;
 
 /// Ranges that are read, and the letters of each: each is compared with each, and no user has more languages.
 const RANGES: usize = 32;
 const LENGTH: usize = 64;
 
 /// The best of `languages` for an `Accept-Language` (RFC 9110, 12.5.4; the lookup of RFC 4647, 3.4): the first where nothing fits.
-pub(crate) fn choose<'m>(languages: &'m [Messages], headers: Option<&HeaderMap>) -> &'m Messages {
+pub(crate) fn choose<'m>(languages: &'m [Messages], headers: Option<&Fields>) -> &'m Messages {
     let first = languages.first().unwrap_or(&Messages::ENGLISH);
     let Some(headers) = headers.filter(|_| languages.len() > 1) else { return first };
     let ranges = weighted(headers, &ACCEPT_LANGUAGE).filter(|(range, _)| range.len() <= LENGTH);

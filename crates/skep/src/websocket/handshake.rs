@@ -8,7 +8,6 @@ use http::header::{
     CONNECTION, CONTENT_LENGTH, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION,
     TRANSFER_ENCODING, UPGRADE,
 };
-use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use sha1::{Digest, Sha1};
 use skep_units::panic::CatchPanic;
@@ -19,7 +18,7 @@ use crate::cx::Cx;
 use crate::error::{Error, Result};
 use crate::list::elements;
 use crate::origin;
-use crate::request::RequestId;
+use crate::request::{Parts, RequestId, Value};
 use crate::response::Response;
 use crate::upgrade::{Offer, Upgrade, Upgraded};
 
@@ -167,13 +166,13 @@ fn asks_for(parts: &Parts, protocol: &str) -> bool {
 }
 
 fn has_element(parts: &Parts, name: &HeaderName, wanted: &str) -> bool {
-    let lines = parts.headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+    let lines = parts.headers.get_all(name).filter_map(|line| line.to_str().ok());
     lines.flat_map(elements).any(|one| one.eq_ignore_ascii_case(wanted))
 }
 
 /// 400 for a request of HTTP/1 after which the connection cannot be another protocol's (RFC 9110, 7.8; RFC 6455, 4.2.1).
 fn may_upgrade(parts: &Parts) -> Result<()> {
-    let length = parts.headers.get(CONTENT_LENGTH).is_none_or(|length| length == "0");
+    let length = parts.headers.get(CONTENT_LENGTH).is_none_or(|length| length == *"0");
     let missing = match () {
         () if parts.version < Version::HTTP_11 => "an upgrade needs HTTP/1.1",
         () if !has_element(parts, &CONNECTION, "upgrade") => "an upgrade needs the field Connection: Upgrade",
@@ -219,8 +218,8 @@ fn accept(parts: &Parts) -> Result<Option<HeaderValue>> {
 
 /// The value of a field that is there once (RFC 6455, 11.3); empty if it is not there.
 fn only<'r>(parts: &'r Parts, name: &HeaderName) -> Result<&'r str> {
-    let mut fields = parts.headers.get_all(name).iter();
-    let value = fields.next().map_or(Ok(""), HeaderValue::to_str);
+    let mut fields = parts.headers.get_all(name);
+    let value = fields.next().map_or(Ok(""), Value::to_str);
     match (value, fields.next()) {
         (Ok(value), None) => Ok(value),
         _ => Err(Error::bad_request(format!("{name} is there more than once, or no text"))),
@@ -230,12 +229,8 @@ fn only<'r>(parts: &'r Parts, name: &HeaderName) -> Result<&'r str> {
 /// The first of these protocols that the client offers (RFC 6455, 4.2.2).
 fn choose(protocols: &[&'static str], parts: &Parts) -> Option<&'static str> {
     let fields = parts.headers.get_all(SEC_WEBSOCKET_PROTOCOL);
-    let offered: Vec<&str> = fields
-        .iter()
-        .filter_map(|field| field.to_str().ok())
-        .flat_map(|field| field.split(','))
-        .map(str::trim)
-        .collect();
+    let offered: Vec<&str> =
+        fields.filter_map(|field| field.to_str().ok()).flat_map(|field| field.split(',')).map(str::trim).collect();
     protocols.iter().copied().find(|protocol| offered.contains(protocol))
 }
 
@@ -268,7 +263,7 @@ mod tests {
         let request = http::Request::get("/").header(UPGRADE, "WebSocket").header(CONNECTION, "keep-alive, Upgrade");
         let request = request.header(SEC_WEBSOCKET_VERSION, "13");
         let request = request.header(SEC_WEBSOCKET_KEY, "dGhlIHNhbXBsZSBub25jZQ==").body(()).unwrap();
-        let answer = accept(&request.into_parts().0).unwrap();
+        let answer = accept(&request.into_parts().0.into()).unwrap();
         assert_eq!(answer.unwrap(), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     }
 
@@ -278,7 +273,7 @@ mod tests {
             let request = fields
                 .iter()
                 .fold(http::Request::get("/"), |request, field| request.header(SEC_WEBSOCKET_PROTOCOL, *field));
-            choose(&["v2", "v1"], &request.body(()).unwrap().into_parts().0)
+            choose(&["v2", "v1"], &request.body(()).unwrap().into_parts().0.into())
         };
         assert_eq!(chosen(&["v0, v1,v2"]), Some("v2"));
         assert_eq!(chosen(&["v0", " v1 "]), Some("v1"));

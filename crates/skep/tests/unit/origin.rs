@@ -4,7 +4,7 @@ use super::*;
 
 fn parts(host: &str, origin: &str) -> Parts {
     let (parts, ()) = http::Request::post("/").header(HOST, host).header(ORIGIN, origin).body(()).unwrap().into_parts();
-    parts
+    parts.into()
 }
 
 #[test]

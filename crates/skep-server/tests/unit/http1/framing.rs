@@ -1,11 +1,13 @@
 //! Unit tests of `http1::framing`.
 
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, TRANSFER_ENCODING};
+
 use super::*;
 
 fn framing(fields: &[(HeaderName, &str)]) -> Validated<(BodyLength, bool)> {
     let mut framing = Framing::new(true);
     for (name, value) in fields {
-        framing.note(name, value.as_bytes())?;
+        framing.note(name.as_str().as_bytes(), value.as_bytes(), b"")?;
     }
     Ok((framing.body()?, framing.keeps_alive()))
 }
@@ -30,7 +32,7 @@ fn a_body_has_one_length() {
         assert_eq!(framing(&fields).unwrap_err().status, StatusCode::BAD_REQUEST, "{doubtful:?}");
     }
     assert_eq!(framing(&[HERE, (TRANSFER_ENCODING, "gzip, chunked")]).unwrap_err().status, 501);
-    assert_eq!(Framing::new(false).note(&TRANSFER_ENCODING, b"chunked").unwrap_err().status, 400);
+    assert_eq!(Framing::new(false).note(b"Transfer-Encoding", b"chunked", b"").unwrap_err().status, 400);
 }
 
 #[test]
@@ -45,7 +47,7 @@ fn a_request_has_one_host() {
 fn a_connection_goes_on_as_its_version_does() {
     let keeps = |version_11, value: &str| {
         let mut framing = Framing::new(version_11);
-        framing.note(&CONNECTION, value.as_bytes()).unwrap();
+        framing.note(b"connection", value.as_bytes(), b"").unwrap();
         framing.keeps_alive()
     };
     assert!(

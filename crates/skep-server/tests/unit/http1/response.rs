@@ -8,7 +8,9 @@ fn head(headers: &[(http::HeaderName, &'static str)], length: ResponseLength, co
     let pairs = headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value)));
     let mut out = Vec::new();
     let line = StatusLine { version_11: true, status: StatusCode::OK };
-    write_head(&mut out, line, &pairs.collect(), b"", length, connection, b"now");
+    let headers = pairs.collect();
+    let fields = ResponseFields { headers: Some(&headers), ..ResponseFields::default() };
+    write_head(&mut out, line, fields, length, connection, b"now");
     String::from_utf8(out).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! Unit tests of `proxies::forwarded`.
 
 use super::*;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue};
 
 type Read = (String, Option<bool>, String);
 
@@ -15,12 +15,12 @@ fn trusted() -> Trusted {
     Trusted::parse(&["10.0.0.0/8".to_owned(), "fd00::/8".to_owned()]).unwrap()
 }
 
-fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
+fn headers(lines: &[(&'static str, &str)]) -> request::Fields {
     let mut headers = HeaderMap::new();
     for (name, value) in lines {
         headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
     }
-    headers
+    headers.into()
 }
 
 /// Reads the kind of field that the first line is of.
@@ -181,7 +181,7 @@ fn only_fields_that_the_proxy_writes_are_read_and_the_others_are_removed() {
     let left = |read: Option<&Fields>| {
         let mut headers = headers(&all);
         remove_unread(&mut headers, read);
-        let mut names: Vec<String> = headers.keys().map(ToString::to_string).collect();
+        let mut names: Vec<String> = headers.map().keys().map(ToString::to_string).collect();
         names.sort();
         names.join(" ")
     };

@@ -2,14 +2,13 @@
 
 use std::net::IpAddr;
 
-use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::guard::address_range::AddressRange;
 use crate::guard::path_prefix::PathPrefix;
-use crate::request::Peer;
+use crate::request::{Parts, Peer};
 
 /// Who may reach what is below a prefix: services, folders, what is mounted, and paths that lead nowhere. [`App::access`](crate::App::access)
 /// takes it, and so does `[access.NAME]` in `skep.toml`.
@@ -67,7 +66,7 @@ impl AccessRule {
     /// Only requests with this header field, or another one that the rule names. The value may be a secret.
     #[expect(clippy::needless_pass_by_value, reason = "as with other header fields")]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.push((name, proof(&value)));
+        self.headers.push((name, proof(value.as_bytes())));
         self
     }
 
@@ -102,7 +101,7 @@ impl AccessRule {
             return Err(Error::forbidden("This is not open to your network."));
         }
         let has = |(name, wanted): &(HeaderName, Proof)| {
-            parts.headers.get_all(name).iter().any(|value| proof(value) == *wanted)
+            parts.headers.get_all(name).any(|value| proof(value.as_bytes()) == *wanted)
         };
         if !self.headers.is_empty() && !self.headers.iter().any(has) {
             return Err(Error::forbidden("This is not open to requests like yours."));
@@ -121,6 +120,6 @@ impl AccessRule {
     }
 }
 
-fn proof(value: &HeaderValue) -> Proof {
-    Sha256::digest(value.as_bytes()).into()
+fn proof(value: &[u8]) -> Proof {
+    Sha256::digest(value).into()
 }

@@ -32,7 +32,7 @@ fn a_trace_is_read_as_the_recommendation_says() {
 fn requests_of_the_application_belong_to_the_trace() {
     let headers = |value: Option<&str>| {
         let value = value.map(|value| (TRACEPARENT.clone(), value.parse().unwrap()));
-        value.into_iter().collect::<HeaderMap>()
+        Fields::from(value.into_iter().collect::<http::HeaderMap>())
     };
     let sent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     assert_eq!(RequestLog::new(7, &headers(None), None).traceparent(), None);
@@ -66,8 +66,8 @@ fn the_newest_lines_are_kept() {
 #[test]
 fn a_request_is_current_while_it_is_worked_on_even_after_a_panic() {
     let current = || with_request(|request| request.map(RequestLog::id));
-    let mut outer = RequestLog::new(1, &HeaderMap::new(), None);
-    let mut inner = RequestLog::new(2, &HeaderMap::new(), None);
+    let mut outer = RequestLog::new(1, &Fields::default(), None);
+    let mut inner = RequestLog::new(2, &Fields::default(), None);
     outer.enter(|| {
         assert_eq!(current(), Some(1));
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
