@@ -13,6 +13,7 @@ mod command;
 mod compile_time;
 mod drill;
 mod features;
+mod instructions;
 mod msrv;
 mod needs;
 mod odd;

@@ -74,6 +74,7 @@ pub(crate) const NEEDS: &[Need] = &[
             "features",
             "feature-sets",
             "release",
+            "instructions",
         ],
         found: || command::succeeds("cc", &["--version"]),
         from: From::Debian(&["gcc", "libc6-dev"]),
@@ -257,6 +258,13 @@ pub(crate) const NEEDS: &[Need] = &[
         steps: &["replication"],
         found: || command::root().join(LITESTREAM_FOLDER).join("litestream").is_file(),
         from: From::Go("github.com/benbjohnson/litestream/cmd/litestream", "v0.5.18", LITESTREAM_FOLDER),
+    },
+    Need {
+        name: "valgrind",
+        why: "it counts the instructions of a request",
+        steps: &["instructions"],
+        found: || command::on_path("valgrind"),
+        from: From::Debian(&["valgrind"]),
     },
     Need {
         name: "rustfmt",

@@ -139,7 +139,7 @@ pub(crate) fn build<N: AsRef<str>>(names: &[N], more: &[&str]) -> Result<(), Str
 }
 
 /// Where cargo puts what it builds.
-fn target(root: &Path) -> PathBuf {
+pub(crate) fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 

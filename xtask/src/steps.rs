@@ -34,6 +34,8 @@ pub(crate) enum Work {
     Suites,
     /// Runs [`test_groups`](crate::test_groups).
     Tests,
+    /// Runs [`instructions`](crate::instructions).
+    Instructions,
     /// Runs commands, split at spaces, until one fails, with these variables added to their environment.
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
     /// Runs commands, split at spaces, until one fails, while the steps after it run.
@@ -146,6 +148,13 @@ pub(crate) const STEPS: &[Step] = &[
             ],
             &[],
         ),
+    },
+    Step {
+    Step {
+        name: "instructions",
+        about: "a request to hello has no more instructions than is recorded in tools/instructions.txt: for who changes the path of a request",
+        runs: Runs::All,
+        work: Work::Instructions,
     },
     Step {
         name: "wasm",

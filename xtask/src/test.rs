@@ -16,7 +16,7 @@ use clap::builder::PossibleValuesParser;
 
 use crate::report::{self, Outcome};
 use crate::steps::{self, Runs, STEPS, Step, Work};
-use crate::{command, features, msrv, needs, pages, room, setup, suites, test_groups, tidy};
+use crate::{command, features, instructions, msrv, needs, pages, room, setup, suites, test_groups, tidy};
 
 /// What to run.
 #[derive(Debug, clap::Args)]
@@ -111,6 +111,7 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
         Work::Pages => write(&mut file, &pages::complaints()?),
         Work::Suites => write(&mut file, &suites::complaints()?),
         Work::Tests => test_groups::run(log),
+        Work::Instructions => write(&mut file, &instructions::complaints()?),
         Work::Commands(lines, env) => commands(lines, env, &file),
         Work::Beside(lines) => commands(lines, &[], &file),
         Work::Features(sets) => commands(&features::commands(sets)?, &[], &file),
@@ -186,9 +187,11 @@ mod tests {
         assert_eq!(names(&[]).unwrap(), ["format", "tidy", "clippy", "test"]);
         assert_eq!(names(&["--all"]).unwrap().len(), STEPS.len());
         let rest = names(&["--rest"]).unwrap();
-        assert_eq!(rest.len() + 9, STEPS.len());
+        assert_eq!(rest.len() + 10, STEPS.len());
         assert!(
-            ["peers", "replication", "laboratory", "long", "feature-sets"].iter().all(|step| !rest.contains(step)),
+            ["peers", "replication", "laboratory", "long", "feature-sets", "instructions"]
+                .iter()
+                .all(|step| !rest.contains(step)),
             "of those that are left, CI does without these"
         );
     }

@@ -8,7 +8,7 @@ use http::{HeaderValue, header};
 
 pub(crate) use pending::{PendingCookies, left_by};
 
-use crate::request::{Fields, Value};
+use crate::fields::{Fields, Value};
 
 /// A cookie for a response. Defaults: `HttpOnly`, `SameSite=Lax`, `Path=/`, `Secure` over TLS, and no `Max-Age` (the browser
 /// drops it when it closes).

@@ -121,7 +121,7 @@ pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 pub use keys::AppKeys;
 pub use param::Slug;
 pub use request::{Peer, Request};
-pub use response::{HeaderBlock, Response, Result, Written};
+pub use response::{HeaderBlock, Response, Result};
 pub use secret::Secret;
 pub use security_headers::SecurityHeaders;
 pub use service::{Answer, Handle, Service};

@@ -2,7 +2,7 @@
 
 use http::HeaderName;
 
-use crate::request::Fields;
+use crate::fields::Fields;
 
 /// The elements of a list in a header field, without those that are empty (RFC 9110, 5.6.1). A comma in quotes separates nothing.
 pub(crate) fn elements(list: &str) -> impl Iterator<Item = &str> {

@@ -89,7 +89,9 @@ impl Mounted {
     pub(crate) fn new(parts: &mut request::Parts, peer: Peer, (id, work): (RequestId, Work)) -> Self {
         let mut needed = parts.headers.clone();
         needed.retain(|name| NEEDED.iter().any(|known| name.eq_ignore_ascii_case(known.as_str().as_bytes())));
-        let rest = request::Parts { headers: needed, extensions: Extensions::new(), ..parts.clone() };
+        let (method, uri) = (parts.method.clone(), parts.uri.clone());
+        let rest =
+            request::Parts { method, uri, version: parts.version, headers: needed, extensions: Extensions::new() };
         let taken = std::mem::replace(parts, rest);
         Self { parts: taken.into(), body: Body::empty(), peer, id, work: Some(work) }
     }

@@ -107,6 +107,7 @@ const CRATES: &[Layers] = &[
                     "const_text",
                     "cookie",
                     "fetch",
+                    "fields",
                     "list",
                     "log",
                     "log_limit",

@@ -72,7 +72,7 @@ where
     if let Some(id) = exchange.id() {
         request = request.with_id(id);
     }
-    let application = instead.is_none().then(|| Slot::new(context, context.local.answer(request)));
+    let application = instead.is_none().then(|| Slot::new(context, || context.local.answer(request)));
     ResponseFuture { application, exchange: Some(exchange), is_last, ended, instead, deadline: None }
 }
 
@@ -276,7 +276,10 @@ impl Exchange {
             let wants_headers = context.access.as_ref().is_some_and(AccessLog::wants_headers);
             let id = context.local.next_id();
             let span = context.metrics.as_ref().and_then(|metrics| metrics.trace(&parts.headers, id));
-            let header = |name: HeaderName| parts.headers.get(name).filter(|_| wants_headers).map(HeaderValue::from);
+            let header = |name: HeaderName| {
+                let found = if wants_headers { parts.headers.get(name) } else { None };
+                found.map(HeaderValue::from)
+            };
             Rc::new(Entry {
                 start: Instant::now(),
                 method: parts.method.clone(),

@@ -21,9 +21,10 @@ pub(super) struct SpareSlots(RefCell<Option<Box<dyn Any>>>);
 pub(super) struct Slot<F>(Pin<Box<Option<F>>>);
 
 impl<F: Future + 'static> Slot<F> {
-    pub(super) fn new(context: &Context, future: F) -> Self {
+    /// Makes the future in its place.
+    pub(super) fn new(context: &Context, make: impl FnOnce() -> F) -> Self {
         let mut place = context.slots.take().unwrap_or_else(|| Box::pin(None));
-        place.set(Some(future));
+        place.set(Some(make()));
         Self(place)
     }
 
@@ -51,3 +52,7 @@ impl SpareSlots {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/connection/slot.rs"]
+mod tests;

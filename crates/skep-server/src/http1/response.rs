@@ -2,7 +2,8 @@
 
 use http::header::{CONNECTION, CONTENT_LENGTH, DATE, TRANSFER_ENCODING};
 use http::{HeaderMap, StatusCode};
-use skep::{HeaderBlock, Written};
+use skep::HeaderBlock;
+use skep::response::Written;
 
 /// How a client learns where the body ends (RFC 9112, 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -197,8 +197,9 @@ fn a_traced_request_is_a_span_with_its_steps() {
         Step { work: Work::Cache, start, time },
     ]);
     let headers = [("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")];
-    let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).into_iter().collect();
-    let trace = recorder.trace(&headers, 7).unwrap();
+    let headers: HeaderMap =
+        headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).into_iter().collect();
+    let trace = recorder.trace(&headers.into(), 7).unwrap();
     recorder.record(&Finished { traced: Some(traced(&trace)), ..finished(&account, 500, 3) });
     let (spans, next) = next_spans(&metrics, 100);
     assert!(spans.iter().all(|span| span.trace == trace.id() && span.start <= span.end));

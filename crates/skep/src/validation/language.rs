@@ -3,8 +3,8 @@
 use http::header::ACCEPT_LANGUAGE;
 
 use super::Messages;
+use crate::fields::Fields;
 use crate::list::weighted;
-use crate::request::Fields;
 
 /// Ranges that are read, and the letters of each: each is compared with each, and no user has more languages.
 const RANGES: usize = 32;

@@ -1,6 +1,6 @@
 //! Unit tests of `http1::framing`.
 
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderName, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, HOST, HeaderName, TRANSFER_ENCODING};
 
 use super::*;
 

@@ -8,7 +8,7 @@ use super::*;
 fn chosen(there: &[&'static str], lines: &[&'static str]) -> &'static str {
     let languages: Vec<_> = there.iter().map(|language| Messages { language, ..Messages::ENGLISH }).collect();
     let lines = lines.iter().map(|line| (ACCEPT_LANGUAGE, HeaderValue::from_static(line)));
-    choose(&languages, Some(&lines.collect())).language
+    choose(&languages, Some(&lines.collect::<http::HeaderMap>().into())).language
 }
 
 #[test]
