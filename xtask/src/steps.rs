@@ -150,7 +150,6 @@ pub(crate) const STEPS: &[Step] = &[
         ),
     },
     Step {
-    Step {
         name: "instructions",
         about: "a request to hello has no more instructions than is recorded in tools/instructions.txt: for who changes the path of a request",
         runs: Runs::All,

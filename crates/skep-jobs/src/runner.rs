@@ -58,7 +58,7 @@ pub(crate) fn run(site: &Arc<Site>, grace: Duration) -> Result<()> {
 /// Hears of jobs in PostgreSQL.
 async fn listen(site: Arc<Site>) {
     let (work, jobs) = (site.local().work(), site.state::<Jobs>());
-    while let Err(error) = work.db().relay(CHANNEL, || jobs.wake.wake()).await {
+    while let Err(error) = work.db().relay(CHANNEL, |_| jobs.wake.wake()).await {
         tracing::warn!(target: "skep::job", %error, "PostgreSQL cannot be listened to");
         tokio::time::sleep(PAUSE * 5).await;
         jobs.wake.wake();

@@ -74,6 +74,12 @@ impl ReadTables {
         }
     }
 
+    /// Notes that any table may have been read.
+    #[doc(hidden)]
+    pub fn note_any(&self) {
+        add(&mut lock(&self.0), [ANY_TABLE]);
+    }
+
     /// Each once.
     #[doc(hidden)]
     pub fn names(&self) -> Vec<&'static str> {

@@ -239,15 +239,18 @@ impl Local {
         }
     }
 
-    /// Calls `then` for each notification on a channel of PostgreSQL, and where some may have been missed. Ends with an error, and on
-    /// SQLite at once.
-    pub async fn relay(&self, channel: &str, then: impl Fn()) -> Result<()> {
+    /// Calls `then` with each notification on a channel of PostgreSQL, and with none where some may have been missed, such as before this
+    /// listens. Ends with an error, and on SQLite at once.
+    pub async fn relay(&self, channel: &str, then: impl Fn(Option<&str>)) -> Result<()> {
         #[cfg(feature = "postgres")]
         if let Engine::Postgres(pool) = &self.engine {
             let mut said = pool.listen(channel).await?;
+            then(None);
             loop {
-                said.next().await;
-                then();
+                match said.next().await {
+                    super::Notification::Said(said) => then(Some(&said)),
+                    super::Notification::Missed => then(None),
+                }
             }
         }
         _ = (channel, then);

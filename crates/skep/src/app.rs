@@ -21,7 +21,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use crate::cache::{Caches, Store};
+use crate::cache::{Caches, Store, WriteObserver};
 use crate::carry;
 use crate::cors::CorsTable;
 use crate::endpoint::Endpoint;
@@ -96,6 +96,7 @@ pub struct App {
     /// Those beside it.
     databases: Vec<databases::Named>,
     ignored_tables: Vec<&'static str>,
+    write_observers: Vec<WriteObserver>,
     settings: Vec<Declared>,
     /// Settings that a mount reads itself.
     mounted_settings: Vec<Row>,
@@ -428,8 +429,8 @@ impl App {
         let warnings = database::warnings(database.as_ref().filter(|_| names_rows))?;
         let databases = databases::open(database.as_ref(), &self.databases, &setup, &self.ignored_tables)?;
         let program = self.name.map_or("skep", |(name, _)| name);
-        let caches = Arc::new(Caches::new(&setup, program, base_url.as_ref(), self.ignored_tables));
-        databases::watch(database.as_ref(), &databases, &caches);
+        let caches = Caches::new(&setup, program, base_url.as_ref(), (self.ignored_tables, self.write_observers));
+        let caches = databases::watch(database.as_ref(), &databases, caches);
         let counters = database::counters(&setup)?;
         let site = Site {
             router,

@@ -29,7 +29,7 @@ pub use skep_cache::{Builder, Clock, Computed, EntryPolicy, Error as CacheError,
 
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use caches::of_usage;
-pub(crate) use caches::{Caches, Pages};
+pub(crate) use caches::{Caches, Pages, WriteObserver};
 pub use fragment::Fragment;
 pub use page::PublicPage;
 pub use store::{Backend, Cache, Store};

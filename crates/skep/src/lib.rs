@@ -62,6 +62,7 @@ pub mod module;
 pub mod mount;
 pub mod openapi;
 pub mod param;
+pub mod repeat;
 pub mod request;
 pub mod response;
 pub mod service;
@@ -73,6 +74,8 @@ pub mod sse;
 pub mod test;
 pub mod tower;
 pub mod upgrade;
+#[cfg(not(target_family = "wasm"))]
+pub mod wakeup;
 pub mod websocket;
 #[doc(hidden)]
 pub mod wire;

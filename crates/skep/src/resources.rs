@@ -8,7 +8,9 @@ use std::cell::RefCell;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::error::Error as StdError;
-use std::rc::Rc;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex};
 
 use http::HeaderValue;
@@ -31,7 +33,7 @@ use crate::nonce::Scope;
 use crate::origin::{self, OwnOrigins};
 use crate::quota::Quota;
 use crate::rate::{Rate, Table};
-use crate::request::{Fields, Parts, Peer};
+use crate::request::{Fields, Parts, Peer, Request};
 use crate::response::Response;
 use crate::security_headers;
 use crate::session::{SESSIONS, Sessions};
@@ -119,6 +121,8 @@ pub(crate) struct ThreadResources {
     thread: Rc<PerThread>,
     /// The database as one request sees it.
     db: OnceCell<sql::Local>,
+    /// What it reads, if somebody wants to know.
+    reads: OnceCell<sql::ReadTables>,
     /// The others, which the request has used.
     #[cfg(not(target_family = "wasm"))]
     databases: RefCell<Vec<(TypeId, sql::Local)>>,
@@ -150,6 +154,13 @@ struct PerThread {
     #[cfg(not(target_family = "wasm"))]
     databases: Vec<(TypeId, sql::Local)>,
     pages: OnceCell<Option<Arc<Pages>>>,
+    /// The application on this thread.
+    application: OnceCell<Weak<dyn Answering>>,
+}
+
+/// An application on its thread, without its type.
+pub(crate) trait Answering {
+    fn answer(self: Rc<Self>, request: Request) -> Pin<Box<dyn Future<Output = Response>>>;
 }
 
 impl Resources {
@@ -282,6 +293,7 @@ impl ThreadResources {
             #[cfg(not(target_family = "wasm"))]
             databases,
             pages: OnceCell::new(),
+            application: OnceCell::new(),
             shared,
         };
         Self::of(Rc::new(thread))
@@ -291,6 +303,7 @@ impl ThreadResources {
         Self {
             thread,
             db: OnceCell::new(),
+            reads: OnceCell::new(),
             #[cfg(not(target_family = "wasm"))]
             databases: RefCell::default(),
             user: OnceCell::new(),
@@ -374,7 +387,38 @@ impl ThreadResources {
     }
 
     pub(crate) fn db(&self) -> &sql::Local {
-        self.db.get_or_init(|| self.thread.db.as_ref().expect(NO_DATABASE).for_request())
+        self.db.get_or_init(|| self.noting(self.thread.db.as_ref().expect(NO_DATABASE).for_request()))
+    }
+
+    /// Notes what is read, if somebody wants to know.
+    fn noting(&self, db: sql::Local) -> sql::Local {
+        match self.reads.get() {
+            Some(reads) => db.noting(reads.clone()),
+            None => db,
+        }
+    }
+
+    /// Notes which tables are read from now on.
+    pub(crate) fn note_reads(&self) {
+        let reads = self.reads.get_or_init(sql::ReadTables::default);
+        // What is read by a handle from before is not known.
+        if self.db.get().is_some() {
+            reads.note_any();
+        }
+    }
+
+    /// The tables that were read. `None` if nobody wanted to know.
+    pub(crate) fn noted_reads(&self) -> Option<Vec<&'static str>> {
+        self.reads.get().map(sql::ReadTables::names)
+    }
+
+    /// The application on this thread.
+    pub(crate) fn application(&self) -> Option<Rc<dyn Answering>> {
+        self.thread.application.get()?.upgrade()
+    }
+
+    pub(crate) fn set_application(&self, application: Weak<dyn Answering>) {
+        _ = self.thread.application.set(application);
     }
 
     /// The database of this type, as this request sees it: one handle, which knows of its transactions.
@@ -386,7 +430,8 @@ impl ThreadResources {
         if let Some(known) = find(&self.databases.borrow()) {
             return known;
         }
-        let db = find(&self.thread.databases).unwrap_or_else(|| panic!("{}", no_database_of::<D>())).for_request();
+        let db = find(&self.thread.databases).unwrap_or_else(|| panic!("{}", no_database_of::<D>()));
+        let db = self.noting(db.for_request());
         self.databases.borrow_mut().push((id, db.clone()));
         db
     }

@@ -56,6 +56,8 @@ pub struct SharedCx<'r> {
     db: OnceCell<sql::Local>,
     /// The tables that were read, of what is kept.
     tables: Option<sql::ReadTables>,
+    /// The response is a page that came out of the cache, or went into it.
+    has_whole_page: Cell<bool>,
 }
 
 /// What a page read of the request, besides the parameters of its service. What is kept is kept for each value of these.
@@ -95,6 +97,7 @@ impl<'r> SharedCx<'r> {
             inherited: RefCell::default(),
             db: OnceCell::new(),
             tables: None,
+            has_whole_page: Cell::new(false),
         }
     }
 
@@ -139,6 +142,14 @@ impl<'r> SharedCx<'r> {
     /// The tables that were read so far, of a page or fragment.
     pub(crate) fn tables(&self) -> Vec<&'static str> {
         self.tables.as_ref().map(sql::ReadTables::names).unwrap_or_default()
+    }
+
+    pub(crate) fn has_whole_page(&self) -> bool {
+        self.has_whole_page.get()
+    }
+
+    pub(crate) fn set_whole_page(&self) {
+        self.has_whole_page.set(true);
     }
 
     /// The tags that were invalidated so far.

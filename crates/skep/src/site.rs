@@ -17,7 +17,9 @@ pub(crate) mod observed;
 mod parts;
 mod respond;
 
+use std::future::Future;
 use std::path::Path;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -44,8 +46,8 @@ use crate::nonce;
 use crate::origin;
 use crate::param::Pairs;
 use crate::percent;
-use crate::request::Parts;
-use crate::resources::{Resources, ThreadResources};
+use crate::request::{Parts, Request};
+use crate::resources::{Answering, Resources, ThreadResources};
 use crate::response::{Response, Result};
 use crate::router::Router;
 use crate::service::Input;
@@ -106,6 +108,12 @@ struct LocalParts {
     stack: std::cell::OnceCell<crate::tower::Stack>,
 }
 
+impl Answering for LocalParts {
+    fn answer(self: Rc<Self>, request: Request) -> Pin<Box<dyn Future<Output = Response>>> {
+        Box::pin(Local { inner: self }.answer(request))
+    }
+}
+
 impl Site {
     /// The view for this thread.
     #[must_use]
@@ -118,7 +126,10 @@ impl Site {
             #[cfg(feature = "tower")]
             stack: std::cell::OnceCell::new(),
         };
-        Local { inner: Rc::new(parts) }
+        let inner = Rc::new(parts);
+        let application = Rc::downgrade(&inner);
+        inner.thread.set_application(application);
+        Local { inner }
     }
 
     /// True if error pages show all details.
@@ -439,7 +450,7 @@ impl Local {
 
     /// The error page for a request that failed elsewhere, where it was also logged: in another instance of this program.
     #[cfg(target_family = "wasm")]
-    pub(crate) fn page_of(&self, request: &crate::request::Request, error: &Error) -> Response {
+    pub(crate) fn page_of(&self, request: &Request, error: &Error) -> Response {
         let (parts, id) = (&request.parts, request.id.unwrap_or_else(|| self.inner.ids.next()));
         let site = self.site();
         let path = percent::normalise_path(parts.uri.path());

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_core::{Stream, TryStream};
 use http::header::CACHE_CONTROL;
 use http::{HeaderName, HeaderValue};
@@ -32,14 +33,25 @@ use crate::response::Response;
 pub struct Event {
     name: Option<String>,
     id: Option<String>,
-    data: String,
+    data: Option<String>,
+    encoded: Option<Bytes>,
 }
 
 impl Event {
     /// An event with this text as its data, of any number of lines.
     #[must_use]
     pub fn text(data: impl Into<String>) -> Self {
-        Self { name: None, id: None, data: data.into() }
+        Self { name: None, id: None, data: Some(data.into()), encoded: None }
+    }
+
+    /// No event, but an id: what the browser sends as `Last-Event-ID` if it connects again before it has seen an event.
+    ///
+    /// ```
+    /// assert_eq!(skep::sse::Event::id_alone(7).to_string(), "id: 7\n\n");
+    /// ```
+    #[must_use]
+    pub fn id_alone(id: impl ToString) -> Self {
+        Self { name: None, id: None, data: None, encoded: None }.id(id)
     }
 
     /// An event with this value as JSON. A value that has no JSON form is an error.
@@ -61,6 +73,22 @@ impl Event {
         self.id = Some(one_line(id.to_string()));
         self
     }
+
+    /// Encodes it now, and once: clones share the bytes, for an event to many listeners. Nothing is changed in it after this.
+    ///
+    /// ```
+    /// let event = skep::sse::Event::text("news").id(7).encoded();
+    /// assert_eq!(event.to_string(), "id: 7\ndata: news\n\n");
+    /// ```
+    #[must_use]
+    pub fn encoded(self) -> Self {
+        let encoded = Some(self.into_bytes());
+        Self { name: None, id: None, data: None, encoded }
+    }
+
+    fn into_bytes(self) -> Bytes {
+        self.encoded.clone().unwrap_or_else(|| self.to_string().into())
+    }
 }
 
 fn one_line(mut text: String) -> String {
@@ -71,6 +99,9 @@ fn one_line(mut text: String) -> String {
 /// The event as it is sent.
 impl std::fmt::Display for Event {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(encoded) = &self.encoded {
+            return f.write_str(&String::from_utf8_lossy(encoded));
+        }
         if let Some(name) = &self.name {
             writeln!(f, "event: {name}")?;
         }
@@ -78,9 +109,8 @@ impl std::fmt::Display for Event {
             writeln!(f, "id: {id}")?;
         }
         // Each of the three ends a line for who reads it, so data with a line break of the others could make a field of its own.
-        let data = self.data.replace("\r\n", "\n");
-        for line in data.split(['\n', '\r']) {
-            writeln!(f, "data: {line}")?;
+        if let Some(data) = self.data.as_ref().map(|data| data.replace("\r\n", "\n")) {
+            data.split(['\n', '\r']).try_for_each(|line| writeln!(f, "data: {line}"))?;
         }
         f.write_char('\n')
     }
@@ -90,7 +120,7 @@ impl std::fmt::Display for Event {
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// A heartbeat: a comment, which browsers ignore. It keeps proxies from closing the connection, and finds out whether the client is there.
-const COMMENT: &str = ":\n\n";
+const COMMENT: &[u8] = b":\n\n";
 
 /// nginx passes on each piece of such a response at once.
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -133,24 +163,24 @@ impl<S: TryStream<Ok = Event>> Events<S> {
 }
 
 impl<S: TryStream<Ok = Event>> Stream for Events<S> {
-    type Item = Result<String, S::Error>;
+    type Item = Result<Bytes, S::Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if let Some(retry) = self.retry.take() {
-            return Poll::Ready(Some(Ok(format!("retry: {}\n\n", retry.as_millis()))));
+            return Poll::Ready(Some(Ok(format!("retry: {}\n\n", retry.as_millis()).into())));
         }
         if Pin::new(&mut self.draining).poll(cx).is_ready() {
             return Poll::Ready(None);
         }
         if let Poll::Ready(event) = self.stream.as_mut().try_poll_next(cx) {
             self.rest();
-            return Poll::Ready(event.map(|event| event.map(|event| event.to_string())));
+            return Poll::Ready(event.map(|event| event.map(Event::into_bytes)));
         }
         if Pin::new(&mut self.sleep).poll(cx).is_pending() {
             return Poll::Pending;
         }
         self.rest();
-        Poll::Ready(Some(Ok(COMMENT.to_owned())))
+        Poll::Ready(Some(Ok(Bytes::from_static(COMMENT))))
     }
 }
 

@@ -234,16 +234,28 @@ impl WebSocket {
     /// # Errors
     /// If the connection is closed, or breaks off.
     pub async fn send(&mut self, message: impl Into<Message>) -> Result<(), Error> {
+        match message.into() {
+            Message::Text(text) => self.send_frame(Opcode::Text, text.as_bytes()).await,
+            Message::Binary(bytes) => self.send_frame(Opcode::Binary, &bytes).await,
+        }
+    }
+
+    /// Sends a text that others are sent, too: as [`send`](Self::send), without a copy of its own.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub async fn send_text(&mut self, text: &str) -> Result<(), Error> {
+        self.send_frame(Opcode::Text, text.as_bytes()).await
+    }
+
+    async fn send_frame(&mut self, opcode: Opcode, payload: &[u8]) -> Result<(), Error> {
         if self.state == State::Open && poll_fn(|cx| self.stream.stream().poll_revoked(cx)).await {
             self.push_close(CloseCode::POLICY, SIGNED_OUT);
         }
         if self.state != State::Open {
             return Err(Error(Kind::Closed));
         }
-        match message.into() {
-            Message::Text(text) => push_frame(&mut self.out, Opcode::Text, text.as_bytes()),
-            Message::Binary(bytes) => push_frame(&mut self.out, Opcode::Binary, &bytes),
-        }
+        push_frame(&mut self.out, opcode, payload);
         poll_fn(|cx| self.poll_out(cx)).await
     }
 

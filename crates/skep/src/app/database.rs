@@ -85,6 +85,22 @@ impl App {
         self
     }
 
+    /// Calls a function once a write is committed in this process and what was made of it is invalidated, with the ids of the tags of the
+    /// tables that were written: for libraries that follow the database ([`Reads`](crate::repeat::Reads)). Tables of libraries and
+    /// [ignored ones](Self::ignore_writes) are left out. It runs on the thread that commits, and must not block.
+    ///
+    /// ```
+    /// # use skep::prelude::*;
+    /// # use skep::sql::Migrations;
+    /// let app = App::new().database(Migrations::NONE).on_write(|written| println!("{} tables", written.len()));
+    /// # skep::test::Client::new(app);
+    /// ```
+    #[must_use]
+    pub fn on_write(mut self, then: impl Fn(&[u64]) + Send + Sync + 'static) -> Self {
+        self.write_observers.push(Box::new(then));
+        self
+    }
+
     /// A line for each migration: when it ran in the database of this setup, or that it is pending. Nothing is run. For a command of a server.
     #[cfg(not(target_family = "wasm"))]
     #[doc(hidden)]

@@ -156,10 +156,12 @@ pub(super) fn open(
 }
 
 /// Has the commits of all invalidate what was made of their tables.
-pub(super) fn watch(first: Option<&Database>, others: &[(TypeId, Database)], caches: &Arc<Caches>) {
+pub(super) fn watch(first: Option<&Database>, others: &[(TypeId, Database)], caches: Caches) -> Arc<Caches> {
+    let caches = Arc::new(caches);
     for database in all(first, others) {
-        database.on_commit(Arc::clone(caches) as _);
+        database.on_commit(Arc::clone(&caches) as _);
     }
+    caches
 }
 
 fn all<'d>(first: Option<&'d Database>, others: &'d [(TypeId, Database)]) -> impl Iterator<Item = &'d Database> {

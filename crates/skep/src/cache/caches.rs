@@ -45,7 +45,12 @@ pub(crate) struct Caches {
     waits: bool,
     /// Tables of which no page is invalidated: [`App::ignore_writes`](crate::App::ignore_writes).
     ignored_tables: Vec<&'static str>,
+    /// Who hears of writes: [`App::on_write`](crate::App::on_write).
+    observers: Vec<WriteObserver>,
 }
+
+/// What [`App::on_write`](crate::App::on_write) was given.
+pub(crate) type WriteObserver = Box<dyn Fn(&[u64]) + Send + Sync>;
 
 /// The cache of pages and fragments.
 pub(crate) type Pages = skep_cache::Cache<[u8], PageEntry, Arc<Backend>, PageCodec>;
@@ -97,7 +102,7 @@ impl Caches {
         setup: &Setup,
         program: &str,
         base_url: Option<&BaseUrl>,
-        ignored_tables: Vec<&'static str>,
+        (ignored_tables, observers): (Vec<&'static str>, Vec<WriteObserver>),
     ) -> Self {
         let site = site(setup, program, base_url);
         let program = program.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-', "_");
@@ -117,6 +122,7 @@ impl Caches {
             host: setup.host.cache,
             waits: setup.caches.iter().any(waits),
             ignored_tables,
+            observers,
         }
     }
 
@@ -340,8 +346,16 @@ impl Caches {
     pub(crate) fn tags_of_tables(&self, tables: &[&'static str]) -> Vec<u64> {
         let mut read = tables.iter().copied().filter(|table| !self.ignored_tables.contains(table)).peekable();
         let any = read.peek().filter(|_| !tables.contains(&ANY_TABLE)).map(|_| ANY_TABLE);
-        let id = |table| EntryPolicy::new(Duration::MAX).tag(&table_tag(table)).tags().to_vec();
-        read.chain(any).flat_map(id).collect()
+        read.chain(any).flat_map(tag_ids).collect()
+    }
+
+    /// Tells who hears of writes, once what was made of the tables is invalidated.
+    fn tell_observers(&self, tables: &[&'static str]) {
+        let written = tables.iter().filter(|table| !self.ignored_tables.contains(table));
+        let written: Vec<u64> = written.flat_map(|table| tag_ids(table)).collect();
+        if !written.is_empty() {
+            self.observers.iter().for_each(|observer| observer(&written));
+        }
     }
 }
 
@@ -361,11 +375,19 @@ impl OnCommit for Caches {
                 );
             }
         }
+        if !self.observers.is_empty() {
+            self.tell_observers(tables);
+        }
     }
 
     fn blocks(&self) -> bool {
         self.waits
     }
+}
+
+/// The ids of the tag of a table.
+fn tag_ids(table: &str) -> Vec<u64> {
+    EntryPolicy::new(Duration::MAX).tag(&table_tag(table)).tags().to_vec()
 }
 
 /// The tag of what is made of a table.

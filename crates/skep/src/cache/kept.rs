@@ -96,6 +96,7 @@ impl SharedCx<'_> {
             self.note(public.inputs());
             self.inherit(life.tags());
             self.inherit(&public.inherited());
+            self.inherit(&self.resources().shared().caches.tags_of_tables(&public.tables()));
             return result;
         };
         let mut inputs = Inputs::NONE;
@@ -147,8 +148,9 @@ impl SharedCx<'_> {
                 }
                 kept => {
                     self.note(inputs);
-                    if let PageEntry::Piece(_, tags, _) = &kept {
-                        self.inherit(tags);
+                    match &kept {
+                        PageEntry::Piece(_, tags, _) => self.inherit(tags),
+                        _ => self.set_whole_page(),
                     }
                     return Ok(kept);
                 }
