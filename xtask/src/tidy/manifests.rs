@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
     // The server that its tests kill.
     ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
+    ("skep-live", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     // The application that its tests drill: `tools/drill`.
     ("skep-server", &["skep", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
     (

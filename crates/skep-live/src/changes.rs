@@ -1,0 +1,128 @@
+//! Which tables were written, and who waits for that: viewers of live pages.
+//!
+//! A moment is a number that grows with each write that this process hears of. A viewer notes the moment before it makes its page: whatever is
+//! written after that is heard, also while the page is made.
+//!
+//! Start reading at [`Changes::wait`].
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+
+use skep::repeat::Reads;
+use skep_units::lock;
+
+/// Slots of the file by which processes wake each other: [`WakeupFile::SLOTS`](skep::wakeup::WakeupFile::SLOTS).
+#[cfg(not(target_family = "wasm"))]
+const SLOTS: u64 = skep::wakeup::WakeupFile::SLOTS;
+#[cfg(target_family = "wasm")]
+const SLOTS: u64 = 1;
+
+/// What this process knows of writes.
+#[derive(Debug, Default)]
+pub(crate) struct Changes(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    now: u64,
+    /// The moments of writes, by the ids of tags of tables.
+    tags: HashMap<u64, u64>,
+    /// Of writes of other processes, by slots.
+    slots: HashMap<u64, u64>,
+    /// Of writes of which the tables are not known.
+    everything: u64,
+    viewers: Vec<Option<(Reads, Waker)>>,
+    free: Vec<usize>,
+}
+
+impl State {
+    fn has_changed(&self, reads: &Reads, since: u64) -> bool {
+        let is_later = |moment: Option<&u64>| moment.is_some_and(|moment| *moment > since);
+        self.everything > since
+            || reads.has(|tag| is_later(self.tags.get(&tag)) || is_later(self.slots.get(&(tag % SLOTS))))
+                && self.now > since
+    }
+
+    /// Wakes whose page may have changed with the last write.
+    fn wake(&mut self) -> Vec<Waker> {
+        let Self { viewers, .. } = self;
+        let mut viewers = std::mem::take(viewers);
+        let since = self.now - 1;
+        let is_meant = |viewer: &mut Option<(Reads, Waker)>| {
+            viewer.take_if(|(reads, _)| self.has_changed(reads, since)).map(|(_, waker)| waker)
+        };
+        let woken = viewers.iter_mut().filter_map(is_meant).collect();
+        self.viewers = viewers;
+        woken
+    }
+}
+
+impl Changes {
+    pub(crate) fn now(&self) -> u64 {
+        lock(&self.0).now
+    }
+
+    /// These tables were written, by the ids of their tags.
+    pub(crate) fn written(&self, tags: &[u64]) {
+        self.note(|state| state.tags.extend(tags.iter().map(|tag| (*tag, state.now))));
+    }
+
+    /// Tables of these slots were written.
+    pub(crate) fn written_elsewhere(&self, slots: &[u64]) {
+        self.note(|state| state.slots.extend(slots.iter().map(|slot| (*slot, state.now))));
+    }
+
+    /// Any table may have been written.
+    pub(crate) fn missed(&self) {
+        self.note(|state| state.everything = state.now);
+    }
+
+    fn note(&self, write: impl FnOnce(&mut State)) {
+        let mut state = lock(&self.0);
+        state.now += 1;
+        write(&mut state);
+        let woken = state.wake();
+        drop(state);
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Waits until something was written of these after this moment.
+    pub(crate) async fn wait(&self, reads: &Reads, since: u64) {
+        let mut viewer = Viewer { changes: self, place: None };
+        poll_fn(|cx| viewer.poll(reads, since, cx)).await;
+    }
+}
+
+/// Somebody who waits.
+struct Viewer<'c> {
+    changes: &'c Changes,
+    place: Option<usize>,
+}
+
+impl Viewer<'_> {
+    fn poll(&mut self, reads: &Reads, since: u64, cx: &Context<'_>) -> Poll<()> {
+        let mut state = lock(&self.changes.0);
+        if state.has_changed(reads, since) {
+            return Poll::Ready(());
+        }
+        let place = *self.place.get_or_insert_with(|| {
+            state.free.pop().unwrap_or_else(|| {
+                state.viewers.push(None);
+                state.viewers.len() - 1
+            })
+        });
+        state.viewers[place] = Some((reads.clone(), cx.waker().clone()));
+        Poll::Pending
+    }
+}
+
+impl Drop for Viewer<'_> {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            let mut state = lock(&self.changes.0);
+            state.viewers[place] = None;
+            state.free.push(place);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! A page that is followed: the response to a request with the field `Skep-Live`, which says what the browser shows.
+//!
+//! The server has nothing of a page but the open response. The same request is answered again when something was written that it has read, and what
+//! differs in the pieces is sent; a browser that connects again says what it shows, to this version of the application or to the next one.
+//!
+//! Start reading at [`follow`].
+
+use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use futures_util::stream;
+use serde::Serialize;
+use skep::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use skep::layer::Next;
+use skep::repeat::{Reads, Repeat};
+use skep::sse::Event;
+use skep::{Cx, HeaderName, Method, Response, Result, StatusCode};
+use skep_units::lock;
+
+use crate::changes::Changes;
+use crate::pages::LivePages;
+use crate::piece::{parse_versions, pieces};
+use crate::send::pause;
+
+const SHOWN: HeaderName = HeaderName::from_static("skep-live");
+
+/// The time between two renderings for one viewer: what is written meanwhile is shown by the second one.
+const BETWEEN: Duration = Duration::from_millis(50);
+
+/// The same after a rendering that failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(2);
+
+/// Bytes of a page.
+const MOST: u64 = 8 << 20;
+
+/// Marks a request that is answered again, and takes what was read for it.
+#[derive(Clone, Debug, Default)]
+struct Again(Arc<Mutex<Reads>>);
+
+/// The layer: a request with the field `Skep-Live` is answered by events.
+pub(crate) async fn follow(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
+    if let Some(again) = cx.extension::<Again>().cloned() {
+        cx.note_reads();
+        let response = next.run(cx).await;
+        *lock(&again.0) = cx.reads();
+        return response;
+    }
+    let shown = cx.header(&SHOWN).filter(|_| cx.method() == Method::GET).map(parse_versions);
+    let Some(shown) = shown else { return next.run(cx).await };
+    let pages = cx.state::<LivePages>();
+    pages.start()?;
+    let (moment, again, mut repeat) = (pages.changes.now(), Again::default(), cx.repeat()?);
+    repeat.headers_mut().remove(SHOWN);
+    cx.note_reads();
+    // Guards say here what ends the events.
+    let response = next.run(cx).await?;
+    if !is_page(&response) {
+        return Ok(response);
+    }
+    let mut viewer = Viewer {
+        repeat: repeat.with(again.clone()),
+        again,
+        changes: Arc::clone(&pages.changes),
+        rest: Instant::now(),
+        reads: cx.reads(),
+        moment,
+        shown,
+        ready: VecDeque::new(),
+        has_ended: false,
+    };
+    if response.headers().contains_key(CONTENT_ENCODING) {
+        // It came out of the cache as it is sent.
+        viewer.render().await;
+    } else {
+        viewer.compare(response).await;
+    }
+    let events = stream::unfold(viewer, async |mut viewer: Viewer| {
+        let event = viewer.next().await?;
+        Some((Ok::<_, Infallible>(event), viewer))
+    });
+    Ok(cx.events(events).retry(pause()).into())
+}
+
+fn is_page(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE);
+    response.status() == StatusCode::OK && kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
+}
+
+#[cfg(not(target_family = "wasm"))]
+async fn sleep_until(time: Instant) {
+    tokio::time::sleep_until(time.into()).await;
+}
+
+/// A component renders once.
+#[cfg(target_family = "wasm")]
+async fn sleep_until(_: Instant) {}
+
+/// One browser that shows one page.
+struct Viewer {
+    repeat: Repeat,
+    again: Again,
+    changes: Arc<Changes>,
+    /// Nothing is rendered before this.
+    rest: Instant,
+    reads: Reads,
+    /// Before the page was made that the browser shows.
+    moment: u64,
+    /// The versions of the pieces that it shows.
+    shown: BTreeMap<String, u64>,
+    ready: VecDeque<Event>,
+    has_ended: bool,
+}
+
+/// What a browser is to show in place of a piece.
+#[derive(Serialize)]
+struct Update<'u> {
+    name: &'u str,
+    version: String,
+    html: &'u str,
+}
+
+impl Viewer {
+    /// The next event. None in a component, whose responses end: the browser comes again.
+    async fn next(&mut self) -> Option<Event> {
+        while self.ready.is_empty() {
+            if self.has_ended || cfg!(target_family = "wasm") {
+                return None;
+            }
+            self.changes.wait(&self.reads, self.moment).await;
+            // What is written meanwhile is shown, too.
+            sleep_until(self.rest).await;
+            self.render().await;
+        }
+        self.ready.pop_front()
+    }
+
+    /// Makes the page again, and notes what differs.
+    async fn render(&mut self) {
+        let begun = Instant::now();
+        self.rest = begun + BETWEEN;
+        let before = std::mem::replace(&mut self.moment, self.changes.now());
+        let response = self.repeat.answer().await;
+        self.reads = lock(&self.again.0).clone();
+        if is_page(&response) {
+            self.compare(response).await;
+        } else if response.status().is_server_error() || response.status() == StatusCode::TOO_MANY_REQUESTS {
+            // It is tried again.
+            self.moment = before;
+            self.rest = begun + AFTER_FAILURE;
+        } else {
+            // Who may not see it any more is shown why.
+            self.ready.push_back(Event::text("").name("reload"));
+            self.has_ended = true;
+        }
+    }
+
+    /// Notes the pieces that differ from what is shown.
+    async fn compare(&mut self, mut response: Response) {
+        let Ok(page) = std::mem::take(response.body_mut()).collect(MOST).await else { return };
+        let page = String::from_utf8_lossy(&page);
+        for piece in pieces(&page) {
+            let Some(shown) = self.shown.get_mut(piece.name).filter(|shown| **shown != piece.version) else { continue };
+            *shown = piece.version;
+            let update = Update { name: piece.name, version: format!("{:x}", piece.version), html: piece.html };
+            if let Ok(event) = Event::json(&update) {
+                self.ready.push_back(event.name("live"));
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Sends the messages of a subscription to a page: as server-sent events, and on a WebSocket.
+
+use std::fmt::Display;
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use futures_util::{StreamExt, stream};
+use skep::sse::Event;
+use skep::websocket::{CloseCode, WebSocket};
+use skep::{Cx, Result};
+
+use crate::hub::Next;
+use crate::topic::{Subscription, Topic};
+
+/// Why a WebSocket is closed whose messages are gone: a page loads itself again.
+pub const RELOAD: CloseCode = CloseCode(4205);
+
+impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
+    /// The response with all messages of a key as server-sent events, which a page reads with `EventSource`: those after the number that the
+    /// browser has seen last, if it connects again, else those after `after`, else those from now on. The data of an event is the message as
+    /// JSON, its id is the number. An event with the name `reload` says that messages are gone.
+    ///
+    /// Events end with what a guard has admitted, and when the server drains: browsers connect again after a random pause, and get what they
+    /// have missed. An example is at [`Topic`].
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn events(&self, cx: &Cx<'_>, key: &K, after: Option<i64>) -> Result {
+        let after = cx.last_event_id().and_then(|id| id.parse().ok()).or(after);
+        let subscription = self.subscribe(cx, key, after).await?;
+        let start = Ok::<_, skep::Error>(Event::id_alone(subscription.number()));
+        let events = stream::unfold(Some(subscription), async |subscription: Option<Subscription<M>>| {
+            let mut subscription = subscription.filter(Subscription::goes_on)?;
+            Some(match subscription.next_entry().await {
+                Ok(Next::Entry(entry)) => (Ok(entry.event().clone()), Some(subscription)),
+                // The browser connects again.
+                Err(error) => (Err(error), None),
+                Ok(Next::Reload) => {
+                    let event = Event::text("").name("reload").id(subscription.last());
+                    (Ok(event), None)
+                }
+            })
+        });
+        Ok(cx.events(stream::iter([start]).chain(events)).retry(pause()).into())
+    }
+
+    /// Accepts a WebSocket and sends it all messages of a key after this number, or from now on: a text with
+    /// `{"number":7,"message":...}` for each. A page that connects again names the last number. If messages are gone, the socket is closed
+    /// with [`RELOAD`]. What the page sends is ignored: for more, write the loop with [`subscribe`](Self::subscribe).
+    ///
+    /// ```
+    /// # use skep::prelude::*;
+    /// # use skep_live::prelude::*;
+    /// const NEWS: Topic<String> = Topic::new("news");
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/news")]
+    /// struct News { #[query] after: Option<i64> }
+    ///
+    /// impl Handle for News {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result { NEWS.socket(cx, "all", self.after).await }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Of the database, and of the handshake ([`Cx::websocket`]).
+    pub async fn socket(&self, cx: &mut Cx<'_>, key: &K, after: Option<i64>) -> Result {
+        let mut subscription = self.subscribe(cx, key, after).await?;
+        cx.websocket(async move |socket: &mut WebSocket| {
+            loop {
+                let next = {
+                    let (received, next) = (pin!(socket.receive()), pin!(subscription.next_entry()));
+                    match select(received, next).await {
+                        Either::Left((received, _)) => match received? {
+                            Some(_) => continue,
+                            None => return Ok(()),
+                        },
+                        Either::Right((next, _)) => next,
+                    }
+                };
+                match next? {
+                    Next::Entry(entry) => socket.send_text(entry.frame()).await?,
+                    Next::Reload => return Ok(socket.close(RELOAD, "reload").await?),
+                }
+            }
+        })
+    }
+}
+
+/// How long a browser waits until it connects again: at random, so that those of a server that ends do not all come at once.
+pub(crate) fn pause() -> Duration {
+    let random = getrandom::u32().unwrap_or_default();
+    Duration::from_millis(500 + u64::from(random % 2_500))
+}

@@ -1,0 +1,160 @@
+//! A thread of this process that waits for what other processes commit: by a file that they write (SQLite), or by `listen` (PostgreSQL).
+//!
+//! It is started by the first who needs it, after any fork, and ends with the application.
+
+use std::future::Future;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use skep::sql::{self, Database};
+use skep::wakeup::{WakeupFile, Watch};
+use skep::{Result, Site};
+use skep_units::lock;
+use tokio::runtime::{Builder, LocalOptions};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::topics::is_postgres;
+
+/// How long nobody looks if nobody is woken: a safety net, for a process that dies between its commit and the wake-up.
+const LOOK: Duration = Duration::from_mins(1);
+
+/// The pause after an error of the database.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The thread, and who may be woken beside it.
+#[derive(Default)]
+pub(crate) struct Worker {
+    shared: Arc<Shared>,
+    opened: OnceLock<Opened>,
+    /// The process in which it was started.
+    process: Mutex<Option<u32>>,
+    watch: Mutex<Option<Watch>>,
+}
+
+struct Opened {
+    database: Database,
+    /// None where the database notifies, and in tests.
+    file: Option<Arc<WakeupFile>>,
+}
+
+/// What the thread shares with those who wake it.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    notify: Notify,
+    has_ended: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
+    /// Waits until it is woken, or for a minute: false.
+    pub(crate) async fn woken(&self) -> bool {
+        timeout(LOOK, self.notify.notified()).await.is_ok()
+    }
+
+    pub(crate) async fn pause(&self) {
+        tokio::time::sleep(PAUSE).await;
+    }
+
+    pub(crate) fn wake(&self) {
+        self.notify.notify_one();
+    }
+}
+
+impl Worker {
+    pub(crate) fn open(&self, site: &Site, name: &str) {
+        let has_file = !site.setup().temporary_database && !is_postgres(site.db().dialect());
+        let file = has_file.then(|| Arc::new(WakeupFile::new(site.data().join(format!("{name}.wake")))));
+        _ = self.opened.set(Opened { database: site.db().clone(), file });
+    }
+
+    pub(crate) fn is_on_postgres(&self) -> bool {
+        self.opened.get().is_some_and(|opened| is_postgres(opened.database.dialect()))
+    }
+
+    /// Wakes the thread.
+    pub(crate) fn wake(&self) {
+        self.shared.wake();
+    }
+
+    /// Wakes other processes, to which it names slots. False if there is no file for that.
+    pub(crate) fn wake_others(&self, slots: &[u64]) -> bool {
+        let Some(file) = self.opened.get().and_then(|opened| opened.file.as_ref()) else { return false };
+        let woken = slots.iter().try_for_each(|slot| file.wake(*slot));
+        if let Err(error) = &woken {
+            tracing::warn!(target: "skep::live", %error, "other processes cannot be woken; they look once a minute");
+        }
+        woken.is_ok()
+    }
+
+    /// True if this process is woken by what it writes into the file itself, too.
+    pub(crate) fn is_watching(&self) -> bool {
+        cfg!(target_os = "linux") && lock(&self.watch).is_some()
+    }
+
+    /// Starts the thread, unless it runs: it does `work` with the database, and `woken` is called with the slots that other processes name.
+    pub(crate) fn start<F>(
+        &self,
+        name: &'static str,
+        woken: impl Fn(&[u64]) + Send + 'static,
+        work: impl FnOnce(sql::Local, Arc<Shared>) -> F + Send + 'static,
+    ) -> Result<()>
+    where
+        F: Future<Output = ()>,
+    {
+        let mut process = lock(&self.process);
+        let Some(opened) = self.opened.get().filter(|_| *process != Some(std::process::id())) else { return Ok(()) };
+        if let Some(file) = &opened.file {
+            let (shared, (watch, wakeups)) = (Arc::clone(&self.shared), file.watch()?);
+            let hear = move || {
+                wakeups.for_each(|slots| {
+                    woken(&slots);
+                    shared.wake();
+                });
+            };
+            thread::Builder::new().name("live wake".into()).spawn(hear)?;
+            *lock(&self.watch) = Some(watch);
+        }
+        spawn(name, opened.database.clone(), Arc::clone(&self.shared), work)?;
+        *process = Some(std::process::id());
+        Ok(())
+    }
+}
+
+fn spawn<F: Future<Output = ()>>(
+    name: &'static str,
+    database: Database,
+    shared: Arc<Shared>,
+    work: impl FnOnce(sql::Local, Arc<Shared>) -> F + Send + 'static,
+) -> io::Result<()> {
+    let run = move || {
+        let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
+        let Ok(runtime) = runtime.inspect_err(|error| tracing::error!(target: "skep::live", %error, "{name}")) else {
+            return;
+        };
+        runtime.block_on(async { work(database.local(), shared).await });
+    };
+    thread::Builder::new().name(name.to_owned()).spawn(run).map(drop)
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.shared.has_ended.store(true, Ordering::Relaxed);
+        self.shared.wake();
+    }
+}
+
+/// Hears of a channel of PostgreSQL for as long as the thread runs.
+pub(crate) async fn listen(db: sql::Local, channel: &'static str, then: impl Fn(Option<&str>)) {
+    while let Err(error) = db.relay(channel, &then).await {
+        tracing::warn!(target: "skep::live", %error, "PostgreSQL cannot be listened to");
+        tokio::time::sleep(PAUSE * 5).await;
+        then(None);
+    }
+}

@@ -1,0 +1,261 @@
+//! The application under test: notes in rooms, which are published, and shown by a page.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use skep::cache::{EntryPolicy, Fragment, SharedCx};
+use skep::guard::{Guard, Recheck};
+use skep::prelude::*;
+use skep::sql::{Migrations, migrations, query};
+use skep_live::prelude::*;
+
+/// A statement on the tables of these tests.
+macro_rules! stored {
+    ($($input:tt)*) => { skep::sql!(in "tests/live/migrations"; $($input)*) };
+}
+
+pub(crate) const MIGRATIONS: Migrations = migrations!("tests/live/migrations");
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Note {
+    pub(crate) text: String,
+}
+
+/// Notes, by their room.
+pub(crate) const NOTES: Topic<Note> = Topic::new("notes");
+
+/// How often the notes of a room were rendered.
+#[derive(Default)]
+pub(crate) struct Renderings(pub(crate) AtomicU64);
+
+/// Writes a note into a room and publishes it, in one transaction.
+#[derive(Service)]
+#[service(POST "/rooms/{room}/notes/{text}")]
+struct Write {
+    room: String,
+    text: String,
+    #[query]
+    fails: Option<bool>,
+    #[query]
+    alone: Option<bool>,
+}
+
+impl Handle for Write {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let note = Note { text: self.text };
+        if self.alone.is_some() {
+            cx.db().execute(stored!("insert into note (room, text) values (?, ?)", &self.room, &note.text)).await?;
+            NOTES.publish(cx, &*self.room, &note).await?;
+            return Ok(Response::text("written"));
+        }
+        let db = cx.transaction().await?;
+        db.execute(stored!("insert into note (room, text) values (?, ?)", &self.room, &note.text)).await?;
+        NOTES.publish(cx, &*self.room, &note).await?;
+        if self.fails.is_some() {
+            return Err(Error::conflict("it is undone"));
+        }
+        Ok(Response::text("written"))
+    }
+}
+
+/// Many notes of one room, each in a transaction of its own.
+#[derive(Service)]
+#[service(POST "/rooms/{room}/many/{from}/{count}")]
+struct Many {
+    room: String,
+    from: u32,
+    count: u32,
+}
+
+impl Handle for Many {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        for number in self.from..self.from + self.count {
+            let db = cx.db().transaction().await?;
+            NOTES.publish_in(&db, cx, &*self.room, &Note { text: number.to_string() }).await?;
+            db.commit().await?;
+        }
+        Ok(Response::text("written"))
+    }
+}
+
+/// The notes of a room as events.
+#[derive(Service)]
+#[service(GET "/rooms/{room}/events")]
+struct Events {
+    room: String,
+    #[query]
+    after: Option<i64>,
+}
+
+impl Handle for Events {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        NOTES.events(cx, &*self.room, self.after).await
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/rooms/{room}/socket")]
+struct Socket {
+    room: String,
+    #[query]
+    after: Option<i64>,
+}
+
+impl Handle for Socket {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        NOTES.socket(cx, &*self.room, self.after).await
+    }
+}
+
+/// A page of a room with the number that it was made at; its notes are a fragment, which is made once for all.
+#[derive(Service)]
+#[service(GET "/rooms/{room}")]
+struct Room {
+    room: String,
+}
+
+impl Handle for Room {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let seen = NOTES.position(cx).await?;
+        let notes = cx.fragment(&Notes { room: self.room.clone() }).await?;
+        Ok(Response::html(html! { h1 { (seen) } (live("notes", notes)) p { "outside" } }))
+    }
+}
+
+#[derive(Hash)]
+struct Notes {
+    room: String,
+}
+
+impl Fragment for Notes {
+    fn policy(&self) -> EntryPolicy {
+        EntryPolicy::new(Duration::from_mins(10))
+    }
+
+    async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
+        cx.state::<Renderings>().0.fetch_add(1, Ordering::Relaxed);
+        let notes =
+            cx.db().all(stored!(String, "select text from note where room = ? order by id", &self.room)).await?;
+        Ok(html! { ul { @for note in notes { li { (note) } } } })
+    }
+}
+
+/// Who has a key that is in the database.
+pub(crate) struct KeyHolder {
+    key: String,
+}
+
+impl Guard for KeyHolder {
+    async fn check(cx: &mut Cx<'_>) -> Result<Self> {
+        let holder = Self::begin(cx).await?;
+        if !holder.holds(cx).await? {
+            return Err(Error::forbidden("this key opens nothing"));
+        }
+        cx.recheck::<Self>();
+        Ok(holder)
+    }
+}
+
+impl Recheck for KeyHolder {
+    async fn begin(cx: &Cx<'_>) -> Result<Self> {
+        Ok(Self { key: cx.header(&skep::header::FROM).unwrap_or_default().to_owned() })
+    }
+
+    async fn holds(&self, cx: &Cx<'_>) -> Result<bool> {
+        Ok(cx.db().one(stored!(i64, "select id from holder where key = ?", &self.key)).await?.is_some())
+    }
+}
+
+/// A page that is made for one viewer.
+#[derive(Service)]
+#[service(GET "/own")]
+struct Own {
+    #[guard]
+    holder: KeyHolder,
+}
+
+impl Handle for Own {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let count = cx.db().one(stored!(i64, "select count(*) from note")).await?;
+        let own = html! { p { (self.holder.key) " sees " (count.unwrap_or_default()) } };
+        Ok(Response::html(live("own", own)))
+    }
+}
+
+/// A page that differs each time that it is made.
+#[derive(Service)]
+#[service(GET "/asked")]
+struct Asked;
+
+impl Handle for Asked {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let asked = cx.state::<Renderings>().0.fetch_add(1, Ordering::Relaxed) + 1;
+        cx.db().one(stored!(i64, "select count(*) from note")).await?;
+        Ok(Response::html(live("asked", html! { (asked) })))
+    }
+}
+
+/// A form whose response is a page.
+#[derive(Service)]
+#[service(POST "/asked")]
+struct AskedByForm;
+
+impl Handle for AskedByForm {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::html(live("asked", html! { "by a form" })))
+    }
+}
+
+/// Changes the database in any way: tables are not known.
+#[derive(Service)]
+#[service(POST "/change")]
+struct Change {
+    #[query]
+    sql: String,
+}
+
+impl Handle for Change {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(cx.db().execute(query(&self.sql, ())).await?.rows.to_string()))
+    }
+}
+
+/// Writes a table that no page reads.
+#[derive(Service)]
+#[service(POST "/elsewhere")]
+struct Elsewhere;
+
+impl Handle for Elsewhere {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.db().execute(stored!("insert into elsewhere (text) values ('x')")).await?;
+        Ok(Response::text("written"))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/holders/{key}/end")]
+struct End {
+    key: String,
+}
+
+impl Handle for End {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.db().execute(stored!("delete from holder where key = ?", &self.key)).await?;
+        Ok(Response::text("ended"))
+    }
+}
+
+pub(crate) fn app_with(topics: Topics) -> App {
+    App::new()
+        .name("live", "1")
+        .database(MIGRATIONS)
+        .state(Renderings::default())
+        .serve(services![Write, Many, Events, Socket, Room, Own, Asked, AskedByForm, Change, Elsewhere, End])
+        .topics(topics)
+        .live_pages()
+}
+
+pub(crate) fn app() -> App {
+    app_with(Topics::new())
+}

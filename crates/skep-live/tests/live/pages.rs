@@ -1,0 +1,138 @@
+//! Live pages in an application without a socket.
+
+use std::sync::atomic::Ordering;
+
+use skep::Method;
+use skep::test::{Client, TestStream};
+
+use crate::application::{Renderings, app};
+
+crate::tests![
+    a_page_without_the_field_is_the_page_as_it_is,
+    a_viewer_gets_what_changed_before_and_after,
+    a_write_is_rendered_once_for_all_viewers,
+    a_write_to_a_table_that_the_page_does_not_read_renders_nothing,
+    a_write_whose_tables_are_not_known_is_shown,
+    a_page_of_one_viewer_is_its_own,
+    who_loses_access_sees_nothing_more,
+    a_drain_ends_what_is_followed,
+    a_refusal_is_passed_on,
+    a_form_is_never_repeated,
+];
+
+/// Follows a page that shows these versions.
+fn follow(client: &Client, path: &str, shown: &str, from: &str) -> TestStream {
+    client.request(Method::GET, path).header("skep-live", shown).header("from", from).open()
+}
+
+/// The next piece: its name, version and HTML.
+fn piece(stream: &mut TestStream) -> (String, String, String) {
+    let event = std::iter::from_fn(|| stream.next_event()).find(|event| !event.starts_with("retry: ")).unwrap();
+    let data = event.strip_prefix("event: live\ndata: ").unwrap_or_else(|| panic!("{event}"));
+    let update: std::collections::BTreeMap<String, String> = serde_json::from_str(data).unwrap();
+    (update["name"].clone(), update["version"].clone(), update["html"].clone())
+}
+
+fn write(client: &Client, room: &str, text: &str) {
+    assert_eq!(client.post(&format!("/rooms/{room}/notes/{text}"), &[]).status(), 200);
+}
+
+fn a_page_without_the_field_is_the_page_as_it_is() {
+    let client = Client::new(app());
+    write(&client, "a", "one");
+    let page = client.get("/rooms/a");
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+    assert!(page.text().contains("<ul><li>one</li></ul><!--/live notes--><p>outside</p>"), "{}", page.text());
+}
+
+fn a_viewer_gets_what_changed_before_and_after() {
+    let client = Client::new(app());
+    // What it shows was made before anything was written.
+    let page = client.get("/rooms/a").text().to_owned();
+    let version = page.split("<!--live notes ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    write(&client, "a", "between");
+    let mut stream = follow(&client, "/rooms/a", &format!("notes:{version}"), "");
+    let (name, second, html) = piece(&mut stream);
+    assert_eq!((&*name, &*html), ("notes", "<ul><li>between</li></ul>"));
+    write(&client, "a", "after");
+    let (_, third, html) = piece(&mut stream);
+    assert_eq!(html, "<ul><li>between</li><li>after</li></ul>");
+    assert!(version != second && second != third);
+    // One who shows the last one gets the next one only.
+    let mut other = follow(&client, "/rooms/a", &format!("notes:{third}"), "");
+    write(&client, "a", "last");
+    assert_eq!(piece(&mut other).2, "<ul><li>between</li><li>after</li><li>last</li></ul>");
+}
+
+fn a_write_is_rendered_once_for_all_viewers() {
+    let client = Client::new(app());
+    let mut all: Vec<_> = (0..40).map(|_| follow(&client, "/rooms/a", "notes:0", "")).collect();
+    all.iter_mut().for_each(|one| assert_eq!(piece(one).2, "<ul></ul>"));
+    let renderings = || client.site().state::<Renderings>().0.load(Ordering::Relaxed);
+    let before = renderings();
+    for (count, text) in (1..).zip(["one", "two", "three"]) {
+        write(&client, "a", text);
+        all.iter_mut().for_each(|one| assert!(piece(one).2.contains(text)));
+        assert_eq!(renderings() - before, count);
+    }
+}
+
+fn a_write_to_a_table_that_the_page_does_not_read_renders_nothing() {
+    let client = Client::new(app());
+    let mut stream = follow(&client, "/asked", "asked:0", "");
+    assert_eq!(piece(&mut stream).2, "1");
+    for _ in 0..20 {
+        assert_eq!(client.post("/elsewhere", &[]).status(), 200);
+    }
+    write(&client, "a", "one");
+    assert_eq!(piece(&mut stream).2, "2");
+}
+
+fn a_write_whose_tables_are_not_known_is_shown() {
+    let client = Client::new(app());
+    let mut stream = follow(&client, "/rooms/a", "notes:0", "");
+    assert_eq!(piece(&mut stream).2, "<ul></ul>");
+    let insert = "/change?sql=insert+into+note+(room,text)+values+('a','by+hand')";
+    assert_eq!(client.post(insert, &[]).status(), 200);
+    assert_eq!(piece(&mut stream).2, "<ul><li>by hand</li></ul>");
+}
+
+fn a_page_of_one_viewer_is_its_own() {
+    let client = Client::new(app());
+    let [mut ada, mut bob] = ["ada", "bob"].map(|key| follow(&client, "/own", "own:0", key));
+    assert_eq!((piece(&mut ada).2, piece(&mut bob).2), ("<p>ada sees 0</p>".into(), "<p>bob sees 0</p>".into()));
+    write(&client, "a", "one");
+    assert_eq!((piece(&mut ada).2, piece(&mut bob).2), ("<p>ada sees 1</p>".into(), "<p>bob sees 1</p>".into()));
+}
+
+/// At once, since the guard has read the table that was written.
+fn who_loses_access_sees_nothing_more() {
+    let client = Client::new(app());
+    let mut ada = follow(&client, "/own", "own:0", "ada");
+    assert_eq!(piece(&mut ada).2, "<p>ada sees 0</p>");
+    assert_eq!(client.post("/holders/ada/end", &[]).status(), 200);
+    assert_eq!(ada.next_event().unwrap(), "event: reload\ndata: ");
+    assert_eq!(ada.next_event(), None);
+    assert_eq!(client.post("/rooms/a/notes/secret", &[]).status(), 200);
+}
+
+fn a_drain_ends_what_is_followed() {
+    let client = Client::new(app());
+    let mut stream = follow(&client, "/rooms/a", "notes:0", "");
+    assert_eq!(piece(&mut stream).2, "<ul></ul>");
+    client.drain();
+    assert_eq!(stream.next_event(), None);
+}
+
+fn a_refusal_is_passed_on() {
+    let client = Client::new(app());
+    for (path, status) in [("/own", 403), ("/nowhere", 404)] {
+        assert_eq!(client.request(Method::GET, path).header("skep-live", "own:0").send().status(), status);
+    }
+}
+
+fn a_form_is_never_repeated() {
+    let client = Client::new(app());
+    let answer = client.request(Method::POST, "/asked").header("skep-live", "asked:0").send();
+    assert_eq!((answer.status().as_u16(), answer.header("content-type")), (200, Some("text/html; charset=utf-8")));
+}

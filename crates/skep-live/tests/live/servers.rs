@@ -1,0 +1,286 @@
+//! Whole servers: two processes on one database, processes that are killed, and versions that take over, while messages are published.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use skep_drill::{Server, Subject, descendants, folder, kill};
+
+crate::tests![
+    a_message_reaches_other_processes_with_the_commit,
+    nothing_is_lost_or_comes_twice_while_workers_are_killed_and_swapped,
+    a_websocket_gets_messages_and_goes_on_where_it_was,
+    a_write_of_another_process_is_shown,
+    nothing_is_done_while_nothing_is_published,
+];
+
+const PREFORK: &[&str] = &["--set", "mpm=prefork", "--set", "workers=2", "--set", "concurrency=100"];
+
+/// A supervisor and its workers.
+struct Running(Server);
+
+impl Running {
+    fn start(arguments: &[&str]) -> Self {
+        Self(Server::start_in(&Subject::ours().unwrap(), folder().unwrap(), arguments).unwrap())
+    }
+
+    /// What a form is answered; nothing by a worker that was killed.
+    fn post(&self, path: &str) -> String {
+        post(&self.0.address, path)
+    }
+}
+
+fn post(address: &str, path: &str) -> String {
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    );
+    let mut answer = String::new();
+    let sent = TcpStream::connect(address).and_then(|mut stream| {
+        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        stream.write_all(request.as_bytes())?;
+        stream.read_to_string(&mut answer)
+    });
+    drop(sent);
+    answer
+}
+
+/// A response that goes on, as lines.
+fn open(address: &str, path: &str, fields: &str) -> std::io::Result<BufReader<TcpStream>> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(Duration::from_millis(500)))?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{fields}\r\n")?;
+    Ok(BufReader::new(stream))
+}
+
+/// A browser, as far as events go: it connects again and names the last one.
+struct Subscriber {
+    address: String,
+    path: String,
+    last: Option<i64>,
+    /// The numbers in the texts of what it got.
+    got: Vec<u32>,
+    connections: u32,
+}
+
+impl Subscriber {
+    fn new(address: &str, path: &str) -> Self {
+        Self { address: address.to_owned(), path: path.to_owned(), last: None, got: Vec::new(), connections: 0 }
+    }
+
+    /// Takes events until `is_over`, over as many connections as it takes.
+    fn take(&mut self, ready: &AtomicU32, is_over: impl Fn(&Self) -> bool) {
+        let begun = Instant::now();
+        while !is_over(self) {
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "it got {} messages, the last is {:?}",
+                self.got.len(),
+                self.got.last()
+            );
+            let fields = self.last.map(|last| format!("Last-Event-ID: {last}\r\n")).unwrap_or_default();
+            if let Ok(events) = open(&self.address, &self.path, &fields) {
+                self.connections += 1;
+                self.read(events, ready, &is_over);
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn read(&mut self, mut events: BufReader<TcpStream>, ready: &AtomicU32, is_over: impl Fn(&Self) -> bool) {
+        // An id counts with the end of its event only.
+        let (mut line, mut id, mut text) = (String::new(), None::<i64>, None::<u32>);
+        while !is_over(self) {
+            match events.read_line(&mut line) {
+                Ok(0) => return,
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => continue,
+                Err(_) => return,
+                Ok(_) => {}
+            }
+            let read = std::mem::take(&mut line);
+            let read = read.trim_end();
+            assert_ne!(read, "event: reload");
+            if let Some(number) = read.strip_prefix("id: ") {
+                id = number.parse().ok();
+            } else if let Some(data) = read.strip_prefix("data: {\"text\":\"") {
+                text = data.trim_end_matches("\"}").parse().ok();
+            } else if read.is_empty() && id.is_some() {
+                if self.last.is_none() {
+                    ready.fetch_add(1, Ordering::SeqCst);
+                }
+                self.last = id.take();
+                self.got.extend(text.take());
+            }
+        }
+    }
+}
+
+/// Subscribers on threads of their own, each of which ends with this many messages; they have begun to hear.
+fn subscribe(address: &str, count: u32, messages: usize) -> Vec<JoinHandle<Subscriber>> {
+    let ready = Arc::new(AtomicU32::new(0));
+    let start = |_| {
+        let (mut subscriber, ready) = (Subscriber::new(address, "/rooms/a/events"), Arc::clone(&ready));
+        thread::spawn(move || {
+            subscriber.take(&ready, |subscriber| subscriber.got.len() >= messages);
+            subscriber
+        })
+    };
+    let all = (0..count).map(start).collect();
+    while ready.load(Ordering::SeqCst) < count {
+        thread::sleep(Duration::from_millis(5));
+    }
+    all
+}
+
+/// Nobody would look for a minute.
+fn a_message_reaches_other_processes_with_the_commit() {
+    let server = Running::start(PREFORK);
+    // Enough for each worker to have some.
+    let subscribers = subscribe(&server.0.address, 12, 20);
+    let begun = Instant::now();
+    for number in 1..=20 {
+        assert!(server.post(&format!("/rooms/a/notes/{number}")).ends_with("written"));
+    }
+    for subscriber in subscribers {
+        assert_eq!(subscriber.join().unwrap().got, (1..=20).collect::<Vec<_>>());
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+/// Each message is in a transaction, of which the sender may not learn that it was committed: so it counts what is there in the end.
+fn nothing_is_lost_or_comes_twice_while_workers_are_killed_and_swapped() {
+    let mut server = Running::start(PREFORK);
+    let address = server.0.address.clone();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let ready = Arc::new(AtomicU32::new(0));
+    let subscribers: Vec<_> = (0..8)
+        .map(|_| {
+            let (mut subscriber, ready) = (Subscriber::new(&address, "/rooms/a/events"), Arc::clone(&ready));
+            // The last message has a number of its own.
+            thread::spawn(move || {
+                subscriber.take(&ready, |subscriber| subscriber.got.last() == Some(&u32::MAX));
+                subscriber
+            })
+        })
+        .collect();
+    while ready.load(Ordering::SeqCst) < 8 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let publisher = {
+        let (address, is_over) = (address.clone(), Arc::clone(&is_over));
+        thread::spawn(move || {
+            let mut next = 1;
+            while !is_over.load(Ordering::SeqCst) {
+                post(&address, &format!("/rooms/a/many/{next}/10"));
+                next += 10;
+            }
+        })
+    };
+    for round in 0..6 {
+        thread::sleep(Duration::from_millis(400));
+        if round % 3 == 2 {
+            server.0.signal(Signal::HUP);
+        } else if let Some(worker) = descendants(server.0.pid()).last() {
+            kill(*worker, Signal::KILL);
+        }
+    }
+    thread::sleep(Duration::from_millis(500));
+    is_over.store(true, Ordering::SeqCst);
+    publisher.join().unwrap();
+    while !server.post(&format!("/rooms/a/notes/{}", u32::MAX)).ends_with("written") {
+        assert!(server.0.is_alive(), "{}", server.0.errors());
+    }
+    let all: Vec<Subscriber> = subscribers.into_iter().map(|subscriber| subscriber.join().unwrap()).collect();
+    let expected = &all[0].got;
+    assert!(expected.len() > 100, "{} messages", expected.len());
+    assert!(expected.windows(2).all(|pair| pair[0] < pair[1]), "in order, and none twice: {expected:?}");
+    assert!(all.iter().all(|subscriber| subscriber.got == *expected), "each got the same");
+    assert!(all.iter().any(|subscriber| subscriber.connections > 1), "some connected again");
+    // What is in the table is what they got.
+    let count = Subscriber::new(&address, "/rooms/a/events?after=0");
+    let mut again = Subscriber { last: Some(0), ..count };
+    again.take(&ready, |subscriber| subscriber.got.last() == Some(&u32::MAX));
+    assert_eq!(again.got, *expected);
+}
+
+/// Frames of a server are not masked.
+fn frame(stream: &mut BufReader<TcpStream>) -> Option<String> {
+    let mut head = [0; 2];
+    let begun = Instant::now();
+    while let Err(error) = stream.read_exact(&mut head) {
+        let is_late = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+        if !is_late || begun.elapsed() > Duration::from_secs(20) {
+            return None;
+        }
+    }
+    let mut text = vec![0; usize::from(head[1] & 0x7f)];
+    stream.read_exact(&mut text).ok()?;
+    (head[0] == 0x81).then(|| String::from_utf8(text).unwrap())
+}
+
+fn socket(address: &str, path: &str) -> BufReader<TcpStream> {
+    let fields = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    let mut stream = open(address, path, fields).unwrap();
+    let mut line = String::new();
+    stream.read_line(&mut line).unwrap();
+    assert!(line.contains("101"), "{line}");
+    while line.trim_end() != "" {
+        line.clear();
+        stream.read_line(&mut line).unwrap();
+    }
+    stream
+}
+
+fn a_websocket_gets_messages_and_goes_on_where_it_was() {
+    let server = Running::start(&[]);
+    let mut first = socket(&server.0.address, "/rooms/a/socket?after=0");
+    for number in 1..=3 {
+        server.post(&format!("/rooms/a/notes/{number}"));
+        let expected = format!("{{\"number\":{number},\"message\":{{\"text\":\"{number}\"}}}}");
+        assert_eq!(frame(&mut first).unwrap(), expected);
+    }
+    server.0.signal(Signal::HUP);
+    assert_eq!(frame(&mut first), None, "the old version closes it");
+    server.post("/rooms/a/notes/4");
+    let mut second = socket(&server.0.address, "/rooms/a/socket?after=3");
+    assert_eq!(frame(&mut second).unwrap(), "{\"number\":4,\"message\":{\"text\":\"4\"}}");
+}
+
+/// The pages of each process are its own, so fragments would be stale: this one has none.
+fn a_write_of_another_process_is_shown() {
+    let server = Running::start(PREFORK);
+    let fields = "Skep-Live: own:0\r\nFrom: ada\r\n";
+    let mut viewers: Vec<_> = (0..12).map(|_| open(&server.0.address, "/own", fields).unwrap()).collect();
+    for count in 0..=3 {
+        for viewer in &mut viewers {
+            let expected = format!("sees {count}<");
+            let (mut line, begun) = (String::new(), Instant::now());
+            while !line.contains(&expected) {
+                assert!(begun.elapsed() < Duration::from_secs(20), "it was not told that there are {count}");
+                line.clear();
+                _ = viewer.read_line(&mut line);
+            }
+        }
+        assert!(server.post("/rooms/a/notes/x").ends_with("written"));
+    }
+}
+
+fn nothing_is_done_while_nothing_is_published() {
+    let server = Running::start(&[]);
+    let ready = AtomicU32::new(0);
+    let mut subscriber = Subscriber::new(&server.0.address, "/rooms/a/events");
+    server.post("/rooms/a/notes/1");
+    subscriber.last = Some(0);
+    subscriber.take(&ready, |subscriber| subscriber.got.len() == 1);
+    let events = open(&server.0.address, "/rooms/a/events", "").unwrap();
+    thread::sleep(Duration::from_millis(300));
+    let used = || descendants(server.0.pid()).into_iter().map(skep_drill::cpu_time).sum::<Duration>();
+    let before = used();
+    thread::sleep(Duration::from_secs(2));
+    let spent = used().saturating_sub(before);
+    assert!(spent < Duration::from_millis(60), "{spent:?} in two idle seconds");
+    drop(events);
+}
