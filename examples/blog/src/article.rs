@@ -6,6 +6,7 @@ use skep::cache::{EntryPolicy, Fragment, SharedCx};
 use skep::html::Href;
 use skep::prelude::*;
 use skep::sql::{Cursor, PageQuery, Row};
+use skep_live::live;
 
 use crate::comment;
 use crate::layout::{self, day, page};
@@ -48,7 +49,8 @@ pub async fn show(cx: &Cx<'_>, slug: &Slug, at: Option<Cursor<i64>>, preview: Op
         &html! {
             (text)
             section aria-labelledby="comments" {
-                (comments)
+                // Others' comments appear while it is read.
+                (live("comments", comments))
                 (comment::form(cx, slug, preview))
             }
         },

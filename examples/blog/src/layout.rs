@@ -4,6 +4,7 @@ use skep::SecurityHeaders;
 use skep::error_page::Failure;
 use skep::html::{Document, NoInteractive, Phrasing};
 use skep::prelude::*;
+use skep_live::live_script;
 
 use crate::Static;
 use crate::archive::Archive;
@@ -15,12 +16,13 @@ use crate::search::Search;
 /// The name of the blog.
 pub const NAME: &str = "The Skep blog";
 
-/// Nothing but our own style sheet and pictures is loaded, and nothing runs: the pages have no scripts.
+/// Nothing but our own style sheet and pictures is loaded, and nothing runs but the script that shows new comments.
 #[must_use]
 pub fn security_headers() -> SecurityHeaders {
     SecurityHeaders::new()
         .directive("default-src", "'none'")
-        .directive("script-src", "'none'")
+        .directive("script-src", "'self'")
+        .directive("connect-src", "'self'")
         .directive("base-uri", "'none'")
 }
 
@@ -57,6 +59,7 @@ fn document(title: &str, content: &Html) -> Html<Document> {
                 link rel="icon" href=(Static::FAVICON_SVG) type="image/svg+xml";
                 link rel="alternate" type="application/atom+xml" title=(NAME) href=(Atom);
                 link rel="alternate" type="application/rss+xml" title=(NAME) href=(Rss);
+                (live_script())
             }
             body {
                 a.skip href="#content" { "To the content" }

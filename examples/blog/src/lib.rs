@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use skep::prelude::*;
 use skep::sql::migrations;
+use skep_live::prelude::*;
 
 pub mod api;
 pub mod archive;
@@ -55,6 +56,7 @@ pub fn app() -> App {
         .on_start(library::open)
         .on_start(author::found)
         .every("articles", LOOK_EVERY, library::look)
+        .live_pages()
         .error_page(layout::error_page)
         .security_headers(layout::security_headers())
 }

@@ -106,3 +106,48 @@ fn axe_finds_nothing_wrong_with_the_status_page() {
     }
     browser.assert_quiet();
 }
+
+/// Two readers of one article: what one sends appears at the other, who types meanwhile.
+#[test]
+fn a_comment_appears_where_somebody_else_types() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, url) = Process::server(env!("CARGO_BIN_EXE_blog"), folder.path());
+    let [ann, ben] = [Browser::open(), Browser::open()];
+    for browser in [&ann, &ben] {
+        browser.go(&url);
+        browser.click(".teaser h2 a");
+        browser.wait_for("location.pathname.startsWith('/writings/')");
+    }
+    comment(&ann, "Ann", "First.");
+    ben.wait_for("document.querySelector('#comments').innerText === 'One comment'");
+
+    ben.type_into("#comment-author", "Ben");
+    ben.type_into("#comment-text", "I am still typing");
+    // With a selection, and in the middle of the page.
+    ben.eval("(document.querySelector('#comment-text').setSelectionRange(5, 10), window.same = document.querySelector('#comment-1'), 1)");
+    comment(&ann, "Ann", "Second.");
+    ben.wait_for("document.querySelector('#comments').innerText === '2 comments'");
+    ben.wait_for("document.querySelectorAll('.comment').length === 2");
+    let state = "(area => [document.activeElement === area, area.value, area.selectionStart, area.selectionEnd, \
+                 document.querySelector('#comment-author').value, window.same === document.querySelector('#comment-1')])\
+                 (document.querySelector('#comment-text'))";
+    assert_eq!(ben.eval(state), json!([true, "I am still typing", 5, 10, "Ben", true]));
+    ben.picture("live-comments", 1100, false);
+
+    // Without a word of script, the form works as ever.
+    ben.click("form[method=post] button:not([name])");
+    ben.wait_for("document.querySelector('#comments')?.innerText === '3 comments'");
+    ann.wait_for("document.querySelector('#comments').innerText === '3 comments'");
+    assert_eq!(ann.eval("document.querySelectorAll('.comment').length"), json!(3));
+    for browser in [&ann, &ben] {
+        browser.assert_quiet();
+    }
+}
+
+fn comment(browser: &Browser, author: &str, text: &str) {
+    browser.type_into("#comment-author", author);
+    browser.type_into("#comment-text", text);
+    browser.click("form[method=post] button:not([name])");
+    browser
+        .wait_for(&format!("[...document.querySelectorAll('.comment')].some(one => one.innerText.includes({text:?}))"));
+}
