@@ -172,6 +172,8 @@ impl Hub {
             }
         }
         drop(state);
-        woken.iter().for_each(|channel| channel.wake());
+        for channel in woken {
+            channel.wake();
+        }
     }
 }

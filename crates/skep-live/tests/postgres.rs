@@ -175,7 +175,9 @@ fn many_publishers_on_two_machines_are_heard_in_one_order() {
             thread::spawn(move || (0..25).for_each(|number| write(&client, &format!("/notes/{publisher}-{number}"))))
         })
         .collect();
-    publishers.into_iter().for_each(|publisher| publisher.join().unwrap());
+    for publisher in publishers {
+        publisher.join().unwrap();
+    }
     let all: Vec<Vec<_>> = streams.iter_mut().map(|stream| (0..200).map(|_| next(stream)).collect()).collect();
     assert!(all[0].windows(2).all(|pair| pair[0].0 < pair[1].0), "in order, and none twice");
     assert!(all.iter().all(|one| *one == all[0]), "each got the same");

@@ -67,12 +67,16 @@ fn a_viewer_gets_what_changed_before_and_after() {
 fn a_write_is_rendered_once_for_all_viewers() {
     let client = Client::new(app());
     let mut all: Vec<_> = (0..40).map(|_| follow(&client, "/rooms/a", "notes:0", "")).collect();
-    all.iter_mut().for_each(|one| assert_eq!(piece(one).2, "<ul></ul>"));
+    for one in &mut all {
+        assert_eq!(piece(one).2, "<ul></ul>");
+    }
     let renderings = || client.site().state::<Renderings>().0.load(Ordering::Relaxed);
     let before = renderings();
     for (count, text) in (1..).zip(["one", "two", "three"]) {
         write(&client, "a", text);
-        all.iter_mut().for_each(|one| assert!(piece(one).2.contains(text)));
+        for one in &mut all {
+            assert!(piece(one).2.contains(text));
+        }
         assert_eq!(renderings() - before, count);
     }
 }

@@ -75,29 +75,37 @@ impl Subscriber {
     fn take(&mut self, ready: &AtomicU32, is_over: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
         while !is_over(self) {
-            assert!(
-                begun.elapsed() < Duration::from_secs(60),
-                "it got {} messages, the last is {:?}",
-                self.got.len(),
-                self.got.last()
-            );
+            self.expect_in_time(begun);
             let fields = self.last.map(|last| format!("Last-Event-ID: {last}\r\n")).unwrap_or_default();
             if let Ok(events) = open(&self.address, &self.path, &fields) {
                 self.connections += 1;
-                self.read(events, ready, &is_over);
+                self.read(events, begun, ready, &is_over);
             }
             thread::sleep(Duration::from_millis(20));
         }
     }
 
-    fn read(&mut self, mut events: BufReader<TcpStream>, ready: &AtomicU32, is_over: impl Fn(&Self) -> bool) {
+    fn expect_in_time(&self, begun: Instant) {
+        let (count, last) = (self.got.len(), self.got.last());
+        assert!(begun.elapsed() < Duration::from_mins(1), "it got {count} messages, the last is {last:?}");
+    }
+
+    fn read(
+        &mut self,
+        mut events: BufReader<TcpStream>,
+        begun: Instant,
+        ready: &AtomicU32,
+        is_over: impl Fn(&Self) -> bool,
+    ) {
         // An id counts with the end of its event only.
         let (mut line, mut id, mut text) = (String::new(), None::<i64>, None::<u32>);
         while !is_over(self) {
             match events.read_line(&mut line) {
-                Ok(0) => return,
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => continue,
-                Err(_) => return,
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    self.expect_in_time(begun);
+                    continue;
+                }
+                Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
             let read = std::mem::take(&mut line);

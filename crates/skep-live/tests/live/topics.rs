@@ -156,7 +156,9 @@ fn a_drain_ends_events_and_nothing_is_lost() {
 fn each_message_reaches_all_subscribers_in_order() {
     let client = Client::new(app());
     let mut all: Vec<_> = (0..50).map(|_| events(&client, "/rooms/a/events")).collect();
-    all.iter_mut().for_each(|one| assert_eq!(one.next().unwrap(), "id: 0"));
+    for one in &mut all {
+        assert_eq!(one.next().unwrap(), "id: 0");
+    }
     assert_eq!(client.post("/rooms/a/many/1/200", &[]).status(), 200);
     for one in &mut all {
         for number in 1..=200 {
