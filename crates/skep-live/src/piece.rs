@@ -15,11 +15,13 @@ use skep::html::Html;
 /// is made (a nonce, the time) is sent after each such write, so it belongs outside.
 ///
 /// ```
+/// use skep::html::Items;
 /// use skep::prelude::*;
 /// use skep_live::live;
 ///
 /// fn comments(texts: &[&str]) -> Html {
-///     html! { section { h2 { "Comments" } ol { (live("comments", skep::piece! { @for text in texts { li { (text) } } })) } } }
+///     let items: Html<Items> = live("comments", piece! { @for text in texts { li { (text) } } });
+///     html! { section { h2 { "Comments" } ol { (items) } } }
 /// }
 /// assert!(comments(&["Fine."]).as_str().contains("<li>Fine.</li><!--/live comments-->"));
 /// ```

@@ -58,6 +58,7 @@ use crate::topics::{Topics, after, floor, insert, last_number};
 /// client.post("/auctions/8/bids/900", &[]);
 /// client.post("/auctions/7/bids/300", &[]);
 /// assert!(events.next_event().unwrap().starts_with("retry: "));
+/// assert_eq!(events.next_event().unwrap(), "id: 0");
 /// assert_eq!(events.next_event().unwrap(), "id: 1\ndata: {\"cents\":250}");
 /// assert_eq!(events.next_event().unwrap(), "id: 3\ndata: {\"cents\":300}");
 /// ```
