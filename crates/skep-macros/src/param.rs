@@ -129,7 +129,7 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
     let labels = choices.iter().map(|choice| &choice.label);
     let translations = translations(choices);
     let expected = field::any_of(choices.iter().map(|choice| choice.value.value()));
-    let texts = texts(name, &expected);
+    let (texts, columns) = (texts(name, &expected), columns(name, &expected));
     quote! {
         #[automatically_derived]
         impl ::skep::param::Param for #name {
@@ -163,6 +163,13 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
             #translations
         }
         #texts
+        #columns
+    }
+}
+
+/// A column, and a parameter by value.
+fn columns(name: &Ident, expected: &str) -> TokenStream {
+    quote! {
         #[automatically_derived]
         impl ::skep::sql::ToValue for #name {
             type Sql = ::skep::sql::Text;

@@ -27,11 +27,11 @@ pub enum ColumnType {
     DateTime,
     /// A moment.
     Timestamp,
-    /// A number with so many digits, and so many of them behind the point.
+    /// A decimal number.
     Decimal {
-        /// All of them.
+        /// The most digits.
         digits: u32,
-        /// Those behind the point.
+        /// The digits behind the point.
         places: u32,
     },
     /// JSON.

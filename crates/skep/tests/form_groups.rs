@@ -6,7 +6,7 @@ use skep::prelude::*;
 use skep::test::{Client, FormFiller};
 
 #[derive(Debug, Group)]
-struct Lesson {
+struct Day {
     topic: Text<1, 20>,
     minutes: Whole<1, 99>,
     picture: Option<Upload<AnyFile>>,
@@ -27,7 +27,7 @@ struct CourseFields {
     places: Whole<1, 99>,
     waiting: Option<Whole<1, 99>>,
     open: bool,
-    lessons: Vec<Lesson>,
+    days: Vec<Day>,
 }
 
 impl CourseFields {
@@ -35,11 +35,11 @@ impl CourseFields {
         if self.waiting.is_some_and(|waiting| waiting > self.places) {
             refusal.field(Self::waiting, "More would wait than there are places.");
         }
-        for (row, lesson) in self.lessons.iter().enumerate().filter(|(_, lesson)| lesson.minutes.get() > 90) {
-            refusal.field(Self::lessons.row(row, Lesson::minutes), format!("{} is too long.", lesson.topic));
+        for (row, day) in self.days.iter().enumerate().filter(|(_, day)| day.minutes.get() > 90) {
+            refusal.field(Self::days.row(row, Day::minutes), format!("{} is too long.", day.topic));
         }
-        if self.lessons.is_empty() {
-            refusal.whole("A course has lessons.");
+        if self.days.is_empty() {
+            refusal.whole("A course has days.");
         }
     }
 
@@ -52,11 +52,11 @@ impl CourseFields {
                 input (CourseFields::places);
                 input (CourseFields::waiting);
                 input (CourseFields::open);
-                @for row in form.rows(CourseFields::lessons, 1) {
-                    label (CourseFields::lessons.row(row, Lesson::topic)) { "Topic" }
-                    input (CourseFields::lessons.row(row, Lesson::topic));
-                    input (CourseFields::lessons.row(row, Lesson::minutes));
-                    input (CourseFields::lessons.row(row, Lesson::picture));
+                @for row in form.rows(CourseFields::days, 1) {
+                    label (CourseFields::days.row(row, Day::topic)) { "Topic" }
+                    input (CourseFields::days.row(row, Day::topic));
+                    input (CourseFields::days.row(row, Day::minutes));
+                    input (CourseFields::days.row(row, Day::picture));
                 }
             }
         }
@@ -64,14 +64,14 @@ impl CourseFields {
 }
 
 fn stored(title: &str) -> CourseFields {
-    let lesson = Lesson { topic: "Wax".parse().unwrap(), minutes: Whole::new(30).unwrap(), picture: None };
+    let day = Day { topic: "Wax".parse().unwrap(), minutes: Whole::new(30).unwrap(), picture: None };
     CourseFields {
         title: title.parse().unwrap(),
         level: Level::Keeper,
         places: Whole::new(8).unwrap(),
         waiting: None,
         open: true,
-        lessons: vec![lesson],
+        days: vec![day],
     }
 }
 
@@ -118,9 +118,9 @@ impl Handle for Edit {
                 input (Save::course.field(CourseFields::title)) aria-label="Title";
                 select (Save::course.field(CourseFields::level)) aria-label="Level";
                 input (Save::course.field(CourseFields::places)) aria-label="Places";
-                @for row in form.rows(Save::course.field(CourseFields::lessons), 0) {
-                    input (Save::course.field(CourseFields::lessons).row(row, Lesson::topic)) aria-label="Topic";
-                    input (Save::course.field(CourseFields::lessons).row(row, Lesson::minutes)) aria-label="Minutes";
+                @for row in form.rows(Save::course.field(CourseFields::days), 0) {
+                    input (Save::course.field(CourseFields::days).row(row, Day::topic)) aria-label="Topic";
+                    input (Save::course.field(CourseFields::days).row(row, Day::minutes)) aria-label="Minutes";
                 }
             }
         }))
@@ -157,16 +157,16 @@ fn filled() -> FormFiller<Create> {
     form.set(of(CourseFields::title), "Bees")
         .set(of(CourseFields::level), "keeper")
         .set(of(CourseFields::places), "8")
-        .set(lesson(0, Lesson::topic), "Wax")
-        .set(lesson(0, Lesson::minutes), "30")
+        .set(day(0, Day::topic), "Wax")
+        .set(day(0, Day::minutes), "30")
 }
 
 fn of<T>(field: Name<CourseFields, T>) -> Name<Create, T> {
     Create::course.field(field)
 }
 
-fn lesson<T>(row: usize, field: Name<Lesson, T>) -> Name<Create, T> {
-    of(CourseFields::lessons).row(row, field)
+fn day<T>(row: usize, field: Name<Day, T>) -> Name<Create, T> {
+    of(CourseFields::days).row(row, field)
 }
 
 #[test]
@@ -176,16 +176,16 @@ fn a_group_arrives_as_a_value_with_its_rows() {
         ("course.level", "keeper"),
         ("course.places", "8"),
         ("course.open", "on"),
-        ("course.lessons.1.topic", ""),
-        ("course.lessons.3.topic", "Wax"),
-        ("course.lessons.3.minutes", "30"),
+        ("course.days.1.topic", ""),
+        ("course.days.3.topic", "Wax"),
+        ("course.days.3.minutes", "30"),
     ];
-    let files: [(&str, &str, &str, &[u8]); 1] = [("course.lessons.3.picture", "a.png", "image/png", b"x")];
+    let files: [(&str, &str, &str, &[u8]); 1] = [("course.days.3.picture", "a.png", "image/png", b"x")];
     let client = client();
     let answer = client.request(skep::Method::POST, "/courses").files(&texts, &files).send();
     let text = answer.text();
     assert!(text.starts_with("CourseFields { title: Text(\"Bees\"), level: Keeper"), "{text}");
-    assert!(text.contains("waiting: None, open: true, lessons: [Lesson { topic: Text(\"Wax\")"), "{text}");
+    assert!(text.contains("waiting: None, open: true, days: [Day { topic: Text(\"Wax\")"), "{text}");
     assert!(text.contains("a.png"), "the row closed up, with its file: {text}");
 }
 
@@ -195,17 +195,17 @@ fn one_function_writes_the_controls_for_all_and_shows_what_was_typed() {
     for part in [
         r#"<label for="create-course-title">Title</label><input name="course.title" id="create-course-title" type="text" required maxlength="20">"#,
         r#"<select name="course.level" id="create-course-level" required>"#,
-        r#"<label for="create-course-lessons-0-topic">Topic</label><input name="course.lessons.0.topic""#,
+        r#"<label for="create-course-days-0-topic">Topic</label><input name="course.days.0.topic""#,
     ] {
         assert!(page.text().contains(part), "{part}\n{}", page.text());
     }
-    let refused = filled().set(of(CourseFields::title), "").set(lesson(0, Lesson::minutes), "100").submit();
+    let refused = filled().set(of(CourseFields::title), "").set(day(0, Day::minutes), "100").submit();
     assert_eq!(refused.status(), 422);
     for part in [
         r#"<span class="problem" id="create-course-title-problem">Please fill this in.</span>"#,
         r#"<option value="keeper" selected>Old hand</option>"#,
-        r#"value="100" aria-describedby="create-course-lessons-0-minutes-problem" aria-invalid="true">"#,
-        r#"name="course.lessons.0.topic" id="create-course-lessons-0-topic" type="text" required maxlength="20" value="Wax">"#,
+        r#"value="100" aria-describedby="create-course-days-0-minutes-problem" aria-invalid="true">"#,
+        r#"name="course.days.0.topic" id="create-course-days-0-topic" type="text" required maxlength="20" value="Wax">"#,
     ] {
         assert!(refused.text().contains(part), "{part}\n{}", refused.text());
     }
@@ -214,16 +214,16 @@ fn one_function_writes_the_controls_for_all_and_shows_what_was_typed() {
 
 #[test]
 fn a_group_has_rules_over_its_fields_and_rows() {
-    let refused = filled().set(of(CourseFields::waiting), "9").set(lesson(0, Lesson::minutes), "91").submit();
+    let refused = filled().set(of(CourseFields::waiting), "9").set(day(0, Day::minutes), "91").submit();
     assert_eq!(refused.status(), 422);
     let said =
         r#"<span class="problem" id="create-course-waiting-problem">More would wait than there are places.</span>"#;
     assert!(refused.text().contains(said), "{}", refused.text());
-    let said = r#"<span class="problem" id="create-course-lessons-0-minutes-problem">Wax is too long.</span>"#;
+    let said = r#"<span class="problem" id="create-course-days-0-minutes-problem">Wax is too long.</span>"#;
     assert!(refused.text().contains(said), "{}", refused.text());
 
-    let none = filled().set(lesson(0, Lesson::topic), "").set(lesson(0, Lesson::minutes), "").submit();
-    let said = r#"<p class="problem" role="alert">A course has lessons.</p>"#;
+    let none = filled().set(day(0, Day::topic), "").set(day(0, Day::minutes), "").submit();
+    let said = r#"<p class="problem" role="alert">A course has days.</p>"#;
     assert!(none.text().contains(said), "{}", none.text());
 }
 
@@ -233,7 +233,7 @@ fn stored_values_fill_a_group_in_and_a_handler_speaks_of_one_field() {
     for part in [
         r#"name="course.title" id="save-course-title" type="text" required maxlength="20" value="Bees""#,
         r#"<option value="keeper" selected>"#,
-        r#"name="course.lessons.0.minutes" id="save-course-lessons-0-minutes" type="number" required min="1" max="99" value="30""#,
+        r#"name="course.days.0.minutes" id="save-course-days-0-minutes" type="number" required min="1" max="99" value="30""#,
     ] {
         assert!(page.text().contains(part), "{part}\n{}", page.text());
     }
@@ -253,7 +253,7 @@ fn a_conflict_names_each_field_of_a_group_that_differs() {
     ] {
         assert!(conflict.text().contains(part), "{part}\n{}", conflict.text());
     }
-    // `open` has no control in this form, so it differs; places and lessons do not.
+    // `open` has no control in this form, so it differs; places and days do not.
     assert_eq!(conflict.text().matches("class=\"problem\"").count(), 4, "{}", conflict.text());
 }
 

@@ -32,7 +32,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-sql-lock",
         order: &[
-            ("texts", &["function", "hash", "manifest", "message", "scope", "text"]),
+            ("texts", &["column_type", "function", "hash", "manifest", "message", "scope", "text"]),
             ("entries", &["declared", "directive", "entry", "migrations"]),
             ("file", &["lock"]),
         ],
@@ -49,9 +49,12 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-sql-macros",
         order: &[
-            ("the engine", &["access", "directive", "home", "infer", "package", "schema", "stand_in", "text"]),
+            (
+                "the engine",
+                &["access", "columns", "directive", "home", "infer", "package", "schema", "stand_in", "text", "typed"],
+            ),
             ("statements", &["check", "input", "page"]),
-            ("macros", &["migrations", "postgres", "row", "statement", "write"]),
+            ("macros", &["companion", "migrations", "parameter", "postgres", "row", "statement", "write"]),
         ],
         upward: &[],
     },
@@ -73,7 +76,10 @@ const CRATES: &[Layers] = &[
         name: "skep-sql",
         order: &[
             ("values", &["changes", "offload", "private", "status", "timing", "wire"]),
-            ("statements", &["checked", "error", "function", "noted", "page", "query", "row", "value"]),
+            (
+                "statements",
+                &["checked", "decimal", "error", "fixed", "function", "jiff", "noted", "page", "query", "row", "value"],
+            ),
             ("migrations", &["migrations", "open_error"]),
             ("engines", &["after_commit", "dependencies", "guests", "options", "postgres", "sqlite"]),
             (

@@ -45,11 +45,11 @@ fn a_column_has_the_type_that_a_migration_says() {
 }
 
 #[test]
-fn a_type_goes_with_its_column_and_stays_when_a_table_is_made_anew() {
+fn a_type_goes_with_its_column_and_stays_when_a_table_is_rebuilt() {
     let starts = |change: &str| columns(&[COURSE, change], "select starts from course").unwrap()[0].kind;
     assert_eq!(starts("alter table course rename column price to cost"), Kind::Timestamp);
-    let anew = "create table new (id integer primary key, starts text) strict; drop table course; alter table new rename to course";
-    assert_eq!(starts(anew), Kind::Timestamp);
+    let rebuilt = "create table new (id integer primary key, starts text) strict; drop table course; alter table new rename to course";
+    assert_eq!(starts(rebuilt), Kind::Timestamp);
     let gone = columns(
         &[COURSE, "alter table course drop column price", "alter table course add column price text"],
         "select price from course",

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use super::info::FieldInfo;
 use super::look::{self, Look};
 use super::name::joined;
-use super::refusal::Refusal;
 use super::submission::Submission;
 use super::upload::Received;
 use crate::param::{Param, label_in};
@@ -197,21 +196,6 @@ impl<'s> Sent<'s> {
     #[must_use]
     pub fn field<F: FormField>(&self, name: &str) -> Option<F> {
         self.submission.read(Cow::Owned(joined(self.name, name)))
-    }
-
-    /// What the rules of this group say is noted; the value, if that is nothing.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn judged<G>(&self, group: G, rules: impl FnOnce(&G, &mut Refusal<G>)) -> Option<G> {
-        let mut refusal = Refusal::new();
-        rules(&group, &mut refusal);
-        let is_right = refusal.is_empty();
-        for (name, fault) in refusal.into_faults() {
-            // What is wrong with the group as a whole is said of the form.
-            let name = if name.is_empty() { name } else { Cow::Owned(joined(self.name, &name)) };
-            self.submission.note(name, fault);
-        }
-        is_right.then_some(group)
     }
 
     fn texts(&self) -> impl Iterator<Item = &'s str> + use<'s> {

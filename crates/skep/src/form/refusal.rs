@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 
 use http::StatusCode;
 
-use super::name::Name;
+use super::field::Sent;
+use super::name::{Name, joined};
 use crate::error::{Error, Result};
 use crate::validation::{ErrorDetail, FieldError, Messages, Named};
 
@@ -87,6 +88,23 @@ impl<S> Refusal<S> {
     /// ```
     pub fn judge(self) -> Result<()> {
         if self.is_empty() { Ok(()) } else { Err(Error::refused(self.faults, &Messages::ENGLISH)) }
+    }
+}
+
+impl Sent<'_> {
+    /// What the rules of this group say is noted; the value, if that is nothing.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn judged<G>(&self, group: G, rules: impl FnOnce(&G, &mut Refusal<G>)) -> Option<G> {
+        let mut refusal = Refusal::new();
+        rules(&group, &mut refusal);
+        let is_right = refusal.is_empty();
+        for (name, fault) in refusal.into_faults() {
+            // What is wrong with the group as a whole is said of the form.
+            let name = if name.is_empty() { name } else { Cow::Owned(joined(self.name, &name)) };
+            self.submission.note(name, fault);
+        }
+        is_right.then_some(group)
     }
 }
 
