@@ -6,6 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
+mod generate;
 mod new;
 mod sql;
 mod subcommand;
@@ -20,6 +21,7 @@ struct Command {
 
 const COMMANDS: &[Command] = &[
     Command { name: "new", about: "begin an application: new FOLDER", run: new::run },
+    Command { name: "gen", about: "go on with one: gen scaffold post title:text", run: generate::run },
     Command { name: "sql", about: "check statements of `sql!` on PostgreSQL: sql check", run: sql::run },
 ];
 

@@ -94,6 +94,13 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
+/// The same for the package of a `Cargo.toml`, and what is to be said.
+pub(crate) fn check_package(manifest: &Path) -> Result<String, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    runtime.block_on(check(Options { manifest: Some(manifest.into()), ..Options::default() }))
+}
+
 /// `None` if help is asked for.
 fn options(arguments: Vec<OsString>) -> Result<Option<Options>, String> {
     let mut arguments = arguments.into_iter();

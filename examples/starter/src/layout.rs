@@ -43,7 +43,12 @@ fn document(title: &str, content: &Html) -> Html<Document> {
                 link rel="icon" href=(Static::ICON_SVG) type="image/svg+xml";
             }
             body {
-                header { a href=(Notes { at: None }) { (NAME) } }
+                header {
+                    a.name href=(Notes { at: None }) { (NAME) }
+                    nav {
+                        a href=(Notes { at: None }) { "Notes" }
+                    }
+                }
                 main { (content) }
             }
         }

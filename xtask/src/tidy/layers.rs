@@ -307,7 +307,11 @@ const CRATES: &[Layers] = &[
         ],
         upward: &[],
     },
-    Layers { name: "skep-cli", order: &[("commands", &["new", "sql", "subcommand"])], upward: &[] },
+    Layers {
+        name: "skep-cli",
+        order: &[("tools", &["sql", "subcommand"]), ("commands", &["generate", "new"])],
+        upward: &[],
+    },
 ];
 
 /// The rule for all crates.

@@ -1,0 +1,197 @@
+//! `skep gen`: goes on with what `skep new` began. It writes what a person would have written, where it belongs.
+//!
+//! Nothing is overwritten. What was written is compiled before it counts; if it does not compile, everything is as it was.
+//! Start reading at [`run`].
+
+mod check;
+mod diff;
+mod field;
+mod form;
+mod job;
+mod mail;
+mod name;
+mod package;
+mod plan;
+mod samples;
+mod scaffold;
+mod service;
+mod source;
+mod statements;
+mod tables;
+mod template;
+mod words;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use skep_units::nearest;
+
+use crate::BAD_USAGE;
+use field::Field;
+use name::Name;
+use package::Package;
+use plan::Plan;
+
+/// What can be generated: name, arguments, what it is.
+const KINDS: [(&str, &str, &str); 6] = [
+    ("scaffold", "NAME FIELD...", "a table with list, page, form, delete button, link and tests"),
+    ("table", "NAME FIELD...", "a table: migration, row, statements and a test"),
+    ("service", "NAME [METHOD] [PATH]", "one service with a test"),
+    ("form", "NAME FIELD...", "a page with a form, whose answers are a mail"),
+    ("mail", "NAME FIELD...", "a function that writes a mail, as text and as HTML"),
+    ("job", "NAME FIELD...", "work that is done later, with a test"),
+];
+
+/// What the command line asks for.
+#[derive(Debug, Default)]
+struct Wanted {
+    words: Vec<String>,
+    dry: bool,
+    folder: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    let wanted = match read(arguments) {
+        Ok(Some(wanted)) => wanted,
+        Ok(None) => {
+            print!("{}", help());
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => {
+            eprint!("skep gen: {error}\n\n{}", help());
+            return ExitCode::from(BAD_USAGE);
+        }
+    };
+    match generate(&wanted) {
+        Ok(said) => {
+            print!("{said}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("skep gen: {}", error.trim_end());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn help() -> String {
+    let kinds = KINDS.map(|(name, arguments, about)| format!("  {:30} {about}\n", format!("{name} {arguments}")));
+    format!(
+        "usage: skep gen KIND NAME ... [--dry-run] [--manifest-path FILE]
+
+Go on with an application, in its folder:
+
+{}
+A FIELD is NAME:TYPE, such as title:text or published:date?. {}
+  --dry-run              show what would be written, and write nothing
+  --manifest-path FILE   the Cargo.toml of the application, if it is elsewhere
+
+examples:
+
+  skep gen scaffold post title:text body:lines published:date?
+  skep gen scaffold comment post:post text:lines author:email
+  skep gen service report GET /reports/{{year}}
+  skep gen job clean_up older_than:date
+
+The application is compiled with it. If that fails, all files are as they were.
+",
+        kinds.concat(),
+        capital(&field::list(&[])).replace("there is none yet", "that a migration makes"),
+    )
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+}
+
+/// None if help is asked for.
+fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
+    let mut wanted = Wanted::default();
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("--help" | "-h" | "help") => return Ok(None),
+            Some("--dry-run" | "-n") => wanted.dry = true,
+            Some("--manifest-path") => {
+                let file = PathBuf::from(arguments.next().ok_or("--manifest-path needs the path of a Cargo.toml")?);
+                wanted.folder = Some(file.parent().unwrap_or(Path::new("")).to_owned());
+            }
+            Some(flag) if flag.starts_with('-') => {
+                let near = nearest(flag, ["--dry-run", "--manifest-path", "--help"]);
+                let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+                return Err(format!("there is no flag {flag}{near}"));
+            }
+            Some(word) => wanted.words.push(word.to_owned()),
+            None => return Err(format!("\"{}\" is not UTF-8", argument.display())),
+        }
+    }
+    let Some(kind) = wanted.words.first() else { return Err("what is to be generated?".to_owned()) };
+    if !KINDS.iter().any(|(name, ..)| name == kind) {
+        let near = nearest(kind, KINDS.map(|(name, ..)| name));
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        return Err(format!("\"{kind}\" is nothing that can be generated{near}"));
+    }
+    if wanted.words.len() < 2 {
+        return Err(format!("which name is the {kind} to have?"));
+    }
+    Ok(Some(wanted))
+}
+
+/// Plans, writes and compiles; what is to be said at the end.
+fn generate(wanted: &Wanted) -> Result<String, String> {
+    let folder = wanted.folder.as_deref().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = std::fs::canonicalize(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let package = Package::find(&folder)?;
+    let plan = planned(&package, &wanted.words)?;
+    if wanted.dry {
+        return Ok(plan.diff());
+    }
+    println!("{}", plan.summary());
+    let written = plan.write()?;
+    println!("compiling it ...");
+    check::check(&package).map_err(|reason| format!("{reason}\nnothing was written: all files are as they were"))?;
+    written.keep();
+    Ok(format!("It compiles. `cargo test` runs its tests, too{}.\n", next(&wanted.words[0])))
+}
+
+fn next(kind: &str) -> &'static str {
+    match kind {
+        "scaffold" | "table" => "; the migration runs at the next start",
+        "mail" => "; `cx.queue_mail(...)` sends it",
+        "job" => "; `cx.later(...).await` enqueues it",
+        _ => "",
+    }
+}
+
+fn planned<'p>(package: &'p Package, words: &[String]) -> Result<Plan<'p>, String> {
+    let [kind, name, rest @ ..] = words else { return Err("which name is it to have?".to_owned()) };
+    let name = Name::parse(name, kind)?;
+    if words::is_module(name.snake()) {
+        return Err(format!("\"{}\" is the name of something that is there: choose another name", name.snake()));
+    }
+    let mut plan = Plan::new(package);
+    if kind == "service" {
+        service::service(&mut plan, package, &name, rest)?;
+        return Ok(plan);
+    }
+    let tables: Vec<_> = package.tables()?.into_iter().filter(tables::Table::has_id).collect();
+    let fields = Field::parse_all(rest, &tables)?;
+    match kind.as_str() {
+        "mail" => mail::mail(&mut plan, &name, &fields)?,
+        "job" => job::job(&mut plan, package, &name, &fields)?,
+        _ if fields.is_empty() => {
+            return Err(format!("{} needs fields, such as title:text\n{}", name.with_article(), field::list(&tables)));
+        }
+        "form" => form::form(&mut plan, package, &name, &fields)?,
+        "table" => scaffold::table(&mut plan, package, &name, &fields)?,
+        _ => scaffold::scaffold(&mut plan, package, &name, &fields)?,
+    }
+    Ok(plan)
+}
+
+#[cfg(test)]
+#[path = "../tests/unit/generate.rs"]
+mod tests;

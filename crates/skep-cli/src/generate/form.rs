@@ -1,0 +1,85 @@
+//! `skep gen form`: a form without a table, whose answers are a mail.
+
+use super::field::{Field, Kind};
+use super::name::Name;
+use super::package::Package;
+use super::plan::Plan;
+use super::samples;
+use super::scaffold::{controls, lines};
+use super::service::mount;
+use super::template::{Places, fill};
+use super::words;
+
+/// Plans a page with a form, the service that it is sent to, and a test.
+pub(super) fn form(plan: &mut Plan<'_>, package: &Package, name: &Name, fields: &[Field]) -> Result<(), String> {
+    if words::is_type(&name.camel()) || name.snake() == "submit" || words::is_module(name.snake()) {
+        return Err(format!("\"{}\" is the name of something that the page uses: choose another name", name.snake()));
+    }
+    if fields.iter().any(|field| field.kind == Kind::Reference) {
+        return Err(
+            "a form without a table has no rows to choose from: `skep gen scaffold` makes one with a table".to_owned()
+        );
+    }
+    if !package.has("src/layout.rs") {
+        return Err(
+            "src/layout.rs has no `page(cx, title, content)`: the page needs one, as `skep new` writes it".to_owned()
+        );
+    }
+    let (module, places) = (name.snake(), places(package, name, fields));
+    plan.create(&format!("src/{module}.rs"), &fill(include_str!("templates/form.rs.txt"), &places))?;
+    plan.create(&format!("tests/{module}.rs"), &fill(include_str!("templates/form_test.rs.txt"), &places))?;
+    mount(plan, package, module, &[&name.camel(), "Submit"], &format!("/{}", name.kebab()))
+}
+
+fn places(package: &Package, name: &Name, fields: &[Field]) -> Places {
+    let mut imports: Vec<&str> = fields.iter().filter_map(Field::import).collect();
+    imports.sort_unstable();
+    imports.dedup();
+    let imports =
+        if imports.is_empty() { String::new() } else { format!("use skep::form::{{{}}};", imports.join(", ")) };
+    let declared = fields
+        .iter()
+        .map(|field| format!("    #[form]\n    {}: {},\n", field.name.snake(), field.optionally(&field.form_type())));
+    let controls: Vec<String> = fields.iter().flat_map(|field| controls(field, "Submit")).collect();
+    let fill =
+        fields.iter().map(|field| samples::set(field, samples::sample(field.kind)).replace("Save::", "Submit::"));
+    vec![
+        ("Title", name.title()),
+        ("Name", name.camel()),
+        ("module", name.snake().to_owned()),
+        ("path", name.kebab()),
+        ("library", package.library.clone()),
+        ("imports", imports),
+        ("form_fields", declared.collect()),
+        ("controls", lines(&controls, 16)),
+        ("lines", fields.iter().map(line).collect::<String>().trim_end().to_owned()),
+        ("client", samples::client(package)),
+        ("fill", fill.collect()),
+        ("needs", needs(name, fields)),
+    ]
+}
+
+/// Adds a field to the text.
+fn line(field: &Field) -> String {
+    let (name, title) = (field.name.snake(), field.name.title());
+    if field.optional {
+        return format!("if let Some({name}) = &sent.{name} {{ text += &format!(\"{title}: {{{name}}}\\n\"); }}\n");
+    }
+    format!("text += &format!(\"{title}: {{}}\\n\", sent.{name});\n")
+}
+
+fn needs(name: &Name, fields: &[Field]) -> String {
+    let needed = |field: &&Field| !field.optional && field.kind != Kind::Bool;
+    let Some(field) = fields.iter().find(needed) else { return String::new() };
+    let words = field.name.with_article().replace(' ', "_");
+    format!(
+        "
+#[test]
+fn {words}_is_needed() {{
+    let refused = client().post(\"/{}\", &[]);
+    assert_eq!(refused.status(), 422);
+}}
+",
+        name.kebab()
+    )
+}

@@ -1,0 +1,133 @@
+//! `skep gen service`: one service with a test.
+
+use skep_units::nearest;
+
+use super::name::Name;
+use super::package::Package;
+use super::plan::Plan;
+use super::samples;
+use super::source;
+use super::template::{Places, fill};
+
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/// Plans a service. `rest` is its method and its path, each of which may be left out.
+pub(super) fn service(plan: &mut Plan<'_>, package: &Package, name: &Name, rest: &[String]) -> Result<(), String> {
+    let (method, path) = method_and_path(name, rest)?;
+    let parameters = parameters(&path)?;
+    let has_layout = package.has("src/layout.rs") && package.read("src/layout.rs")?.contains("fn page(");
+    let places = places(package, name, &method, &path, &parameters, has_layout);
+    let module = name.snake();
+    plan.create(&format!("src/{module}.rs"), &fill(include_str!("templates/service.rs.txt"), &places))?;
+    plan.create(&format!("tests/{module}.rs"), &fill(include_str!("templates/service_test.rs.txt"), &places))?;
+    mount(plan, package, module, &[&name.camel()], &path)
+}
+
+/// Declares the module, mounts its services, and sets the guard that all services must have before them.
+pub(super) fn mount(
+    plan: &mut Plan<'_>,
+    package: &Package,
+    module: &str,
+    services: &[&str],
+    path: &str,
+) -> Result<(), String> {
+    let services: Vec<String> = services.iter().map(|service| format!("{module}::{service}")).collect();
+    let guard = source::required_guard(&package.read("src/lib.rs")?);
+    plan.edit("src/lib.rs", |text| {
+        let text = source::add_services(&source::add_module(text, module)?, &services)?;
+        let prefix = path.split("/{").next().filter(|prefix| !prefix.is_empty());
+        match (&guard, prefix) {
+            (Some(guard), Some(prefix)) => source::add_guard(&text, guard, prefix),
+            _ => Ok(text),
+        }
+    })
+}
+
+fn method_and_path(name: &Name, rest: &[String]) -> Result<(String, String), String> {
+    let (mut method, mut path) = ("GET".to_owned(), format!("/{}", name.kebab()));
+    for word in rest {
+        if word.starts_with('/') {
+            path.clone_from(word);
+        } else if METHODS.contains(&word.as_str()) {
+            method.clone_from(word);
+        } else {
+            let near = nearest(word, METHODS).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            return Err(format!(
+                "\"{word}\" is no method and no path{near}\nexpected one of {}, and a path such as /reports/{{year}}",
+                METHODS.join(", ")
+            ));
+        }
+    }
+    Ok((method, path))
+}
+
+/// The names in a path, with their types: numbers for `id` and `..._id`, and texts.
+fn parameters(path: &str) -> Result<Vec<(Name, &'static str)>, String> {
+    let names = path.split('{').skip(1).map(|part| part.split('}').next().unwrap_or_default());
+    let typed = names.map(|name| {
+        let name = Name::parse(name.trim_start_matches('*'), "parameter")?;
+        let kind = if name.snake() == "id" || name.snake().ends_with("_id") { "i64" } else { "String" };
+        Ok((name, kind))
+    });
+    typed.collect()
+}
+
+fn places(
+    package: &Package,
+    name: &Name,
+    method: &str,
+    path: &str,
+    parameters: &[(Name, &'static str)],
+    has_layout: bool,
+) -> Places {
+    let is_page = method == "GET";
+    let fields = parameters.iter().map(|(name, kind)| {
+        format!(
+            "    pub {}: {kind},
+",
+            name.snake()
+        )
+    });
+    let fields = fields.collect::<Vec<_>>().concat();
+    let fields = if fields.is_empty() { ";".to_owned() } else { format!(" {{\n{fields}}}") };
+    let shown = parameters.iter().map(|(name, _)| format!("p {{ (self.{}) }}", name.snake()));
+    let shown =
+        if parameters.is_empty() { "p { \"Here it is.\" }".to_owned() } else { shown.collect::<Vec<_>>().join(" ") };
+    let lines = parameters.iter().map(|(name, _)| format!("{{}}\", self.{}", name.snake()));
+    let body = match (is_page, has_layout) {
+        (true, true) => {
+            format!("let content = html! {{ {shown} }};\nOk(layout::page(cx, \"{}\", &content))", name.title())
+        }
+        (true, false) => format!("Ok(Response::html(html! {{ {shown} }}))"),
+        (false, _) => match lines.collect::<Vec<_>>().as_slice() {
+            [] => "Ok(Response::text(\"done\"))".to_owned(),
+            [first, ..] => format!("Ok(Response::text(format!(\"done: {first})))"),
+        },
+    };
+    let used = path.split('/').map(|part| match part.split(['{', '}']).nth(1) {
+        Some(name) if name == "id" || name.ends_with("_id") => "1",
+        Some(_) => "a",
+        None => part,
+    });
+    let address = used.collect::<Vec<_>>().join("/");
+    let call = match method {
+        "GET" => format!("get(\"{address}\")"),
+        "POST" => format!("post(\"{address}\", &[])"),
+        _ => format!("request(skep::Method::{method}, \"{address}\").send()"),
+    };
+    vec![
+        ("Title", name.title()),
+        ("Name", name.camel()),
+        ("module", name.snake().to_owned()),
+        ("about", if is_page { "The page.".to_owned() } else { "What it does.".to_owned() }),
+        ("method", method.to_owned()),
+        ("path", path.to_owned()),
+        ("fields", fields),
+        ("use_layout", if is_page && has_layout { "\nuse crate::layout;\n".to_owned() } else { String::new() }),
+        ("cx", if is_page && has_layout { "cx".to_owned() } else { "_cx".to_owned() }),
+        ("body", body),
+        ("client", samples::client(package)),
+        ("call", call),
+        ("status", "200".to_owned()),
+    ]
+}

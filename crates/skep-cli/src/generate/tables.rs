@@ -1,0 +1,179 @@
+//! The tables that the migrations of an application make, as far as other tables refer to them.
+//!
+//! What is read is `create table`, `drop table`, and `alter table` with `add` and `rename to`. SQLite and PostgreSQL themselves judge the
+//! statements that are written with it.
+
+use std::path::Path;
+use std::{fs, io};
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Table {
+    pub(super) name: String,
+    pub(super) columns: Vec<Column>,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Column {
+    pub(super) name: String,
+    /// Lower-case, as it is written.
+    pub(super) kind: String,
+    /// A new row must have a value of it.
+    pub(super) is_needed: bool,
+    pub(super) is_never_null: bool,
+    /// The table that it refers to.
+    pub(super) references: Option<String>,
+}
+
+impl Table {
+    /// The column that tells people which row it is; none if all are numbers.
+    pub(super) fn label(&self) -> Option<&str> {
+        let texts = self.columns.iter().filter(|column| column.is_never_null && column.kind.starts_with("text"));
+        let is_name = |column: &&Column| ["name", "title"].contains(&column.name.as_str());
+        texts.clone().find(is_name).or_else(|| texts.clone().next()).map(|column| column.name.as_str())
+    }
+
+    /// It has rows with a number, which others can refer to.
+    pub(super) fn has_id(&self) -> bool {
+        self.columns.iter().any(|column| column.name == "id")
+    }
+}
+
+/// The names of the migrations in a folder, in order.
+pub(super) fn migrations(folder: &Path) -> io::Result<Vec<String>> {
+    let files = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        files => files?,
+    };
+    let names = files.flatten().map(|file| file.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.to_lowercase().ends_with(".sql")).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// The tables after all migrations of a folder, in the order of their names.
+pub(super) fn of_folder(folder: &Path) -> Result<Vec<Table>, String> {
+    let failed = |error: io::Error| format!("{}: {error}", folder.display());
+    let mut tables = Vec::new();
+    for name in migrations(folder).map_err(failed)? {
+        let text = fs::read_to_string(folder.join(name)).map_err(failed)?;
+        run(&text, &mut tables);
+    }
+    tables.sort_by(|one: &Table, other| one.name.cmp(&other.name));
+    Ok(tables)
+}
+
+fn run(sql: &str, tables: &mut Vec<Table>) {
+    for statement in tokens(sql).split(|token| token == ";") {
+        let words: Vec<String> = statement.iter().map(|token| token.to_lowercase()).collect();
+        let words: Vec<&str> =
+            words.iter().map(String::as_str).filter(|word| !["if", "exists"].contains(word)).collect();
+        match words.as_slice() {
+            ["create", "table", "not", name, "(", body @ ..] | ["create", "table", name, "(", body @ ..] => {
+                tables.push(Table { name: (*name).to_owned(), columns: columns(body) });
+            }
+            ["drop", "table", name, ..] => tables.retain(|table| table.name != *name),
+            ["alter", "table", name, "rename", "to", to] => {
+                tables
+                    .iter_mut()
+                    .filter(|table| table.name == *name)
+                    .for_each(|table| (*to).clone_into(&mut table.name));
+            }
+            ["alter", "table", name, "add", "column", body @ ..] | ["alter", "table", name, "add", body @ ..] => {
+                let table = tables.iter_mut().filter(|table| table.name == *name);
+                table.for_each(|table| table.columns.extend(columns(body)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The columns, and not the constraints, of what stands between the parentheses of a table.
+fn columns(body: &[&str]) -> Vec<Column> {
+    let (mut parts, mut depth) = (vec![Vec::new()], 0);
+    for token in body {
+        match *token {
+            ")" if depth == 0 => break,
+            "," if depth == 0 => {
+                parts.push(Vec::new());
+                continue;
+            }
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        parts.last_mut().into_iter().for_each(|part| part.push(*token));
+    }
+    parts.iter().filter_map(|part| column(part)).collect()
+}
+
+fn column(part: &[&str]) -> Option<Column> {
+    let (name, rest) = part.split_first()?;
+    if ["check", "constraint", "foreign", "primary", "unique", "exclude", "like"].contains(name) {
+        return None;
+    }
+    let follows = |one: &str, other: &str| rest.windows(2).any(|pair| pair == [one, other]);
+    let is_key = follows("primary", "key");
+    let references = rest.iter().position(|word| *word == "references").and_then(|at| rest.get(at + 1));
+    let is_given = is_key || rest.contains(&"default") || rest.contains(&"generated") || rest.contains(&"identity");
+    Some(Column {
+        name: (*name).to_owned(),
+        kind: rest.first().copied().unwrap_or_default().to_owned(),
+        is_needed: follows("not", "null") && !is_given,
+        is_never_null: is_key || follows("not", "null"),
+        references: references.map(|table| (*table).to_owned()),
+    })
+}
+
+/// Words, signs and strings, without comments. A name in quotes is a word.
+fn tokens(sql: &str) -> Vec<String> {
+    let (mut tokens, mut rest) = (Vec::new(), sql);
+    while let Some(first) = rest.chars().next() {
+        let end = |text: &str, mark: &str| text.find(mark).map_or(text.len(), |at| at + mark.len());
+        let is_word = |one: char| one.is_alphanumeric() || one == '_';
+        let length = match first {
+            '-' if rest.starts_with("--") => end(rest, "\n"),
+            '/' if rest.starts_with("/*") => end(rest, "*/"),
+            '\'' | '"' | '`' => 1 + end(&rest[1..], &first.to_string()),
+            _ if is_word(first) => rest.find(|one| !is_word(one)).unwrap_or(rest.len()),
+            _ => first.len_utf8(),
+        };
+        let (token, after) = rest.split_at(length);
+        let is_comment = token.starts_with("--") || token.starts_with("/*");
+        if !is_comment && !first.is_whitespace() {
+            tokens.push(token.trim_matches(['"', '`']).to_owned());
+        }
+        rest = after;
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_as_the_last_migration_leaves_them() {
+        let mut tables = Vec::new();
+        run(
+            "-- create table no (id integer);
+             create table if not exists account (
+                 id integer primary key autoincrement, email text not null unique collate nocase,
+                 role text not null default 'a, b' check (role in ('a', 'b')), /* ; */ name text not null, note text,
+                 unique (email, name), foreign key (note) references other (id)
+             ) strict;
+             create table \"gone\" (id integer); drop table gone;
+             alter table account add column team_id integer references team (id); alter table account rename to member;",
+            &mut tables,
+        );
+        let [table] = &tables[..] else { panic!("{tables:?}") };
+        assert_eq!((table.name.as_str(), table.label(), table.has_id()), ("member", Some("name"), true));
+        let names = |of: fn(&&Column) -> bool| -> Vec<&str> {
+            table.columns.iter().filter(of).map(|column| column.name.as_str()).collect()
+        };
+        assert_eq!(names(|_| true), ["id", "email", "role", "name", "note", "team_id"]);
+        assert_eq!(names(|column| column.is_needed), ["email", "name"]);
+        assert_eq!(names(|column| column.references.as_deref() == Some("team")), ["team_id"]);
+    }
+}

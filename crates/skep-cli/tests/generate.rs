@@ -1,0 +1,121 @@
+//! `skep gen` as a whole.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn skep(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_skep")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// An application, with a table that others refer to.
+fn shop() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let made = skep(folder.path(), &["new", "shop"]);
+    assert!(made.status.success(), "{made:?}");
+    let shop = folder.path().join("shop");
+    let account = "create table account (id integer primary key autoincrement, name text not null) strict;\n";
+    fs::write(shop.join("migrations/0002_account.sql"), account).unwrap();
+    (folder, shop)
+}
+
+/// All files below a folder, with what is in them.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in folder.read_dir().unwrap().flatten().filter(|entry| entry.file_name() != "target") {
+        let path = entry.path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push((path.clone(), fs::read(&path).unwrap())) }
+    }
+    found.sort();
+    found
+}
+
+/// What `--dry-run` shows is what is written. With `GENERATED=overwrite` in the environment, the expected texts are.
+#[test]
+fn what_is_generated_is_as_expected() {
+    let (_folder, shop) = shop();
+    let before = files(&shop);
+    for (name, line) in [
+        ("scaffold", "scaffold post title:text body:lines published:date? author:account"),
+        ("numbers", "scaffold blog_entry size:real done:bool visits:integer? writer:account?"),
+        ("table", "table post title:text published:date? author:account"),
+        ("service", "service report GET /reports/{year}/{id}"),
+        ("form", "form contact name:text reply:email day:date? text:lines"),
+        ("mail", "mail welcome name:text visits:integer"),
+        ("job", "job clean_up older:date author:account?"),
+    ] {
+        let words: Vec<&str> = ["gen"].into_iter().chain(line.split(' ')).chain(["--dry-run"]).collect();
+        let shown = skep(&shop, &words);
+        assert!(shown.status.success(), "{line}: {}", text(&shown.stderr));
+        let shown = text(&shown.stdout).replace(env!("CARGO_MANIFEST_DIR"), "skep/crates/skep-cli");
+        let shown =
+            shown.replace(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_str().unwrap(), "skep/crates");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/generated/{name}.diff"));
+        if std::env::var_os("GENERATED").is_some() {
+            fs::write(&file, &shown).unwrap();
+        }
+        let expected = fs::read_to_string(&file).unwrap_or_default();
+        assert!(shown == expected, "{line}: is not {}, but\n{shown}", file.display());
+    }
+    assert!(files(&shop) == before, "a dry run has written something");
+}
+
+#[test]
+fn what_is_wrong_is_named_and_nothing_is_written() {
+    let (folder, shop) = shop();
+    let before = files(&shop);
+    for (line, says) in [
+        ("scaffold post title:string", "did you mean `title:text`?"),
+        ("scaffold post author:acount", "did you mean `author:account`?"),
+        ("scaffold post", "a post needs fields, such as title:text"),
+        ("scaffold note title:text", "the migrations make a table \"note\" already"),
+        ("scaffold order title:text", "a word of SQL"),
+        ("scaffold layout title:text", "is the name of something that is there"),
+        ("service note", "src/note.rs is there already, and nothing is overwritten"),
+        ("service report FETCH", "is no method and no path"),
+        ("form contact author:account", "no rows to choose from"),
+        ("table ../x title:text", "is not the name of a table"),
+    ] {
+        let words: Vec<&str> = ["gen"].into_iter().chain(line.split(' ')).collect();
+        let refused = skep(&shop, &words);
+        assert_eq!(refused.status.code(), Some(1), "{line}");
+        assert!(text(&refused.stderr).contains(says), "{line}: {}", text(&refused.stderr));
+    }
+    assert!(files(&shop) == before);
+    let refused = skep(folder.path(), &["gen", "table", "post", "title:text"]);
+    assert!(text(&refused.stderr).contains("there is no Cargo.toml here"), "{}", text(&refused.stderr));
+}
+
+/// Here, `skep` is an empty crate.
+#[test]
+fn what_does_not_compile_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| {
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let package =
+        |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n");
+    write("skep/Cargo.toml", &package("skep"));
+    write("skep/src/lib.rs", "");
+    write("app/Cargo.toml", &format!("{}[dependencies]\nskep = {{ path = \"../skep\" }}\n", package("app")));
+    write("app/src/lib.rs", "mod layout;\n");
+    write("app/src/layout.rs", "");
+    let app = folder.path().join("app");
+    assert!(
+        Command::new(env!("CARGO")).args(["check", "-q", "--offline"]).current_dir(&app).status().unwrap().success()
+    );
+    let before = files(&app);
+    let refused = skep(&app, &["gen", "table", "post", "title:text"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let said = text(&refused.stderr);
+    assert!(said.contains("src/post.rs") && said.contains("all files are as they were"), "{said}");
+    assert!(files(&app) == before && !app.join("migrations").exists());
+}
