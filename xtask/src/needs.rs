@@ -164,9 +164,16 @@ pub(crate) const NEEDS: &[Need] = &[
     Need {
         name: "PostgreSQL",
         why: "the same verbs as for SQLite are tried on real servers",
-        steps: &["external"],
+        steps: &["external", "long"],
         found: || command::on_path("postgres") || Path::new("/usr/lib/postgresql").is_dir(),
         from: From::Debian(&["postgresql"]),
+    },
+    Need {
+        name: "sqlite3",
+        why: "`skep db` runs it",
+        steps: &["external"],
+        found: || command::succeeds("sqlite3", &["--version"]),
+        from: From::Debian(&["sqlite3"]),
     },
     Need {
         name: "PgBouncer",

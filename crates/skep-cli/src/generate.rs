@@ -43,6 +43,16 @@ const KINDS: [(&str, &str, &str); 6] = [
     ("job", "NAME FIELD...", "work that is done later, with a test"),
 ];
 
+/// Words of Rust, which are no names.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    words::is_rust(word)
+}
+
+/// The names of what can be generated.
+pub(crate) fn kinds() -> Vec<&'static str> {
+    KINDS.iter().map(|(name, ..)| *name).collect()
+}
+
 /// What the command line asks for.
 #[derive(Debug, Default)]
 struct Wanted {

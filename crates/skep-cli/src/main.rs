@@ -6,8 +6,12 @@
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
+mod completions;
+mod db;
 mod generate;
 mod new;
+mod routes;
+mod secret;
 mod sql;
 mod subcommand;
 
@@ -22,7 +26,11 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command { name: "new", about: "begin an application: new FOLDER", run: new::run },
     Command { name: "gen", about: "go on with one: gen scaffold post title:text", run: generate::run },
+    Command { name: "routes", about: "list the routes of an application", run: routes::run },
+    Command { name: "db", about: "work on its database: db console, reset, seed", run: db::run },
     Command { name: "sql", about: "check statements of `sql!` on PostgreSQL: sql check", run: sql::run },
+    Command { name: "secret", about: "print a new key for the setting `secret`", run: secret::run },
+    Command { name: "completions", about: "print completions for bash, zsh or fish", run: completions::run },
 ];
 
 /// The exit code for a command line that is wrong.
@@ -67,7 +75,7 @@ fn run(name: &OsStr, arguments: Vec<OsString>) -> ExitCode {
 }
 
 fn help() -> String {
-    let built_in = COMMANDS.iter().map(|command| format!("  {:9} {}\n", command.name, command.about));
+    let built_in = COMMANDS.iter().map(|command| format!("  {:11} {}\n", command.name, command.about));
     format!(
         "usage: skep COMMAND [ARGUMENT...]\n\n{}\nexecutables of their own, in the folder of skep or in PATH:\n\n{}\n`skep COMMAND --help` describes a command.\n",
         built_in.collect::<String>(),

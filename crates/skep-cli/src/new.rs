@@ -1,4 +1,7 @@
-//! `skep new`: an application to begin with. It is `examples/starter`, under another name.
+//! `skep new`: an application to begin with. It is `examples/starter`, under another name, or with accounts `examples/members`.
+
+mod files;
+mod manifest;
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,52 +9,27 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use skep_units::nearest;
+
 use crate::BAD_USAGE;
+use crate::generate::is_keyword;
 
 const HELP: &str = "\
-usage: skep new FOLDER [--path SKEP]
+usage: skep new FOLDER [--sign-in] [--postgres] [--path SKEP]
 
 Begin an application: a list, a page, a form and a delete button on a database, with a layout, a style sheet, tests, and
-files for systemd and nginx. The name of the folder is the name of the application.
+files for CI, Docker, systemd and nginx. The name of the folder is the name of the application.
 
+  --sign-in     with accounts: people sign up, in and out, and what they have written is for who is signed in
+  --postgres    on PostgreSQL instead of SQLite
   --path SKEP   a clone of Skep, which is not published yet; otherwise the one that this command was built from
 ";
 
 const NEXT: &str = "  skep dev      # http://127.0.0.1:8080, reloads when you save; the first build takes minutes\n  cargo run     # http://127.0.0.1:8800\n  cargo test";
 
-/// A file of `examples/starter`, and its text.
-macro_rules! files {
-    ($($file:literal),* $(,)?) => {
-        &[$(($file, include_str!(concat!("../../../examples/starter/", $file)))),*]
-    };
-}
-
-const FILES: &[(&str, &str)] = files![
-    ".gitignore",
-    "README.md",
-    "build.rs",
-    "deploy/nginx.conf",
-    "deploy/skep.toml",
-    "deploy/starter.service",
-    "migrations/0001_note.sql",
-    "rustfmt.toml",
-    "src/layout.rs",
-    "src/lib.rs",
-    "src/main.rs",
-    "src/note.rs",
-    "static/icon.svg",
-    "static/style.css",
-    "tests/notes.rs",
-];
-
 /// Names that would hide a crate which the application uses, or which cargo refuses.
 const TAKEN: [&str; 10] =
     ["alloc", "build", "core", "deps", "examples", "incremental", "proc-macro", "skep", "std", "test"];
-
-/// Words of Rust that are no names of crates, in the order of its reference.
-const KEYWORDS: &str = " as break const continue crate else enum extern false fn for if impl in let loop match mod move mut pub ref \
-    return self static struct super trait true type unsafe use where while async await dyn abstract become box do final gen macro \
-    override priv try typeof unsized virtual yield ";
 
 /// Runs the command.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
@@ -87,11 +65,14 @@ struct Wanted {
     name: String,
     /// The clone of Skep.
     skep: PathBuf,
+    sign_in: bool,
+    postgres: bool,
 }
 
 /// What the command line asks for; none if it asks for help.
 fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
     let (mut folder, mut skep) = (None, None);
+    let (mut sign_in, mut postgres) = (false, false);
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
@@ -100,8 +81,14 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
                 let path = arguments.next().ok_or("--path needs the folder of a clone of Skep")?;
                 skep = Some(PathBuf::from(path));
             }
+            Some("--sign-in") => sign_in = true,
+            Some("--postgres") => postgres = true,
             Some(flag) if flag.starts_with("--path=") => skep = Some(PathBuf::from(&flag["--path=".len()..])),
-            Some(flag) if flag.starts_with('-') => return Err(format!("there is no flag {flag}")),
+            Some(flag) if flag.starts_with('-') => {
+                let near = nearest(flag, ["--sign-in", "--postgres", "--path", "--help"]);
+                let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+                return Err(format!("there is no flag {flag}{near}"));
+            }
             _ if folder.is_some() => return Err(format!("one folder at a time, not \"{}\", too", argument.display())),
             _ => folder = Some(PathBuf::from(argument)),
         }
@@ -115,7 +102,7 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
     let skep = skep.unwrap_or_else(|| {
         Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("/")).to_owned()
     });
-    Ok(Some(Wanted { folder, name, skep }))
+    Ok(Some(Wanted { folder, name, skep, sign_in, postgres }))
 }
 
 /// Whether a package may have this name, and a crate that it depends on has not.
@@ -127,7 +114,7 @@ fn check(name: &str) -> Result<(), String> {
             "\"{name}\" is not the name of an application: expected lower-case letters and digits, and a - or _ between them, such as \"my-shop\""
         ));
     }
-    if KEYWORDS.contains(&format!(" {name} ")) {
+    if is_keyword(name) {
         return Err(format!("\"{name}\" is a word of Rust, which no application can be named: choose another name"));
     }
     if TAKEN.contains(&name) || name.replace('_', "-").starts_with("skep-") {
@@ -156,77 +143,13 @@ impl Wanted {
     fn write(&self, made: &mut Made, manifest: &str, lock: &str) -> Result<(), (PathBuf, io::Error)> {
         let own =
             [("Cargo.toml", manifest), ("Cargo.lock", lock)].map(|(file, text)| (file.to_owned(), text.to_owned()));
-        let files = FILES.iter().map(|(file, text)| (file.replace("starter", &self.name), self.named(file, text)));
+        let files = self.files();
         for (file, text) in own.into_iter().filter(|(_, text)| !text.is_empty()).chain(files) {
             let path = self.folder.join(file);
             made.file(&path, &text).map_err(|error| (path, error))?;
         }
         Ok(())
     }
-
-    /// The text of a file with the name of this application in it.
-    fn named(&self, file: &str, text: &str) -> String {
-        let is_rust = Path::new(file).extension().is_some_and(|extension| extension == "rs");
-        let name = if is_rust { self.name.replace('-', "_") } else { self.name.clone() };
-        let host = format!("{}.example", self.name.replace('_', "-"));
-        text.replace("starter.example", &host).replace("starter", &name).replace("Starter", &self.title())
-    }
-
-    /// The name for people: "My shop".
-    fn title(&self) -> String {
-        let words = self.name.replace(['-', '_'], " ");
-        let mut letters = words.chars();
-        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
-    }
-
-    /// The manifest, and the lock file of the clone: it has the versions that Skep was tested with, and cargo drops what is not needed.
-    fn manifest(&self) -> Result<(String, String), String> {
-        let is_skep = |folder: &PathBuf| folder.join("crates/skep/Cargo.toml").is_file();
-        let unknown = || format!("{} is not a clone of Skep: name the folder of one with --path", self.skep.display());
-        let skep = fs::canonicalize(&self.skep).ok().filter(is_skep).ok_or_else(unknown)?;
-        let of = |name: &str| match skep.join("crates").join(name).to_str() {
-            Some(path) => Ok(format!("path = {}", toml_text(path))),
-            None => Err(format!("{}: a path that is not UTF-8 cannot stand in Cargo.toml", skep.display())),
-        };
-        let (framework, server) = (of("skep")?, of("skep-server")?);
-        let manifest = format!(
-            r#"[package]
-name = "{}"
-version = "0.1.0"
-edition = "2024"
-publish = false
-
-# Not a part of one that it may stand in.
-[workspace]
-
-# Skep is not published yet: this is a clone of it.
-[dependencies]
-skep = {{ {framework} }}
-skep-server = {{ {server} }}
-
-[dev-dependencies]
-skep = {{ {framework}, features = ["test"] }}
-
-# Less to write for the compiler, and a panic still says its line.
-[profile.dev]
-debug = "line-tables-only"
-[profile.dev.package."*"]
-debug = false
-"#,
-            self.name
-        );
-        Ok((manifest, fs::read_to_string(skep.join("Cargo.lock")).unwrap_or_default()))
-    }
-}
-
-/// A text in a TOML file.
-fn toml_text(text: &str) -> String {
-    let escaped = text.chars().map(|one| match one {
-        '"' | '\\' => format!("\\{one}"),
-        _ if one.is_control() => format!("\\u{:04X}", u32::from(one)),
-        _ => one.to_string(),
-    });
-    format!("\"{}\"", escaped.collect::<String>())
 }
 
 /// Files and folders that were made, to be taken back if one of them cannot be.

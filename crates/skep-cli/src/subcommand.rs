@@ -53,6 +53,11 @@ impl Ours {
     }
 }
 
+/// Those of the project, with one line each.
+pub(crate) fn ours_described() -> impl Iterator<Item = (&'static str, &'static str)> {
+    OURS.iter().map(|ours| (ours.name, ours.about))
+}
+
 /// The executable of this subcommand.
 pub(crate) fn find(name: &OsStr) -> Option<PathBuf> {
     if name.is_empty() || name.as_encoded_bytes().contains(&b'/') {
@@ -79,8 +84,8 @@ pub(crate) fn execute(file: &Path, name: &OsStr, arguments: Vec<OsString>) -> io
 /// A line of the help text for each subcommand: ours, with how to get those that are not there, and what else can be found.
 pub(crate) fn list() -> String {
     let ours = |ours: &Ours| match find(OsStr::new(ours.name)) {
-        Some(_) => format!("  {:9} {}\n", ours.name, ours.about),
-        None => format!("  {:9} {}; not installed: `{}`\n", ours.name, ours.about, ours.install()),
+        Some(_) => format!("  {:11} {}\n", ours.name, ours.about),
+        None => format!("  {:11} {}; not installed: `{}`\n", ours.name, ours.about, ours.install()),
     };
     let files = folders().into_iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
     let executables = files.map(|file| file.path()).filter(|file| is_executable(file));

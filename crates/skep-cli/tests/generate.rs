@@ -119,3 +119,70 @@ fn what_does_not_compile_is_taken_back() {
     assert!(said.contains("src/post.rs") && said.contains("all files are as they were"), "{said}");
     assert!(files(&app) == before && !app.join("migrations").exists());
 }
+
+/// Applications as their authors make them, built and tested.
+struct Author {
+    /// The address of a PostgreSQL, for those that need one.
+    database: Option<String>,
+}
+
+impl Author {
+    fn command(&self, program: &str, folder: &Path) -> Command {
+        let mut command = Command::new(program);
+        // One for all: the framework is compiled once.
+        let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/new");
+        command.current_dir(folder).env("CARGO_TARGET_DIR", target);
+        command.envs(self.database.iter().map(|address| ("TEST_DATABASE", address)));
+        command
+    }
+
+    /// `skep new` with these flags, every generator, and then what CI of the application runs.
+    fn generate_all(&self, flags: &[&str]) {
+        let folder = tempfile::tempdir().unwrap();
+        let made = skep(folder.path(), &[&["new", "shop"], flags].concat());
+        assert!(made.status.success(), "{made:?}");
+        let shop = folder.path().join("shop");
+        for line in [
+            "scaffold author name:text email:email?",
+            "scaffold post title:text body:lines published:date? done:bool author:author size:real",
+            "scaffold visit begun:datetime until:time? guests:integer? site:url? guest:author? post:post",
+            "table hive name:text author:author? frames:integer",
+            "service report GET /reports/{year}",
+            "service ping POST",
+            "form contact name:text reply:email day:date? text:lines news:bool",
+            "mail welcome name:text visits:integer",
+            "job clean_up older:date author:author?",
+        ] {
+            let words: Vec<&str> = ["gen"].into_iter().chain(line.split(' ')).collect();
+            let done = self.command(env!("CARGO_BIN_EXE_skep"), &shop).args(words).output().unwrap();
+            assert!(done.status.success(), "{flags:?} {line}: {}{}", text(&done.stdout), text(&done.stderr));
+        }
+        for line in ["fmt --check", "clippy --quiet --all-targets -- -D warnings", "test --quiet"] {
+            let status = self.command(env!("CARGO"), &shop).args(line.split(' ')).status().unwrap();
+            assert!(status.success(), "{flags:?}: cargo {line}");
+        }
+        let routes = self.command(env!("CARGO_BIN_EXE_skep"), &shop).arg("routes").output().unwrap();
+        assert!(text(&routes.stdout).contains("  src/visit.rs:"), "{routes:?}");
+    }
+}
+
+mod long {
+    use super::Author;
+
+    #[test]
+    #[ignore = "takes minutes: the framework is compiled again"]
+    fn what_is_generated_passes_its_own_tests_and_clippy() {
+        let author = Author { database: None };
+        author.generate_all(&[]);
+        author.generate_all(&["--sign-in"]);
+    }
+
+    #[test]
+    #[ignore = "needs PostgreSQL, and takes minutes"]
+    fn what_is_generated_for_postgres_does_so_too() {
+        let cluster = skep_cluster::Cluster::start();
+        let author = Author { database: Some(cluster.address()) };
+        author.generate_all(&["--postgres"]);
+        author.generate_all(&["--postgres", "--sign-in"]);
+    }
+}

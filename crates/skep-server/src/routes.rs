@@ -20,6 +20,23 @@ pub(crate) fn table(app: &App) -> String {
     })
 }
 
+/// The same for programs: an array with an object for each route.
+pub(crate) fn json(app: &App) -> String {
+    let routes = app.routes().into_iter().map(|line| {
+        let (file, number) = line.source.unzip();
+        serde_json::json!({
+            "method": line.method,
+            "path": line.path,
+            "target": line.target,
+            "guards": line.guards,
+            "open": line.open,
+            "file": file,
+            "line": number,
+        })
+    });
+    format!("{}\n", serde_json::Value::from_iter(routes))
+}
+
 /// A line for each place where a table is written or read. Which services come there, the compiler does not say: functions call each other.
 pub(crate) fn of_tables(statements: &[&Statement]) -> String {
     let mut lines: Vec<(&str, &str, String)> = Vec::new();

@@ -228,6 +228,7 @@ impl Server {
                 let routes = routes::table(&self.app.create());
                 print(&format!("{routes}\n{}", routes::of_tables(&skep::sql::statements())))
             }
+            Some(Command::Routes) if flags.json => print(&routes::json(&self.app.create())),
             Some(Command::Routes) => print(&routes::table(&self.app.create())),
             Some(Command::PrintConfig) => {
                 let reading = self.reading(&flags);

@@ -155,6 +155,7 @@ impl MountPoint {
             target: self.mount.name(),
             guards: Vec::new(),
             open: None,
+            source: None,
         }
     }
 }

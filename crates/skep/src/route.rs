@@ -133,6 +133,8 @@ pub struct RouteLine {
     pub guards: Vec<&'static str>,
     /// Why it has none: `open = "reason"`.
     pub open: Option<&'static str>,
+    /// File and line of a service.
+    pub source: Option<(&'static str, u32)>,
 }
 
 /// Writes the link to a service. Used by `#[derive(Service)]`.

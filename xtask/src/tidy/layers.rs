@@ -309,7 +309,11 @@ const CRATES: &[Layers] = &[
     },
     Layers {
         name: "skep-cli",
-        order: &[("tools", &["sql", "subcommand"]), ("commands", &["generate", "new"])],
+        order: &[
+            ("tools", &["db", "routes", "secret", "sql", "subcommand"]),
+            ("commands", &["generate"]),
+            ("what knows them", &["completions", "new"]),
+        ],
         upward: &[],
     },
 ];

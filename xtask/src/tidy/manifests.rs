@@ -41,7 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-top", &["skep-units", "skep-server", "skep-drill"]),
     // It is in front of an application, and knows no crate of the framework.
     ("skep-dev", &[]),
-    ("skep-cli", &["skep-sql-lock", "skep-units"]),
+    ("skep-cli", &["skep-sql-lock", "skep-units", "skep-cluster"]),
 ];
 
 /// Examples stand at the lower end and may name whom they like.

@@ -7,7 +7,7 @@ use super::tables::Table;
 use super::template::Places;
 
 /// A module of tests with `client()`, which an application has if a test needs more than `Client::new(app())`.
-const SUPPORT: &str = "tests/support/mod.rs";
+const SUPPORT: &str = "tests/support/client.rs";
 
 /// Values for tests of a table.
 pub(super) struct Samples<'a> {
@@ -94,7 +94,7 @@ fn {}_needs_{words}() {{
 pub(super) fn client(package: &Package) -> String {
     let has_support = package.read(SUPPORT).is_ok_and(|text| text.contains("fn client("));
     if has_support {
-        return "mod support;\n\nuse support::client;\n".to_owned();
+        return "#[path = \"support/client.rs\"]\nmod support;\n\nuse support::client;\n".to_owned();
     }
     format!("fn client() -> Client {{\n    Client::new({}::app())\n}}\n", package.library)
 }

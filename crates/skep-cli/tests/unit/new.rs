@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::files::{COMMON, MEMBERS, OPEN};
+use super::manifest::toml_text;
 use super::*;
 
 fn wanted(arguments: &[&str]) -> Result<Option<Wanted>, String> {
@@ -39,7 +41,7 @@ fn a_wrong_command_line_says_what_is_wrong() {
     for (line, says) in [
         (&[][..], "which folder?"),
         (&["shop", "other"], "one folder at a time"),
-        (&["shop", "--sign-in"], "no flag --sign-in"),
+        (&["shop", "--sing-in"], "did you mean --sign-in?"),
         (&["shop", "--path"], "--path needs"),
         (&["/"], "is not the name of an application"),
         (&["shop", "--paht=x"], "no flag --paht=x"),
@@ -66,7 +68,37 @@ fn nothing_of_the_example_is_left_out() {
     let mut found = BTreeSet::new();
     add(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/starter"), "", &mut found);
     found.retain(|name| !name.starts_with("data/") && name != "Cargo.toml");
-    assert_eq!(found, FILES.iter().map(|(name, _)| (*name).to_owned()).collect());
+    assert_eq!(found, COMMON.iter().chain(OPEN).map(|(name, _)| (*name).to_owned()).collect());
+    let mut found = BTreeSet::new();
+    add(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/members"), "", &mut found);
+    let has = |name: &String| COMMON.iter().any(|(other, _)| other == name);
+    found.retain(|name| !name.starts_with("data/") && !["Cargo.toml", "static"].contains(&name.as_str()) && !has(name));
+    assert_eq!(found, MEMBERS.iter().map(|(name, _)| (*name).to_owned()).collect());
+}
+
+/// The list of notes stands elsewhere where the first page leads on.
+#[test]
+fn notes_are_the_same_with_accounts() {
+    let of = |files: &[(&str, &'static str)], name| files.iter().find(|(file, _)| *file == name).unwrap().1;
+    let open = of(OPEN, "src/note.rs").replace("#[service(GET \"/\")]", "#[service(GET \"/notes\")]");
+    assert_eq!(open, of(MEMBERS, "src/note.rs"));
+}
+
+/// Each place that is replaced is there.
+#[test]
+fn an_application_on_postgres_has_nothing_of_sqlite() {
+    for sign_in in [false, true] {
+        let (folder, skep) = (PathBuf::from("shop"), PathBuf::from("/clone"));
+        let wanted = Wanted { folder, name: "shop".to_owned(), skep, sign_in, postgres: true };
+        let files = wanted.files();
+        let of = |name: &str| &files.iter().find(|(file, _)| file == name).unwrap().1;
+        assert!(of("tests/support/client.rs").contains("Client::with_setup(app(), setup)"));
+        assert!(of("tests/support/client.rs").contains("const DATABASE: &str = \"postgres:"));
+        assert!(of("tests/notes.rs").contains("use support::client;"));
+        assert!(of(".github/workflows/ci.yml").contains("TEST_DATABASE: postgres://"));
+        assert!(of("README.md").contains("createdb shop") && !of("README.md").contains("database.sqlite"));
+        assert!(files.iter().all(|(_, text)| !text.contains("autoincrement")));
+    }
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub(crate) struct Flags {
     pub(crate) deploy: bool,
     /// With `--routes`: also where each table is read and written.
     pub(crate) sql: bool,
+    /// With `--routes`: as JSON.
+    pub(crate) json: bool,
     /// The control command: `--control`.
     pub(crate) control_command: String,
     /// Level and duration of `--log-token`.
@@ -45,7 +47,7 @@ pub(crate) enum Command {
 }
 
 /// Flags that are not settings: flag, argument, help, and the command.
-pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 15] = [
+pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 16] = [
     ("--config", "FILE", "Read settings from FILE instead of skep.toml in the current directory.", None),
     ("--set", "NAME=VALUE", "Set any of the settings below.", None),
     (
@@ -88,6 +90,7 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 15] = [
     ("--generate-secret", "", "Print a new key for the file of the setting secret.", Some(Command::GenerateSecret)),
     ("--routes", "", "Print the table of routes.", Some(Command::Routes)),
     ("--sql", "", "With --routes: also print where `sql!` reads and writes each table.", None),
+    ("--json", "", "With --routes: print JSON, with file and line of each service.", None),
     (
         "--log-token",
         "WORDS",
@@ -109,6 +112,9 @@ impl Flags {
         }
         if flags.sql && flags.command != Some(Command::Routes) {
             return Err(StartError::usage("--sql stands with --routes only: --routes --sql".to_owned()));
+        }
+        if flags.json && (flags.command != Some(Command::Routes) || flags.sql) {
+            return Err(StartError::usage("--json stands with --routes only: --routes --json".to_owned()));
         }
         Ok(flags)
     }
@@ -147,6 +153,7 @@ impl Flags {
         match flag {
             "--deploy" => self.deploy = true,
             "--sql" => self.sql = true,
+            "--json" => self.json = true,
             "--config" => self.file = Some(parser.value()?.into()),
             "--set" => {
                 let text = parser.value()?.string()?;

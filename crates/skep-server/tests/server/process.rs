@@ -192,6 +192,13 @@ fn questions_are_answered_without_serving() {
     assert!(code == Some(0) && out.contains("\nnot listed: statements of `query(...)`"), "{out}");
     let (code, _, error) = output(&["--check", "--sql"]);
     assert!(code != Some(0) && error.contains("--sql stands with --routes only"), "{error}");
+    let (code, out, _) = output(&["--routes", "--json"]);
+    let routes: Vec<serde_json::Value> = serde_json::from_str(&out).unwrap();
+    let is_service = |route: &&serde_json::Value| route["path"] == "/length" && route["method"] == "POST";
+    let service = routes.iter().find(is_service).unwrap();
+    assert!(code == Some(0) && service["line"].as_u64().is_some_and(|line| line > 0), "{service}");
+    let (code, _, error) = output(&["--routes", "--sql", "--json"]);
+    assert!(code != Some(0) && error.contains("--json stands with --routes only"), "{error}");
     let (code, out, _) = output(&["--print-config", "--set", "grace=3s"]);
     assert!(code == Some(0), "{out}");
     assert!(out.lines().any(|line| line.starts_with("grace = 3s ") && line.ends_with("# --set")), "{out}");

@@ -19,6 +19,7 @@ impl App {
                 path,
                 target: folder.files.to_string(),
                 open: None,
+                source: None,
             }
         });
         let mounts = self.mounts.iter().map(MountPoint::route).map(|mut line| {
@@ -39,6 +40,7 @@ impl App {
             target: entry.name.clone(),
             guards: self.surroundings.guards_of(entry),
             open: entry.endpoint.route().and_then(|route| route.open),
+            source: entry.endpoint.route().map(|route| route.source),
         }
     }
 }

@@ -1,0 +1,159 @@
+//! The files of a new application.
+
+use std::path::Path;
+
+use super::Wanted;
+
+/// Files of an example, and their texts.
+macro_rules! files {
+    ($example:literal: $($file:literal),* $(,)?) => {
+        &[$(($file, include_str!(concat!("../../../../examples/", $example, "/", $file)))),*]
+    };
+}
+
+/// What every application has.
+pub(super) const COMMON: &[(&str, &str)] = files![
+    "starter":
+    ".dockerignore",
+    ".github/workflows/ci.yml",
+    ".gitignore",
+    "Dockerfile",
+    "README.md",
+    "build.rs",
+    "deploy/nginx.conf",
+    "deploy/skep.toml",
+    "deploy/starter.service",
+    "rustfmt.toml",
+    "src/main.rs",
+    "static/icon.svg",
+    "static/style.css",
+];
+
+/// What one without accounts has besides.
+pub(super) const OPEN: &[(&str, &str)] = files![
+    "starter":
+    "migrations/0001_note.sql",
+    "src/layout.rs",
+    "src/lib.rs",
+    "src/note.rs",
+    "tests/notes.rs",
+];
+
+/// What one with accounts has besides.
+pub(super) const MEMBERS: &[(&str, &str)] = files![
+    "members":
+    "migrations/0001_note.sql",
+    "migrations/0002_account.sql",
+    "src/account.rs",
+    "src/layout.rs",
+    "src/lib.rs",
+    "src/note.rs",
+    "src/sign_in.rs",
+    "src/sign_up.rs",
+    "tests/notes.rs",
+    "tests/sign_in.rs",
+    "tests/support/client.rs",
+];
+
+/// How tests without accounts come by their client, and how with a database of PostgreSQL.
+const OPEN_CLIENT: (&str, &str) = (
+    "fn client() -> Client {\n    Client::new(app())\n}\n",
+    "#[path = \"support/client.rs\"]\nmod support;\n\nuse support::client;\n",
+);
+
+/// The same in the support of tests with accounts.
+const VISITOR: &str = "    Client::new(app())\n";
+
+/// Where the clone of Skep is, in the examples.
+const CLONE: &str = "/path/to/skep";
+
+impl Wanted {
+    /// Path and text of each, but for `Cargo.toml` and its lock.
+    pub(super) fn files(&self) -> Vec<(String, String)> {
+        let own = if self.sign_in { MEMBERS } else { OPEN };
+        let files = COMMON.iter().chain(own).map(|(file, text)| ((*file).to_owned(), (*text).to_owned()));
+        let mut files: Vec<(String, String)> = files.collect();
+        if self.postgres {
+            self.move_to_postgres(&mut files);
+        }
+        files.into_iter().map(|(file, text)| (file.replace("starter", &self.name), self.named(&file, &text))).collect()
+    }
+
+    /// Other migrations, with the lock file of the statements; tests and CI with a server.
+    fn move_to_postgres(&self, files: &mut Vec<(String, String)>) {
+        files.retain(|(file, _)| !file.starts_with("migrations/"));
+        let add = |file: &str, text: &str| (file.to_owned(), text.to_owned());
+        files.push(add("migrations/postgres/0001_note.sql", include_str!("postgres/0001_note.sql")));
+        files.push(add("skep.toml", include_str!("postgres/skep.toml")));
+        let support = include_str!("postgres/support.rs.txt");
+        if self.sign_in {
+            files.push(add("migrations/postgres/0002_account.sql", include_str!("postgres/0002_account.sql")));
+            files.push(add("migrations/postgres/sql.lock", include_str!("postgres/members.lock")));
+        } else {
+            files.push(add("migrations/postgres/sql.lock", include_str!("postgres/starter.lock")));
+            files.push(add("tests/support/client.rs", support));
+        }
+        let opened =
+            support.split_once("client() -> Client {\n").map_or("", |(_, opened)| opened.trim_end_matches("}\n"));
+        for (file, text) in files {
+            match file.as_str() {
+                "tests/notes.rs" => {
+                    *text = text.replace("use starter::app;\n", "").replace(OPEN_CLIENT.0, OPEN_CLIENT.1);
+                }
+                "tests/support/client.rs" if self.sign_in => {
+                    *text = text.replace(VISITOR, opened);
+                    *text = text.replace("TestResponse};\n", "TestResponse};\nuse skep::{Secret, Setup};\n");
+                    *text = text.replace("/// A password.", &format!("{}\n/// A password.", database(support)));
+                }
+                ".github/workflows/ci.yml" => *text = text.replace("    steps:\n", SERVICE),
+                "README.md" => {
+                    *text = text.replace(SQLITE_ROW, POSTGRES_ROW).replace(AFTER, &format!("{AFTER}{POSTGRES_TESTS}"));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The text of a file with the name of this application in it.
+    fn named(&self, file: &str, text: &str) -> String {
+        let is_rust = Path::new(file).extension().is_some_and(|extension| extension == "rs");
+        let name = if is_rust { self.name.replace('-', "_") } else { self.name.clone() };
+        let host = format!("{}.example", self.name.replace('_', "-"));
+        let text = text.replace("members", "starter").replace("Members", "Starter");
+        let text = text.replace(CLONE, self.skep.to_str().unwrap_or(CLONE)).replace("starter.example", &host);
+        text.replace("starter", &name).replace("Starter", &self.title())
+    }
+
+    /// The name for people: "My shop".
+    pub(super) fn title(&self) -> String {
+        let words = self.name.replace(['-', '_'], " ");
+        let mut letters = words.chars();
+        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
+    }
+}
+
+/// The constant with the address for tests.
+fn database(support: &str) -> String {
+    let lines = support.lines().skip_while(|line| !line.starts_with("/// Of a user")).take(2);
+    lines.map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
+}
+
+const SERVICE: &str = "    services:
+      postgres:
+        image: postgres:17
+        env: { POSTGRES_HOST_AUTH_METHOD: trust }
+        ports: [\"5432:5432\"]
+        options: --health-cmd pg_isready --health-interval 2s --health-retries 30
+    env:
+      TEST_DATABASE: postgres://postgres@localhost/postgres
+    steps:
+";
+
+const SQLITE_ROW: &str = "the database, which is `data/database.sqlite`; migrations are in the executable, too";
+const POSTGRES_ROW: &str =
+    "the database, and what PostgreSQL says of each statement (`sql.lock`); migrations are in the executable, too";
+const AFTER: &str = "cargo test\n```\n";
+const POSTGRES_TESTS: &str = "
+`createdb starter` makes the database that `skep.toml` names. Tests make their own with the user of `TEST_DATABASE`. After a change of a
+statement or a migration, `skep sql check` has PostgreSQL look at all of them.
+";

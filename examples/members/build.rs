@@ -1,0 +1,1 @@
+../starter/build.rs
