@@ -94,7 +94,7 @@ fn help() -> String {
 Go on with an application, in its folder:
 
 {}
-A FIELD is NAME:TYPE, such as title:text or published:date?. {}
+A FIELD is NAME:TYPE, such as title:text or published:date?. These are its {}
   --dry-run              show what would be written, and write nothing
   --manifest-path FILE   the Cargo.toml of the application, if it is elsewhere
 
@@ -108,13 +108,8 @@ examples:
 The application is compiled with it. If that fails, all files are as they were.
 ",
         kinds.concat(),
-        capital(&field::list(&[])).replace("there is none yet", "that a migration makes"),
+        field::list(&[]),
     )
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
 /// None if help is asked for.

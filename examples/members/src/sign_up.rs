@@ -74,7 +74,7 @@ impl Handle for SignUp {
             Some(token) => {
                 let token = token.into();
                 let link = cx.absolute(PasswordPage { token });
-                Mail::new(to, "Welcome", format!("Choose a password: {link}"))
+                Mail::new(to, "Welcome", format!("Go on here: {link}"))
             }
             None => {
                 let link = cx.absolute(SignInPage::link());

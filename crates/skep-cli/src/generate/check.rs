@@ -3,6 +3,7 @@
 use std::process::ExitStatus;
 
 use skep_sql_lock::Dialect;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::package::Package;
 use crate::sql;
@@ -21,13 +22,17 @@ pub(super) fn check(package: &Package) -> Result<(), String> {
     }
 }
 
-/// Who presses Ctrl-C ends cargo, and not this process: it has something to restore.
+/// Who presses Ctrl-C ends cargo, and not this process, which has something to restore; nor does who ends it with TERM.
 async fn compile(package: &Package) -> std::io::Result<ExitStatus> {
     let mut command = tokio::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(["check", "--quiet", "--all-targets", "--package", &package.name]).current_dir(&package.root);
+    let mut terminated = signal(SignalKind::terminate())?;
     let mut child = command.spawn()?;
     tokio::select! {
-        status = child.wait() => status,
-        _ = tokio::signal::ctrl_c() => child.wait().await,
+        status = child.wait() => return status,
+        // The terminal sends it to cargo, too.
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminated.recv() => child.start_kill()?,
     }
+    child.wait().await
 }

@@ -181,6 +181,6 @@ fn unknown(field: &str, word: &str, tables: &[Table]) -> String {
 pub(super) fn list(tables: &[Table]) -> String {
     let kinds = KINDS.map(|(name, _, about)| format!("  {name:9} {about}\n")).concat();
     let tables = tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>().join(", ");
-    let tables = if tables.is_empty() { "there is none yet".to_owned() } else { tables };
-    format!("types, with a ? behind what may be left out:\n\n{kinds}  TABLE     a row of another table: {tables}\n")
+    let tables = if tables.is_empty() { String::new() } else { format!(": {tables}") };
+    format!("types, with a ? behind what may be left out:\n\n{kinds}  TABLE     a row of another table{tables}\n")
 }

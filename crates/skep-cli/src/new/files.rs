@@ -24,6 +24,7 @@ pub(super) const COMMON: &[(&str, &str)] = files![
     "deploy/skep.toml",
     "deploy/starter.service",
     "rustfmt.toml",
+    "skep.toml",
     "src/main.rs",
     "static/icon.svg",
     "static/style.css",
@@ -73,6 +74,10 @@ impl Wanted {
         let own = if self.sign_in { MEMBERS } else { OPEN };
         let files = COMMON.iter().chain(own).map(|(file, text)| ((*file).to_owned(), (*text).to_owned()));
         let mut files: Vec<(String, String)> = files.collect();
+        if self.sign_in {
+            let readme = files.iter_mut().filter(|(file, _)| file == "README.md");
+            readme.for_each(|(_, text)| *text = text.replace(NOTES_ROW, &format!("{NOTES_ROW}{ACCOUNT_ROWS}")));
+        }
         if self.postgres {
             self.move_to_postgres(&mut files);
         }
@@ -84,7 +89,6 @@ impl Wanted {
         files.retain(|(file, _)| !file.starts_with("migrations/"));
         let add = |file: &str, text: &str| (file.to_owned(), text.to_owned());
         files.push(add("migrations/postgres/0001_note.sql", include_str!("postgres/0001_note.sql")));
-        files.push(add("skep.toml", include_str!("postgres/skep.toml")));
         let support = include_str!("postgres/support.rs.txt");
         if self.sign_in {
             files.push(add("migrations/postgres/0002_account.sql", include_str!("postgres/0002_account.sql")));
@@ -106,6 +110,7 @@ impl Wanted {
                     *text = text.replace("/// A password.", &format!("{}\n/// A password.", database(support)));
                 }
                 ".github/workflows/ci.yml" => *text = text.replace("    steps:\n", SERVICE),
+                "skep.toml" => text.push_str(include_str!("postgres/skep.toml")),
                 "README.md" => {
                     *text = text.replace(SQLITE_ROW, POSTGRES_ROW).replace(AFTER, &format!("{AFTER}{POSTGRES_TESTS}"));
                 }
@@ -137,6 +142,13 @@ fn database(support: &str) -> String {
     let lines = support.lines().skip_while(|line| !line.starts_with("/// Of a user")).take(2);
     lines.map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
 }
+
+const NOTES_ROW: &str = "| `src/note.rs` | the notes |\n";
+const ACCOUNT_ROWS: &str = "\
+| `src/account.rs` | who may sign in |
+| `src/sign_up.rs` | new accounts, whose addresses a mail confirms; in development, it is in the log |
+| `src/sign_in.rs` | signing in and out |
+";
 
 const SERVICE: &str = "    services:
       postgres:
