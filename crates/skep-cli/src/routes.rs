@@ -84,9 +84,16 @@ fn text(route: &Value, name: &str) -> String {
     route[name].as_str().unwrap_or_default().to_owned()
 }
 
+/// A type without the modules that it is in: `Signed<Account>`.
+fn short(name: &str) -> String {
+    let words = name.split_inclusive(['<', '>', ',', '(', ')', ' ']);
+    words.map(|word| word.rsplit("::").next().unwrap_or(word)).collect()
+}
+
 fn table(routes: &[Value]) -> String {
     let cells = routes.iter().map(|route| {
         let guards: Vec<&str> = route["guards"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let guards: Vec<String> = guards.into_iter().map(short).collect();
         let open = route["open"].as_str().map(|reason| format!("open: {reason}"));
         let [method, path, target] = ["method", "path", "target"].map(|name| text(route, name));
         let place = match route["line"].as_u64() {
@@ -114,11 +121,11 @@ mod tests {
     fn a_route_is_a_line() {
         let routes = serde_json::json!([
             { "method": "GET", "path": "/", "target": "Home", "guards": [], "open": "it leads on", "file": "src/a.rs", "line": 7 },
-            { "method": "POST", "path": "/notes", "target": "Save", "guards": ["Signed"], "file": "src/note.rs", "line": 12 },
+            { "method": "POST", "path": "/notes", "target": "Save", "guards": ["skep_people::Signed<shop::a::Account>"], "file": "src/note.rs", "line": 12 },
             { "method": "GET", "path": "/static/{*path}", "target": "embedded", "guards": [] },
         ]);
         let expected = "GET   /                Home      src/a.rs:7      open: it leads on
-POST  /notes           Save      src/note.rs:12  Signed
+POST  /notes           Save      src/note.rs:12  Signed<Account>
 GET   /static/{*path}  embedded\n";
         assert_eq!(table(routes.as_array().unwrap()), expected);
     }

@@ -54,6 +54,7 @@ fn places(package: &Package, name: &Name, fields: &[Field]) -> Places {
         ("controls", lines(&controls, 16)),
         ("lines", fields.iter().map(line).collect::<String>().trim_end().to_owned()),
         ("client", samples::client(package)),
+        ("client_import", samples::client_import(package)),
         ("fill", fill.collect()),
         ("needs", needs(name, fields)),
     ]

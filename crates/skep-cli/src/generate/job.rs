@@ -40,6 +40,7 @@ fn places(package: &Package, name: &Name, fields: &[Field]) -> Places {
         ("fields", if has_fields { format!(" {{\n{declared}}}") } else { ";".to_owned() }),
         ("samples", if has_fields { format!(" {{ {} }}", values.join(", ")) } else { String::new() }),
         ("client", samples::client(package)),
+        ("client_import", samples::client_import(package)),
     ]
 }
 

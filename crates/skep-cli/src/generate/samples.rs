@@ -9,6 +9,8 @@ use super::template::Places;
 /// A module of tests with `client()`, which an application has if a test needs more than `Client::new(app())`.
 const SUPPORT: &str = "tests/support/client.rs";
 
+const CLIENT: &str = "use skep::test::Client;\n";
+
 /// Values for tests of a table.
 pub(super) struct Samples<'a> {
     table: &'a NewTable<'a>,
@@ -39,6 +41,7 @@ impl<'a> Samples<'a> {
         let values: Vec<String> = fields.iter().map(literal).collect();
         vec![
             ("client", client(self.package)),
+            ("client_import", if self.rows.is_empty() { client_import(self.package) } else { CLIENT.to_owned() }),
             ("query_import", if self.rows.is_empty() { String::new() } else { "use skep::sql::query;\n".to_owned() }),
             ("seed", self.seed()),
             ("call_seed", if self.rows.is_empty() { String::new() } else { "seed(&client);".to_owned() }),
@@ -90,10 +93,18 @@ fn {}_needs_{words}() {{
     }
 }
 
+/// What a test imports that names `Client` no more than `client` does.
+pub(super) fn client_import(package: &Package) -> String {
+    if has_support(package) { String::new() } else { CLIENT.to_owned() }
+}
+
+fn has_support(package: &Package) -> bool {
+    package.read(SUPPORT).is_ok_and(|text| text.contains("fn client("))
+}
+
 /// How a test comes by its client.
 pub(super) fn client(package: &Package) -> String {
-    let has_support = package.read(SUPPORT).is_ok_and(|text| text.contains("fn client("));
-    if has_support {
+    if has_support(package) {
         return "#[path = \"support/client.rs\"]\nmod support;\n\nuse support::client;\n".to_owned();
     }
     format!("fn client() -> Client {{\n    Client::new({}::app())\n}}\n", package.library)

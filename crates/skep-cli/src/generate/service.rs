@@ -127,6 +127,7 @@ fn places(
         ("cx", if is_page && has_layout { "cx".to_owned() } else { "_cx".to_owned() }),
         ("body", body),
         ("client", samples::client(package)),
+        ("client_import", samples::client_import(package)),
         ("call", call),
         ("status", "200".to_owned()),
     ]

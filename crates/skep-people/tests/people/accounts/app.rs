@@ -88,7 +88,7 @@ impl Handle for SignUp {
         send_sign_up_link::<User>(cx, self.email.as_str(), |to, token| match token {
             Some(token) => {
                 let link = cx.absolute(SignUpPage { token: token.into() });
-                Mail::new(to, "Welcome", format!("Choose a password: {link}"))
+                Mail::new(to, "Welcome", format!("Go on here: {link}"))
             }
             None => Mail::new(to, "You have an account", "Somebody, perhaps you, wanted to sign up with this address."),
         })
