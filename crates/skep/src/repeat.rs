@@ -92,7 +92,7 @@ impl Cx<'_> {
     pub fn repeat(&self) -> Result<Repeat> {
         let application = self.shared().resources().application();
         let application = application.ok_or_else(|| Error::internal("this request came by no application"))?;
-        let mut parts = self.shared().parts().clone();
+        let mut parts = Parts::from(self.shared().parts().clone());
         for name in [ACCEPT_ENCODING, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, RANGE] {
             parts.headers.remove(name);
         }
