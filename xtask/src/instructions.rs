@@ -22,7 +22,7 @@ const TOLERANCE: u64 = 3;
 /// Where the figures are recorded: a number and the name of its row on each line.
 const RECORD: &str = "tools/instructions.txt";
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 const FEW: &str = "User-Agent: wrk/4.1\r\nAccept: */*\r\n";
 

@@ -141,7 +141,7 @@ impl Lines {
         self.places.all.iter().position(|place| self.name(place).eq_ignore_ascii_case(name))
     }
 
-    fn make_map(&self) -> Box<HeaderMap> {
+    fn make_map(&self) -> HeaderMap {
         let mut map = HeaderMap::with_capacity(self.places.len());
         for place in &self.places.all {
             let value = self.head.slice_ref(self.value(place).0);
@@ -151,7 +151,7 @@ impl Lines {
                 map.append(name, value);
             }
         }
-        Box::new(map)
+        map
     }
 }
 
@@ -216,7 +216,7 @@ impl Fields {
     #[must_use]
     pub fn map(&self) -> &HeaderMap {
         match &self.0 {
-            Kind::Lines(lines) => lines.map.get_or_init(|| lines.make_map()),
+            Kind::Lines(lines) => lines.map.get_or_init(|| Box::new(lines.make_map())),
             Kind::Map(map) => map,
         }
     }
@@ -224,7 +224,7 @@ impl Fields {
     /// The fields as a map, to be changed.
     pub fn map_mut(&mut self) -> &mut HeaderMap {
         if let Kind::Lines(lines) = &mut self.0 {
-            self.0 = Kind::Map(lines.map.take().unwrap_or_else(|| lines.make_map()));
+            self.0 = Kind::Map(lines.map.take().unwrap_or_else(|| Box::new(lines.make_map())));
         }
         match &mut self.0 {
             Kind::Map(map) => map,

@@ -64,7 +64,7 @@ impl HeadReader {
                 (None, true) => {}
                 (None, false) => self.request_line(&bytes[start..end], start, limits)?,
                 (Some(request), false) => {
-                    self.field(&bytes[start..end], start - request.start, (limits, known_host))?
+                    self.field(&bytes[start..end], start - request.start, (limits, known_host))?;
                 }
                 (Some(request), true) => {
                     let Self { framing, places, .. } = std::mem::take(self);
@@ -235,9 +235,12 @@ fn name_length(line: &[u8]) -> usize {
 /// The high bits of those of eight bytes that are letters or `-`.
 #[inline]
 fn usual(word: u64) -> u64 {
-    let low = (word | ONES * 0x20) & !HIGH;
-    let is_letter = (low + ONES * (0x80 - b'a' as u64)) & !(low + ONES * (0x7f - b'z' as u64));
-    let is_dash = !(((word ^ ONES * b'-' as u64) & !HIGH) + ONES * 0x7f);
+    const A: u64 = ONES * 0x61;
+    const Z: u64 = ONES * 0x7a;
+    const DASH: u64 = ONES * 0x2d;
+    let low = (word | (ONES * 0x20)) & !HIGH;
+    let is_letter = (low + (HIGH - A)) & !(low + (!HIGH - Z));
+    let is_dash = !(((word ^ DASH) & !HIGH) + !HIGH);
     (is_letter | is_dash) & !word & HIGH
 }
 

@@ -56,7 +56,9 @@ pub(crate) fn write_head(
     } else {
         let reason = status.canonical_reason().unwrap_or_default();
         let version = if version_11 { "HTTP/1.1 " } else { "HTTP/1.0 " };
-        [version, status.as_str(), " ", reason, "\r\n"].iter().for_each(|part| out.extend_from_slice(part.as_bytes()));
+        for part in [version, status.as_str(), " ", reason, "\r\n"] {
+            out.extend_from_slice(part.as_bytes());
+        }
     }
     if let Some(content_type) = fields.content_type {
         write_field(out, "content-type", content_type.as_bytes());

@@ -10,7 +10,7 @@ fn in_head(lines: &[(&str, &str)]) -> Fields {
     for (name, value) in lines {
         let value_at = head.len() + name.len() + 2;
         places.push(name.as_bytes(), head.len(), (value_at, value_at + value.len()));
-        head += &format!("{name}: {value}\r\n");
+        head.extend([name, ": ", value, "\r\n"]);
     }
     Fields::in_head(Bytes::from(head + "\r\n"), places)
 }
