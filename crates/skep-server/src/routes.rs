@@ -34,7 +34,7 @@ pub(crate) fn json(app: &App) -> String {
             "line": number,
         })
     });
-    format!("{}\n", serde_json::Value::from_iter(routes))
+    format!("{}\n", routes.collect::<serde_json::Value>())
 }
 
 /// A line for each place where a table is written or read. Which services come there, the compiler does not say: functions call each other.
