@@ -3,6 +3,7 @@
 use super::changes::Changes;
 use super::checked::Dialect;
 use super::dependencies::{self, OnCommit, Writes};
+use super::each::each_database;
 use super::error::{Error, Result};
 #[cfg(feature = "postgres")]
 use super::postgres;
@@ -32,26 +33,23 @@ enum Engine<'c> {
 
 impl Engine<'_> {
     fn begin(self) -> Result<()> {
-        match self {
+        each_database! { self,
             Self::Sqlite(connection) => connection.control("begin immediate"),
-            #[cfg(feature = "postgres")]
             Self::Postgres(remote) => remote.control("begin"),
         }
     }
 
     /// Commits or rolls back.
     fn end(self, text: &'static str) -> Result<()> {
-        match self {
+        each_database! { self,
             Self::Sqlite(connection) => connection.control(text),
-            #[cfg(feature = "postgres")]
             Self::Postgres(remote) => remote.control(text),
         }
     }
 
     fn in_transaction(self) -> bool {
-        match self {
+        each_database! { self,
             Self::Sqlite(connection) => connection.in_transaction(),
-            #[cfg(feature = "postgres")]
             Self::Postgres(remote) => remote.in_transaction(),
         }
     }
@@ -71,16 +69,15 @@ impl<'c> Blocking<'c> {
 
     fn ask<T, R: Send + 'static>(&mut self, query: Query<'_, T>, verb: Make<R>) -> Result<R> {
         let (text, writes) = (query.text(), Writes::of(&query));
-        let (result, has_changed) = match self.engine {
+        let (result, has_changed) = each_database! { self.engine,
             Engine::Sqlite(connection) => {
                 let (values, verb) = (query.into_values(Dialect::Sqlite)?, verb().sqlite);
                 connection.noting_changes(|connection| verb(connection, text, &values))
-            }
-            #[cfg(feature = "postgres")]
+            },
             Engine::Postgres(remote) => {
                 let outcome = remote.ask(postgres::job(query)?.into_owned(), verb().postgres)?;
                 (outcome.value, outcome.has_changed)
-            }
+            },
         };
         if has_changed {
             dependencies::add(&mut self.written, writes.tables());

@@ -10,6 +10,7 @@ use skep_cache::driver::block_on;
 use super::blocking::Blocking;
 use super::checked::Dialect;
 use super::dependencies::OnCommit;
+use super::each::each_database;
 use super::error::Result;
 use super::local::Local;
 use super::migrations::{Migrations, Steps};
@@ -131,9 +132,8 @@ impl Database {
     /// The database for one thread's handlers. Made once for each thread: what it learns and prepares stays with it.
     #[must_use]
     pub fn local(&self) -> Local {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(shared) => Local::new(Arc::clone(shared)),
-            #[cfg(feature = "postgres")]
             Engine::Postgres(server) => Local::postgres(server.shared.pool()),
         }
     }
@@ -142,25 +142,23 @@ impl Database {
     /// the writer and for the disk. On a reactor thread it would stall every request, or wait forever for a transaction
     /// that a handler of the same thread holds.
     pub fn write<R>(&self, work: impl FnOnce(&mut Blocking<'_>) -> Result<R>) -> Result<R> {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(shared) => {
                 let mut lease = block_on(shared.lease_writer())?;
                 work(&mut Blocking::new(lease.connection()?, shared.on_commit.get().map(Arc::as_ref)))
-            }
-            #[cfg(feature = "postgres")]
+            },
             Engine::Postgres(server) => {
                 let remote = postgres::Remote::open(&server.shared)?;
                 work(&mut Blocking::postgres(&remote, server.shared.on_commit.get().map(Arc::as_ref)))
-            }
+            },
         }
     }
 
     /// Has each commit of this process call `then` with the tables that were written: to invalidate what is made of them, such as pages in a
     /// cache. The first call counts; [`OnCommit`] has an example.
     pub fn on_commit(&self, then: Arc<dyn OnCommit>) {
-        _ = match &self.engine {
+        _ = each_database! { &self.engine,
             Engine::Sqlite(shared) => shared.on_commit.set(then),
-            #[cfg(feature = "postgres")]
             Engine::Postgres(server) => server.shared.on_commit.set(then),
         };
     }
@@ -178,9 +176,8 @@ impl Database {
     /// Where the file is; of PostgreSQL the address, without user and password.
     #[must_use]
     pub fn path(&self) -> &Path {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(shared) => &shared.path,
-            #[cfg(feature = "postgres")]
             Engine::Postgres(server) => &server.shared.place,
         }
     }
@@ -264,9 +261,8 @@ impl Database {
 
     /// The names of all tables.
     pub fn tables(&self) -> Result<Vec<String>> {
-        let statement = match &self.engine {
+        let statement = each_database! { &self.engine,
             Engine::Sqlite(_) => "select name from sqlite_schema where type = 'table'",
-            #[cfg(feature = "postgres")]
             Engine::Postgres(_) => "select tablename from pg_tables where schemaname = any (current_schemas(false))",
         };
         self.write(|db| db.all(statement))
@@ -274,9 +270,8 @@ impl Database {
 
     /// Makes tables of the framework's own, if they are not there.
     pub fn make_tables(&self, sqlite: &[&str], postgres: &[&str]) -> Result<()> {
-        let statements = match &self.engine {
+        let statements = each_database! { &self.engine,
             Engine::Sqlite(_) => sqlite,
-            #[cfg(feature = "postgres")]
             Engine::Postgres(_) => postgres,
         };
         _ = postgres;
@@ -287,40 +282,36 @@ impl Database {
 
     /// Closes connections that nobody uses; they are opened again when they are needed. Those to PostgreSQL belong to threads.
     pub fn close_idle(&self) {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(shared) => {
                 shared.writer.close_idle();
                 shared.readers.close_idle();
-            }
-            #[cfg(feature = "postgres")]
-            Engine::Postgres(_) => {}
+            },
+            Engine::Postgres(_) => {},
         }
     }
 
     /// What is open and who waits, for the status.
     #[must_use]
     pub fn status(&self) -> Vec<Part> {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(shared) => vec![shared.writer.status("pool writer"), shared.readers.status("pool readers")],
-            #[cfg(feature = "postgres")]
             Engine::Postgres(server) => server.shared.status(),
         }
     }
 
     /// Why what is written would be lost or cannot be read: the file is gone, or damaged.
     pub fn check_file(&self) -> Result<()> {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(shared) => shared.check_file().and_then(|()| shared.check_damage()),
-            #[cfg(feature = "postgres")]
             Engine::Postgres(_) => Ok(()),
         }
     }
 
     /// Why nothing can be written: another user owns a file of the database, or the file system is read-only.
     pub fn check_writable(&self) -> std::io::Result<()> {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(shared) => check_writable(&shared.path),
-            #[cfg(feature = "postgres")]
             Engine::Postgres(_) => Ok(()),
         }
     }

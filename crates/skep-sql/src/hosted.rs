@@ -10,6 +10,7 @@ use rusqlite::types::ValueRef;
 
 #[cfg(feature = "postgres")]
 use super::dependencies::Writes;
+use super::each::each_database;
 use super::error::{Error, Kind, Result, sqlite};
 use super::guests::{LONGEST_STATEMENT, MOST_BYTES, TOO_LARGE, VerbNumber};
 use super::local::{Engine, Local, Sqlite};
@@ -123,12 +124,11 @@ impl Local {
     /// Runs it here and now, if it is a short read of SQLite. Otherwise it says where it belongs. `is_writer`: its place is the connection that
     /// writes.
     pub fn packed_now(&self, packed: &Packed, is_writer: bool) -> Result<Vec<u8>, Elsewhere> {
-        let elsewhere = match self.engine() {
+        let elsewhere = each_database! { self.engine(),
             Engine::Sqlite(sqlite) => {
                 let here = if is_writer || packed.executes() { Err(Pooled::Writer) } else { sqlite.now(packed) };
                 here.map_err(|pooled| At::Sqlite(Arc::clone(&sqlite.shared), pooled))
-            }
-            #[cfg(feature = "postgres")]
+            },
             Engine::Postgres(pool) => Err(At::Postgres(Arc::clone(pool), is_writer)),
         };
         elsewhere.map_err(Elsewhere)
@@ -165,12 +165,11 @@ impl Sqlite {
 impl Elsewhere {
     /// Runs it, and says how long a read took on the pool.
     pub async fn run(&self, packed: &Arc<Packed>) -> (Result<Vec<u8>>, Option<Duration>) {
-        match &self.0 {
+        each_database! { &self.0,
             At::Sqlite(shared, pooled) => match on_pool(shared, *pooled, packed).await {
                 Ok((bytes, took)) => (Ok(bytes), took),
                 Err(error) => (Err(error), None),
             },
-            #[cfg(feature = "postgres")]
             At::Postgres(pool, may_write_any) => (on_postgres(pool, *may_write_any, packed).await, None),
         }
     }

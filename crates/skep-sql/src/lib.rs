@@ -72,6 +72,8 @@ mod database;
 #[cfg(feature = "decimal")]
 mod decimal;
 mod dependencies;
+#[cfg(not(target_family = "wasm"))]
+mod each;
 mod error;
 mod fixed;
 mod function;

@@ -10,6 +10,7 @@ use super::changes::Changes;
 use super::dependencies::ReadTables;
 #[cfg(feature = "postgres")]
 use super::dependencies::Writes;
+use super::each::each_database;
 #[cfg(feature = "postgres")]
 use super::error::Error;
 use super::error::Result;
@@ -99,9 +100,8 @@ impl Local {
 
     fn note_reads<T>(&self, query: &Query<'_, T>) {
         let Some(reads) = &self.reads else { return };
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(_) => reads.note(query),
-            #[cfg(feature = "postgres")]
             Engine::Postgres(_) => reads.note_postgres(query),
         }
     }
@@ -116,13 +116,12 @@ impl Local {
         let query = query.into();
         self.note_reads(&query);
         let (timer, statement) = (Timer::start(), query.text());
-        let result = match &self.engine {
+        let result = each_database! { &self.engine,
             Engine::Sqlite(sqlite) => sqlite.shared.execute(query, self.in_transaction.as_deref()).await,
-            #[cfg(feature = "postgres")]
             Engine::Postgres(pool) => {
                 let writes = Writes::of(&query);
                 pool.ask(postgres::job(query)?, postgres::execute(), writes, self.written.clone()).await
-            }
+            },
         };
         timer.note_statement(statement);
         result
@@ -136,9 +135,8 @@ impl Local {
     pub async fn stream<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<RowStream<T>> {
         let query = query.into();
         self.note_reads(&query);
-        Ok(RowStream::of(match &self.engine {
+        Ok(RowStream::of(each_database! { &self.engine,
             Engine::Sqlite(sqlite) => Source::Sqlite(sqlite::Table::open(&sqlite.shared, query).await?),
-            #[cfg(feature = "postgres")]
             Engine::Postgres(pool) => Source::Postgres(postgres::Cursor::of_query(pool, query).await?),
         }))
     }
@@ -203,11 +201,10 @@ impl Local {
     async fn ask<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Make<R>) -> Result<R> {
         self.note_reads(&query);
         let (timer, text, verb): (_, _, Verb<R>) = (Timer::start(), query.text(), verb());
-        let result = match &self.engine {
+        let result = each_database! { &self.engine,
             Engine::Sqlite(sqlite) => {
                 thread::ask(&sqlite.thread, &sqlite.shared, query, verb.sqlite, self.in_transaction.as_deref()).await
-            }
-            #[cfg(feature = "postgres")]
+            },
             Engine::Postgres(pool) => {
                 let writes = Writes::of(&query);
                 let (job, verb, written) = (postgres::job(query)?, verb.postgres, self.written.clone());
@@ -218,7 +215,7 @@ impl Local {
                     }
                     None => pool.ask(job, verb, writes, written).await,
                 }
-            }
+            },
         };
         timer.note_statement(text);
         result
@@ -284,13 +281,12 @@ impl Local {
     /// The transaction of the request that this handle is for, which has not begun.
     pub fn own_transaction(&self) -> Transaction {
         let is_open = self.in_transaction.clone().unwrap_or_default();
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(sqlite) => Transaction::not_begun(Arc::clone(&sqlite.shared), is_open),
-            #[cfg(feature = "postgres")]
             Engine::Postgres(pool) => {
                 let transaction = postgres::Transaction::not_begun(Arc::clone(pool), self.written.clone());
                 Transaction::postgres(transaction, is_open)
-            }
+            },
         }
     }
 }

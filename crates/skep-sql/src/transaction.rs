@@ -8,6 +8,7 @@ use skep_units::lock;
 use super::after_commit::AfterCommit;
 use super::changes::Changes;
 use super::dependencies::{self, ReadTables, Writes};
+use super::each::each_database;
 use super::error::{Kind, Result};
 use super::hosted::Packed;
 #[cfg(feature = "postgres")]
@@ -112,9 +113,8 @@ impl Transaction {
 
     /// Undoes all of it and waits until it is undone. Dropping does the same without waiting.
     pub async fn rollback(self) -> Result<()> {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(transaction) => transaction.rollback().await,
-            #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => transaction.rollback().await,
         }
     }
@@ -138,9 +138,8 @@ impl Transaction {
 
     /// Undoes all of it without waiting. Later statements of it and its commit are errors that say so.
     pub(super) fn abandon(&self) {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(transaction) => transaction.abandon(),
-            #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => transaction.abandon(),
         }
     }
@@ -162,13 +161,12 @@ impl Transaction {
             (None, _) => {}
         }
         let (timer, statement, changed) = (Timer::start(), query.text(), Writes::of(&query));
-        let result = match &self.engine {
+        let result = each_database! { &self.engine,
             Engine::Sqlite(transaction) => transaction.ask(query, verb().sqlite).await,
-            #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => {
                 let asked = transaction.ask(postgres::job(query)?.into_owned(), verb().postgres).await;
                 asked.map(|outcome| (outcome.value, outcome.has_changed))
-            }
+            },
         };
         timer.note_statement(statement);
         let (result, has_changed) = result?;
@@ -180,9 +178,8 @@ impl Transaction {
 
     /// Runs a statement of a component in it.
     pub(super) async fn ask_packed(&self, packed: Arc<Packed>) -> Result<Vec<u8>> {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(transaction) => transaction.within(move |connection| packed.run(connection)).await,
-            #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => transaction.ask(packed.job(false)?, packed.postgres_verb()).await?.value,
         }
     }
@@ -199,18 +196,17 @@ impl Transaction {
         if self.is_open.load(Ordering::Relaxed) {
             return Err(Kind::OwnTransaction.into());
         }
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(transaction) => {
                 transaction.lease().await?;
                 self.set_begun();
                 transaction.begin().await.inspect_err(|_| self.undo())
-            }
-            #[cfg(feature = "postgres")]
+            },
             Engine::Postgres(transaction) => {
                 transaction.begin().await?;
                 self.set_begun();
                 Ok(())
-            }
+            },
         }
     }
 
@@ -223,14 +219,13 @@ impl Transaction {
         let timer = Timer::start();
         let tables = std::mem::take(&mut *lock(&self.written));
         let after = self.after.take();
-        let committed = match &self.engine {
+        let committed = each_database! { &self.engine,
             Engine::Sqlite(transaction) => transaction.commit(tables, after).await,
-            #[cfg(feature = "postgres")]
             Engine::Postgres(transaction) => {
                 let committed = transaction.commit(tables).await;
                 after.run(&committed);
                 committed
-            }
+            },
         };
         timer.note_statement("commit");
         self.undo();

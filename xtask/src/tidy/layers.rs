@@ -75,7 +75,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-sql",
         order: &[
-            ("values", &["changes", "offload", "private", "status", "timing", "wire"]),
+            ("values", &["changes", "each", "offload", "private", "status", "timing", "wire"]),
             (
                 "statements",
                 &["checked", "decimal", "error", "fixed", "function", "jiff", "noted", "page", "query", "row", "value"],

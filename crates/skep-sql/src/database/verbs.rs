@@ -8,6 +8,7 @@ use super::{Database, Engine};
 use crate::changes::Changes;
 #[cfg(feature = "postgres")]
 use crate::dependencies::Writes;
+use crate::each::each_database;
 #[cfg(feature = "postgres")]
 use crate::error::Error;
 use crate::error::Result;
@@ -33,13 +34,12 @@ impl Database {
     pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
         let query = query.into();
         let (timer, statement) = (Timer::start(), query.text());
-        let result = match &self.engine {
+        let result = each_database! { &self.engine,
             Engine::Sqlite(shared) => shared.execute(query, None).await,
-            #[cfg(feature = "postgres")]
             Engine::Postgres(server) => {
                 let writes = Writes::of(&query);
                 server.pool().ask(postgres::job(query)?, postgres::execute(), writes, None).await
-            }
+            },
         };
         timer.note_statement(statement);
         result
@@ -48,9 +48,8 @@ impl Database {
     /// The rows of a query, read as they are sent, in constant memory: [`Local::stream`](super::Local::stream). [`RowStream`] has an example.
     pub async fn stream<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<RowStream<T>> {
         let query = query.into();
-        Ok(RowStream::of(match &self.engine {
+        Ok(RowStream::of(each_database! { &self.engine,
             Engine::Sqlite(shared) => Source::Sqlite(sqlite::Table::open(shared, query).await?),
-            #[cfg(feature = "postgres")]
             Engine::Postgres(server) => Source::Postgres(postgres::Cursor::of_query(server.pool(), query).await?),
         }))
     }
@@ -86,26 +85,24 @@ impl Database {
     }
 
     fn own_transaction(&self) -> Transaction {
-        match &self.engine {
+        each_database! { &self.engine,
             Engine::Sqlite(shared) => Transaction::not_begun(Arc::clone(shared), Arc::default()),
-            #[cfg(feature = "postgres")]
             Engine::Postgres(server) => {
                 let transaction = postgres::Transaction::not_begun(Arc::clone(server.pool()), None);
                 Transaction::postgres(transaction, Arc::default())
-            }
+            },
         }
     }
 
     /// Runs a statement that gives rows, and notes how long that took.
     async fn ask<R: Send + 'static, T>(&self, query: Query<'_, T>, verb: Make<R>) -> Result<R> {
         let (timer, text, verb): (_, _, Verb<R>) = (Timer::start(), query.text(), verb());
-        let result = match &self.engine {
+        let result = each_database! { &self.engine,
             Engine::Sqlite(shared) => thread::ask(&AnyThread, shared, query, verb.sqlite, None).await,
-            #[cfg(feature = "postgres")]
             Engine::Postgres(server) => {
                 let writes = Writes::of(&query);
                 server.pool().ask(postgres::job(query)?, verb.postgres, writes, None).await
-            }
+            },
         };
         timer.note_statement(text);
         result

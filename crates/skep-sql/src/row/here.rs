@@ -3,6 +3,7 @@
 use rusqlite::types::ValueRef;
 
 use super::text;
+use crate::each::each_database;
 #[cfg(feature = "postgres")]
 use crate::postgres::Cell;
 use crate::value::{Unfit, Value};
@@ -17,17 +18,15 @@ pub(crate) enum Head<'a> {
 
 impl<'a> Head<'a> {
     pub(super) fn count(self) -> usize {
-        match self {
+        each_database! { self,
             Self::Sqlite(statement) => statement.column_count(),
-            #[cfg(feature = "postgres")]
             Self::Postgres(columns) => columns.len(),
         }
     }
 
     pub(super) fn name(self, nth: usize) -> Option<&'a str> {
-        match self {
+        each_database! { self,
             Self::Sqlite(statement) => statement.column_name(nth).ok(),
-            #[cfg(feature = "postgres")]
             Self::Postgres(columns) => columns.get(nth).map(tokio_postgres::Column::name),
         }
     }
@@ -49,9 +48,8 @@ impl<'a> Line<'a> {
     #[inline]
     pub(crate) fn value(self, position: usize) -> Result<Value<'a>, Unfit> {
         let no_column = || Unfit::because("there is no such column");
-        let row = match self {
+        let row = each_database! { self,
             Self::Sqlite(row) => row,
-            #[cfg(feature = "postgres")]
             Self::Postgres(row) => return row.try_get::<_, Cell<'a>>(position).map_err(|_| no_column())?.0,
         };
         let cell = row.get_ref(position).map_err(|_| no_column())?;
@@ -65,9 +63,8 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn name(self, position: usize) -> Option<&'a str> {
-        match self {
+        each_database! { self,
             Self::Sqlite(row) => row.as_ref().column_name(position).ok(),
-            #[cfg(feature = "postgres")]
             Self::Postgres(row) => row.columns().get(position).map(tokio_postgres::Column::name),
         }
     }

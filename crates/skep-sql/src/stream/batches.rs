@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use super::super::each::each_database;
 use super::super::error::Result;
 #[cfg(feature = "postgres")]
 use super::super::postgres;
@@ -33,9 +34,8 @@ pub(crate) enum Source {
 impl Source {
     /// The next rows; none at the end.
     async fn next<T: Row>(self) -> Result<(Self, Vec<T>)> {
-        match self {
+        each_database! { self,
             Self::Sqlite(table) => table.next().await.map(|(table, rows)| (Self::Sqlite(table), rows)),
-            #[cfg(feature = "postgres")]
             Self::Postgres(cursor) => cursor.next().await.map(|(cursor, rows)| (Self::Postgres(cursor), rows)),
         }
     }
