@@ -24,11 +24,11 @@ pub(crate) fn list(books: &Page<Book, PageNumber>) -> Html<String> {
 
 pub(crate) fn book(book: &Book, readers: &[String]) -> Html<String> {
     let Book { id, title, author, copies } = book;
-    let readers: String = readers.iter().map(|reader| format!("<li>{}</li>", escaped(reader))).collect();
+    let readers: Vec<String> = readers.iter().map(|reader| format!("<li>{}</li>", escaped(reader))).collect();
     let form = format!(
         "<form method=\"post\" action=\"/books/{id}/loans\"><input name=\"reader\" required><button>Lend</button></form>"
     );
-    page(title, &format!("<p>by {}, {copies} left</p><ul>{readers}</ul>{form}", escaped(author)))
+    page(title, &format!("<p>by {}, {copies} left</p><ul>{}</ul>{form}", escaped(author), readers.concat()))
 }
 
 fn page(title: &str, body: &str) -> Html<String> {

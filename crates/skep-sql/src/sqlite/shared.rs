@@ -58,8 +58,9 @@ impl Shared {
         let readers = pool((0..options.readers).map(|_| None).collect(), Role::Reader);
         let file = FileId::of(&path).ok();
         let (is_damaged, streams, on_commit) = Default::default();
-        let _folder = folder;
-        Ok(Arc::new(Self { path, file, is_damaged, options, offload, writer, readers, streams, on_commit, _folder }))
+        let shared =
+            Self { path, file, is_damaged, options, offload, writer, readers, streams, on_commit, _folder: folder };
+        Ok(Arc::new(shared))
     }
 
     /// An error if a statement has found that the file is damaged.

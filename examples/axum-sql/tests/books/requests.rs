@@ -110,11 +110,11 @@ pub(crate) async fn requests_at_once_lend_each_copy_once(db: Database) {
         let (app, path) = (app.clone(), format!("{page}/loans"));
         tokio::spawn(async move { post(&app, &path, &format!("reader=R{reader}")).await.0 })
     };
-    let mut lent = 0;
+    let mut loans = 0;
     for task in (0..25).map(lend).collect::<Vec<_>>() {
-        lent += usize::from(task.await.unwrap() == StatusCode::SEE_OTHER);
+        loans += usize::from(task.await.unwrap() == StatusCode::SEE_OTHER);
     }
-    assert_eq!(lent, 10);
+    assert_eq!(loans, 10);
     assert_eq!(get(&app, &page).await.1.matches("<li>").count(), 10);
 }
 
