@@ -149,18 +149,16 @@ impl Local {
     /// [`notifications`](super::Options::notifications) wait to be taken, the next one is [`Missed`](super::Notification::Missed).
     ///
     /// ```
-    /// use futures_util::StreamExt as _;
     /// use skep_sql::{Local, Notification};
     ///
     /// async fn news(db: &Local) -> skep_sql::Result<()> {
     ///     let mut notifications = db.listen("news").await?;
-    ///     while let Some(notification) = notifications.next().await {
-    ///         match notification {
+    ///     loop {
+    ///         match notifications.next().await {
     ///             Notification::Said(news) => println!("{news}"),
     ///             Notification::Missed => println!("read all of it again"),
     ///         }
     ///     }
-    ///     Ok(())
     /// }
     /// ```
     ///
