@@ -43,8 +43,7 @@ impl Scopes {
                 self.0.insert(table, column);
             }
             // Followed before the migration runs, which may call them.
-            Directive::Function(_) | Directive::DropFunction { .. } => {}
-            Directive::Typed { .. } => {}
+            Directive::Function(_) | Directive::DropFunction { .. } | Directive::Typed { .. } => {}
         }
         Ok(())
     }

@@ -89,11 +89,7 @@ impl Kind {
 
     /// Is it stored as a text in SQLite?
     pub(crate) fn is_text(self) -> bool {
-        match self {
-            Self::Text | Self::Date | Self::Time | Self::DateTime | Self::Timestamp | Self::Json => true,
-            Self::Fixed { .. } => true,
-            Self::Integer | Self::Real | Self::Blob | Self::Decimal | Self::Any | Self::Null => false,
-        }
+        !matches!(self, Self::Integer | Self::Real | Self::Blob | Self::Decimal | Self::Any | Self::Null)
     }
 }
 

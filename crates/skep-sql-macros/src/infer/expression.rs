@@ -130,7 +130,8 @@ impl Inference<'_> {
         let (one, other) = (self.ty(left, scope), self.ty(right, scope));
         if let Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Modulus = operator
         {
-            [one, other].into_iter().for_each(|ty| self.refuse_text_as_number(ty, "arithmetic"));
+            self.refuse_text_as_number(one, "arithmetic");
+            self.refuse_text_as_number(other, "arithmetic");
         }
         let nullable = one.nullable || other.nullable;
         let are = |kind: Kind| one.kind == kind && other.kind == kind;

@@ -40,7 +40,9 @@ impl Inference<'_> {
             }
         }
         if ["avg", "max", "min", "sum", "total"].contains(&name.as_str()) {
-            types.iter().for_each(|ty| self.refuse_text_as_number(*ty, &name));
+            for ty in &types {
+                self.refuse_text_as_number(*ty, &name);
+            }
         }
         result(&name, arguments, &types, is_window)
     }
