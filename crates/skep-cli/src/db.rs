@@ -2,19 +2,21 @@
 //!
 //! The programs `sqlite3` and `psql` do the work.
 
+mod address;
 mod place;
 mod postgres;
 mod sqlite;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use skep_units::nearest;
 
 use crate::BAD_USAGE;
-use place::Place;
+use place::Database;
+pub(crate) use place::Place;
 
 const HELP: &str = "\
 usage: skep db COMMAND [--yes]
@@ -26,7 +28,8 @@ else the file in the data folder (SKEP_DATA, `data` of skep.toml, or `data`).
   reset     delete all data; the next start makes the tables again. It asks before, unless there is --yes
   seed      run db/seed.sql in a transaction: all of it, or nothing
 
-`reset` is for development: it wants a Cargo.toml in this folder, no server that runs, and a PostgreSQL on this machine.
+`reset` and `seed` are for development: they want `development = true` in skep.toml (or SKEP_DEVELOPMENT), and a PostgreSQL
+whose address names this machine. `reset` also wants a Cargo.toml in this folder, and no server that runs.
 ";
 
 const COMMANDS: [&str; 3] = ["console", "reset", "seed"];
@@ -41,19 +44,16 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         return if words.is_empty() { ExitCode::from(BAD_USAGE) } else { ExitCode::SUCCESS };
     }
     let is_confirmed = words.iter().any(|word| word == "--yes");
-    let known = |word: &&String| !COMMANDS.contains(&word.as_str()) && *word != "--yes";
-    if let Some(word) = words.iter().find(known) {
-        let near = nearest(word, COMMANDS.into_iter().chain(["--yes"]));
-        let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-        eprint!("skep db: there is no \"{word}\"{near}\n\n{HELP}");
-        return ExitCode::from(BAD_USAGE);
-    }
-    let folder = PathBuf::from(".");
-    let done = Place::find(&folder).and_then(|place| match words[0].as_str() {
-        "console" => console(&place),
-        "seed" => seed(&place),
-        _ => reset(&place, &folder, is_confirmed),
-    });
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "--yes").collect();
+    let done = match words.as_slice() {
+        ["console"] => Place::find(Path::new(".")).and_then(|place| console(&place)),
+        ["seed"] => Place::find(Path::new(".")).and_then(|place| seed(&place)),
+        ["reset"] => Place::find(Path::new(".")).and_then(|place| reset(&place, Path::new("."), is_confirmed)),
+        other => {
+            eprint!("skep db: {}\n\n{HELP}", wrong(other));
+            return ExitCode::from(BAD_USAGE);
+        }
+    };
     match done {
         Ok(said) => {
             print!("{said}");
@@ -66,26 +66,29 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
+/// What is wrong with these words, of which nothing is done.
+fn wrong(words: &[&str]) -> String {
+    let Some(word) = words.iter().find(|word| !COMMANDS.contains(word)) else {
+        return "expected one command".to_owned();
+    };
+    let near = nearest(word, COMMANDS.into_iter().chain(["--yes"]));
+    let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+    format!("there is no \"{word}\"{near}")
+}
+
 fn console(place: &Place) -> Result<String, String> {
-    match place {
-        Place::Sqlite { file, .. } => finish(sqlite::shell(file)?.arg("-header").arg("-column")),
-        Place::Postgres(address) => finish(&mut postgres::shell(address)),
+    match &place.database {
+        Database::Sqlite(file) => finish(sqlite::shell(file)?.arg("-header").arg("-column")),
+        Database::Postgres(address) => finish(&mut postgres::shell(address)),
     }
 }
 
 fn seed(place: &Place) -> Result<String, String> {
+    place.may_change("seed")?;
     let text = std::fs::read_to_string(SEED).map_err(|error| format!("{SEED}: {error}: write statements into it"))?;
-    match place {
-        Place::Sqlite { file, .. } => sqlite::run_in_transaction(file, &text)?,
-        Place::Postgres(address) => {
-            finish(postgres::shell(address).args([
-                "--quiet",
-                "--single-transaction",
-                "--set=ON_ERROR_STOP=1",
-                "--file",
-                SEED,
-            ]))?;
-        }
+    match &place.database {
+        Database::Sqlite(file) => sqlite::run_in_transaction(file, &text)?,
+        Database::Postgres(address) => postgres::run_in_transaction(address, SEED)?,
     }
     Ok(format!("{SEED} has run in {place}\n"))
 }
@@ -96,15 +99,19 @@ fn reset(place: &Place, folder: &Path, is_confirmed: bool) -> Result<String, Str
             "there is no Cargo.toml here: `reset` is for development, in the folder of an application".to_owned()
         );
     }
-    if let Some(reason) = place.is_in_use() {
-        return Err(reason);
+    place.may_change("reset")?;
+    if let Some(socket) = place.server() {
+        return Err(format!(
+            "a server uses {place} (it listens on {}): stop it, and `skep dev`, before",
+            socket.display()
+        ));
     }
     if !is_confirmed && !asked(&format!("Delete all data in {place}? [y/N] ")) {
         return Err("nothing was deleted; --yes deletes without asking".to_owned());
     }
-    match place {
-        Place::Sqlite { file, .. } => sqlite::delete(file)?,
-        Place::Postgres(address) => postgres::make_again(address)?,
+    match &place.database {
+        Database::Sqlite(file) => sqlite::delete(file)?,
+        Database::Postgres(address) => postgres::make_again(address)?,
     }
     Ok(format!("{place} is empty; the next start of the application makes its tables\n"))
 }

@@ -7,7 +7,10 @@ use std::process::{Command, Output, Stdio};
 
 fn skep(folder: &Path, arguments: &[&str]) -> Output {
     let mut skep = Command::new(env!("CARGO_BIN_EXE_skep"));
-    skep.args(arguments).current_dir(folder).stdin(Stdio::null()).env_remove("SKEP_DATABASE").env_remove("SKEP_DATA");
+    skep.args(arguments).current_dir(folder).stdin(Stdio::null());
+    for variable in ["SKEP_CONTROL", "SKEP_DATA", "SKEP_DATABASE", "SKEP_DEVELOPMENT"] {
+        skep.env_remove(variable);
+    }
     skep.output().unwrap()
 }
 
@@ -19,6 +22,7 @@ fn text(bytes: &[u8]) -> &str {
 fn application() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("data")).unwrap();
+    fs::write(folder.path().join("skep.toml"), "development = true\n").unwrap();
     for file in ["Cargo.toml", "data/database.sqlite", "data/database.sqlite-wal", "data/secret"] {
         fs::write(folder.path().join(file), "").unwrap();
     }
@@ -57,9 +61,44 @@ fn a_wrong_command_says_what_is_right() {
     assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains("did you mean reset?"), "{refused:?}");
     let refused = skep(application.path(), &["db", "seed"]);
     assert!(text(&refused.stderr).contains("db/seed.sql: "), "{refused:?}");
-    fs::write(application.path().join("skep.toml"), "database = \"postgres://db.example.org/shop\"\n").unwrap();
+}
+
+#[test]
+fn only_the_word_reset_deletes() {
+    let application = application();
+    for words in [&["--yes"][..], &["reset", "console"], &["reset", "reset"], &["--yes", "rest"], &["--yes", "db"]] {
+        let refused = skep(application.path(), &[&["db"], words, &["--yes"]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{words:?}: {refused:?}");
+    }
+    // What stands behind --yes is what runs: here, it fails, with or without a sqlite3.
+    assert!(text(&skep(application.path(), &["db", "--yes", "seed"]).stderr).contains("db/seed.sql: "));
+    skep(application.path(), &["db", "--yes", "console"]);
+    assert!(application.path().join("data/database.sqlite").exists());
+}
+
+#[test]
+fn data_is_changed_only_in_development_and_on_this_machine() {
+    let application = application();
+    fs::create_dir(application.path().join("db")).unwrap();
+    fs::write(application.path().join("db/seed.sql"), "select 1;").unwrap();
+    for (settings, says) in [
+        ("", "no `development = true`"),
+        ("development = true\ndatabase = \"postgres://db.example.org/shop\"\n", "changes no data elsewhere"),
+        ("development = true\ndatabase = \"postgres://localhost/shop?hostaddr=192.0.2.7\"\n", "no data elsewhere"),
+    ] {
+        fs::write(application.path().join("skep.toml"), settings).unwrap();
+        for words in [&["db", "reset", "--yes"][..], &["db", "seed"]] {
+            let refused = skep(application.path(), words);
+            assert!(!refused.status.success() && text(&refused.stderr).contains(says), "{settings}: {refused:?}");
+        }
+    }
+    assert!(application.path().join("data/database.sqlite").exists());
+    // With PostgreSQL, too, a server that runs is found, wherever its socket is.
+    let _server = UnixListener::bind(application.path().join("socket")).unwrap();
+    let settings = "development = true\ncontrol = \"socket\"\ndatabase = \"postgres://127.0.0.1:1/shop\"\n";
+    fs::write(application.path().join("skep.toml"), settings).unwrap();
     let refused = skep(application.path(), &["db", "reset", "--yes"]);
-    assert!(text(&refused.stderr).contains("deletes no data elsewhere"), "{refused:?}");
+    assert!(text(&refused.stderr).contains("a server uses"), "{refused:?}");
 }
 
 #[test]
@@ -104,4 +143,34 @@ fn completions_know_their_shells() {
     assert_eq!(text(&bash.stdout).trim(), "scaffold");
     let refused = skep(folder.path(), &["completions", "fihs"]);
     assert!(text(&refused.stderr).contains("did you mean fish?"), "{refused:?}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_database_of_postgres_is_made_again_and_no_other() {
+    let application = application();
+    let cluster = skep_cluster::Cluster::start();
+    let (server, query) = cluster
+        .address()
+        .split_once('?')
+        .map_or_else(|| (cluster.address(), String::new()), |(server, query)| (server.to_owned(), format!("?{query}")));
+    let (server, _) = server.rsplit_once('/').unwrap();
+    let sql = |name: &str, sql: &str| {
+        let psql = Command::new("psql").args(["-XAtc", sql, &format!("{server}/{name}{query}")]).output().unwrap();
+        (psql.status.success(), text(&psql.stdout).trim().to_owned())
+    };
+    assert!(sql("postgres", "create database shop").0);
+    assert!(sql("shop", "create table note (id integer)").0);
+    let settings = format!("development = true\ndatabase = \"{server}/shop{query}\"\n");
+    fs::write(application.path().join("skep.toml"), settings).unwrap();
+    fs::create_dir(application.path().join("db")).unwrap();
+    let seed = |sql: &str| {
+        fs::write(application.path().join("db/seed.sql"), sql).unwrap();
+        skep(application.path(), &["db", "seed"]).status.success()
+    };
+    assert!(seed("insert into note values (1)") && !seed("insert into note values (2); select 1 / 0"));
+    assert_eq!(sql("shop", "select sum(id) from note").1, "1");
+    let done = skep(application.path(), &["db", "reset", "--yes"]);
+    assert!(done.status.success(), "{done:?}");
+    assert!(sql("shop", "select 1").0 && !sql("shop", "select 1 from note").0);
 }
