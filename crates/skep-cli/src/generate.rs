@@ -20,6 +20,7 @@ mod statements;
 mod tables;
 mod template;
 mod words;
+mod written;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ use std::process::ExitCode;
 use skep_units::nearest;
 
 use crate::BAD_USAGE;
+use crate::db::Place;
+use check::Check;
 use field::Field;
 use name::Name;
 use package::Package;
@@ -154,12 +157,32 @@ fn generate(wanted: &Wanted) -> Result<String, String> {
     if wanted.dry {
         return Ok(plan.diff());
     }
+    if plan.has_migration() {
+        no_server(&package)?;
+    }
     println!("{}", plan.summary());
+    let check = Check::begin()?;
     let written = plan.write()?;
     println!("compiling it ...");
-    check::check(&package).map_err(|reason| format!("{reason}\nnothing was written: all files are as they were"))?;
+    if let Err(reason) = check.run(&package) {
+        return Err(format!("{reason}\n{}", written.undo()));
+    }
     written.keep();
     Ok(format!("It compiles. `cargo test` runs its tests, too{}.\n", next(&wanted.words[0])))
+}
+
+/// An error if a server runs that would run a migration before it is known whether the application compiles with it.
+fn no_server(package: &Package) -> Result<(), String> {
+    for folder in [&package.root, &package.workspace] {
+        if let Some(socket) = Place::find(folder)?.server() {
+            return Err(format!(
+                "a server of this application listens on {}, and could run the new migration before it has been compiled: \
+                 stop it, and `skep dev`, and start it again afterwards; nothing was written",
+                socket.display()
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn next(kind: &str) -> &'static str {

@@ -1,8 +1,9 @@
 //! `skep gen` as a whole.
 
 use std::fs;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -92,9 +93,8 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
     assert!(text(&refused.stderr).contains("there is no Cargo.toml here"), "{}", text(&refused.stderr));
 }
 
-/// Here, `skep` is an empty crate.
-#[test]
-fn what_does_not_compile_is_taken_back() {
+/// An application whose `skep` is an empty crate, so that nothing which is generated compiles.
+fn empty() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let write = |file: &str, text: &str| {
         let path = folder.path().join(file);
@@ -108,16 +108,74 @@ fn what_does_not_compile_is_taken_back() {
     write("app/Cargo.toml", &format!("{}[dependencies]\nskep = {{ path = \"../skep\" }}\n", package("app")));
     write("app/src/lib.rs", "mod layout;\n");
     write("app/src/layout.rs", "");
+    write("app/build.rs", BUILD);
     let app = folder.path().join("app");
     assert!(
         Command::new(env!("CARGO")).args(["check", "-q", "--offline"]).current_dir(&app).status().unwrap().success()
     );
+    (folder, app)
+}
+
+/// Says to a test that it is compiled, and waits until the test ends.
+const BUILD: &str = "fn main() {
+    if let Some(path) = std::env::var_os(\"BUILD_SOCKET\") {
+        let mut socket = std::os::unix::net::UnixStream::connect(path).unwrap();
+        let _ = std::io::Read::read(&mut socket, &mut [0]);
+    }
+}
+";
+
+#[test]
+fn what_does_not_compile_is_taken_back() {
+    let (_folder, app) = empty();
     let before = files(&app);
     let refused = skep(&app, &["gen", "table", "post", "title:text"]);
     assert_eq!(refused.status.code(), Some(1));
     let said = text(&refused.stderr);
     assert!(said.contains("src/post.rs") && said.contains("all files are as they were"), "{said}");
     assert!(files(&app) == before && !app.join("migrations").exists());
+}
+
+#[test]
+fn what_is_interrupted_is_taken_back_but_for_what_was_saved_meanwhile() {
+    let (_folder, app) = empty();
+    let before = files(&app);
+    let socket = UnixListener::bind(app.parent().unwrap().join("socket")).unwrap();
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_skep"));
+        command.args(["gen", "table", "post", "title:text"]).current_dir(&app);
+        command.env("BUILD_SOCKET", app.parent().unwrap().join("socket")).env("CARGO_NET_OFFLINE", "true");
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let building = socket.accept().unwrap();
+        assert!(app.join("migrations/0001_post.sql").exists());
+        if signal == "-HUP" {
+            fs::write(app.join("src/lib.rs"), "// Mine.\n").unwrap();
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        // Its standard error is that of the build script, too, which therefore has to end.
+        drop(building);
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{signal}: {ended:?}");
+        let said = text(&ended.stderr);
+        assert!(said.contains("interrupted"), "{signal}: {said}");
+        assert_eq!(said.contains("src/lib.rs was changed meanwhile"), signal == "-HUP", "{said}");
+    }
+    assert_eq!(fs::read_to_string(app.join("src/lib.rs")).unwrap(), "// Mine.\n");
+    fs::write(app.join("src/lib.rs"), "mod layout;\n").unwrap();
+    assert!(files(&app) == before);
+}
+
+#[test]
+fn no_migration_is_written_while_a_server_runs() {
+    let (_folder, app) = empty();
+    let before = files(&app);
+    fs::create_dir(app.join("data")).unwrap();
+    let server = UnixListener::bind(app.join("data/control")).unwrap();
+    let refused = skep(&app, &["gen", "table", "post", "title:text"]);
+    assert!(text(&refused.stderr).contains("a server of this application listens"), "{refused:?}");
+    drop(server);
+    fs::remove_dir_all(app.join("data")).unwrap();
+    assert!(files(&app) == before);
 }
 
 /// Applications as their authors make them, built and tested.

@@ -1,13 +1,13 @@
 //! What is to be written: new files, and old ones with something inserted. All of it stays, or nothing.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::diff;
 use super::package::Package;
+use super::written::Written;
 
 /// A file below the root of the package.
 struct Change {
@@ -78,7 +78,13 @@ impl<'p> Plan<'p> {
         text
     }
 
-    /// Writes everything. Dropped without [`Written::keep`], all of it is taken back.
+    /// Whether a server that runs the migrations of a folder would find a new one.
+    pub(super) fn has_migration(&self) -> bool {
+        let folder = format!("{}/", self.package.migrations());
+        self.changes.iter().any(|change| change.file.starts_with(&folder))
+    }
+
+    /// Writes everything. Without [`Written::keep`], all of it is taken back.
     pub(super) fn write(&self) -> Result<Written, String> {
         let mut written = Written::default();
         // What the check may change.
@@ -88,9 +94,9 @@ impl<'p> Plan<'p> {
         ] {
             written.remember(&file);
         }
-        for change in &self.changes {
-            let path = self.package.root.join(&change.file);
-            written.write(&path, &change.new).map_err(|error| format!("{}: {error}", change.file))?;
+        for Change { file, old, new } in &self.changes {
+            let path = self.package.root.join(file);
+            written.write(&path, old.as_deref(), new).map_err(|error| format!("{file}: {error}"))?;
         }
         Ok(written)
     }
@@ -114,51 +120,4 @@ impl<'p> Plan<'p> {
 
 fn is_rust(file: &str) -> bool {
     Path::new(file).extension().is_some_and(|extension| extension == "rs")
-}
-
-/// Files that were written, with what was there before.
-#[derive(Default)]
-pub(super) struct Written {
-    files: Vec<(PathBuf, Option<Vec<u8>>)>,
-    folders: Vec<PathBuf>,
-}
-
-impl Written {
-    /// It all stays.
-    pub(super) fn keep(mut self) {
-        self.files.clear();
-        self.folders.clear();
-    }
-
-    fn remember(&mut self, path: &Path) {
-        self.files.push((path.to_owned(), fs::read(path).ok()));
-    }
-
-    fn write(&mut self, path: &Path, text: &str) -> std::io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let missing: Vec<_> = folder.ancestors().take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
-        fs::create_dir_all(folder)?;
-        self.folders.extend(missing.into_iter().rev());
-        self.remember(path);
-        fs::write(path, text)
-    }
-}
-
-impl Drop for Written {
-    fn drop(&mut self) {
-        for (path, old) in self.files.drain(..).rev() {
-            let is_same = fs::read(&path).ok() == old;
-            let restored = match old {
-                _ if is_same => Ok(()),
-                Some(old) => fs::write(&path, old),
-                None => fs::remove_file(&path),
-            };
-            if let Err(error) = restored {
-                eprintln!("skep gen: {} could not be restored: {error}", path.display());
-            }
-        }
-        for folder in self.folders.drain(..).rev() {
-            let _ = fs::remove_dir(folder);
-        }
-    }
 }
