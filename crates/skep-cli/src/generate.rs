@@ -151,6 +151,9 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
 /// Plans, writes and compiles; what is to be said at the end.
 fn generate(wanted: &Wanted) -> Result<String, String> {
     let folder = wanted.folder.as_deref().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if wanted.folder.is_some() && !folder.join("Cargo.toml").is_file() {
+        return Err(format!("--manifest-path: there is no {}", folder.join("Cargo.toml").display()));
+    }
     let folder = std::fs::canonicalize(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let package = Package::find(&folder)?;
     let plan = planned(&package, &wanted.words)?;

@@ -11,9 +11,10 @@ usage: skep secret
 Print a new key, 64 hexadecimal digits, for the file that the setting `secret` names. The first line of it seals cookies and
 tokens, and all lines open them: put a new key before the old ones. The application's own `--generate-secret` prints one, too.
 
-example:
+examples, for the first key, and for another one before the old ones:
 
-  (umask 077; skep secret > data/secret)
+  (umask 077; set -C; skep secret > data/secret)
+  (umask 077; { skep secret && cat data/secret; } > data/secret.new && mv data/secret.new data/secret)
 ";
 
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {

@@ -91,6 +91,24 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
     assert!(files(&shop) == before);
     let refused = skep(folder.path(), &["gen", "table", "post", "title:text"]);
     assert!(text(&refused.stderr).contains("there is no Cargo.toml here"), "{}", text(&refused.stderr));
+    let refused = skep(&shop, &["gen", "table", "post", "title:text", "--manifest-path", "src/Cargo.toml"]);
+    assert!(text(&refused.stderr).contains("there is no src/Cargo.toml"), "{}", text(&refused.stderr));
+    let library = fs::read_to_string(shop.join("src/lib.rs")).unwrap();
+    fs::write(shop.join("src/lib.rs"), library.replace(".database(migrations!(\"migrations\"))", "")).unwrap();
+    for line in ["scaffold post title:text", "table post title:text", "job clean_up"] {
+        let words: Vec<&str> = ["gen"].into_iter().chain(line.split(' ')).collect();
+        let refused = skep(&shop, &words);
+        assert!(text(&refused.stderr).contains("add the line `.database("), "{line}: {}", text(&refused.stderr));
+    }
+}
+
+#[test]
+fn nobody_chooses_who_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(skep(folder.path(), &["new", "shop", "--sign-in"]).status.success());
+    let refused = skep(&folder.path().join("shop"), &["gen", "scaffold", "post", "title:text", "author:account"]);
+    let said = text(&refused.stderr);
+    assert!(said.contains("leave it out") && said.contains("author: Signed<Account>"), "{said}");
 }
 
 /// An application whose `skep` is an empty crate, so that nothing which is generated compiles.
@@ -106,7 +124,7 @@ fn empty() -> (TempDir, PathBuf) {
     write("skep/Cargo.toml", &package("skep"));
     write("skep/src/lib.rs", "");
     write("app/Cargo.toml", &format!("{}[dependencies]\nskep = {{ path = \"../skep\" }}\n", package("app")));
-    write("app/src/lib.rs", "mod layout;\n");
+    write("app/src/lib.rs", LIBRARY);
     write("app/src/layout.rs", "");
     write("app/build.rs", BUILD);
     let app = folder.path().join("app");
@@ -115,6 +133,10 @@ fn empty() -> (TempDir, PathBuf) {
     );
     (folder, app)
 }
+
+/// Compiled without what only the real `skep` has.
+const LIBRARY: &str =
+    "mod layout;\n#[cfg(any())]\nfn app() { App::new().database(migrations!(\"migrations\")).serve(services![]) }\n";
 
 /// Says to a test that it is compiled, and waits until the test ends.
 const BUILD: &str = "fn main() {
@@ -161,7 +183,7 @@ fn what_is_interrupted_is_taken_back_but_for_what_was_saved_meanwhile() {
         assert_eq!(said.contains("src/lib.rs was changed meanwhile"), signal == "-HUP", "{said}");
     }
     assert_eq!(fs::read_to_string(app.join("src/lib.rs")).unwrap(), "// Mine.\n");
-    fs::write(app.join("src/lib.rs"), "mod layout;\n").unwrap();
+    fs::write(app.join("src/lib.rs"), LIBRARY).unwrap();
     assert!(files(&app) == before);
 }
 

@@ -11,6 +11,7 @@ use super::template::{Places, fill};
 
 /// Plans a job with a test, and what it needs in Cargo.toml.
 pub(super) fn job(plan: &mut Plan<'_>, package: &Package, name: &Name, fields: &[Field]) -> Result<(), String> {
+    package.has_database()?;
     let (module, places) = (name.snake(), places(package, name, fields));
     plan.create(&format!("src/{module}.rs"), &fill(include_str!("templates/job.rs.txt"), &places))?;
     plan.create(&format!("tests/{module}.rs"), &fill(include_str!("templates/job_test.rs.txt"), &places))?;
@@ -49,14 +50,15 @@ fn depend(manifest: &str) -> Result<String, String> {
     let mut text = manifest.to_owned();
     let skep =
         dependency(manifest, "dependencies", "skep").ok_or("there is no line `skep = ...` in its [dependencies]")?;
-    let jobs = jobs_like(skep)?;
     if dependency(&text, "dependencies", "serde").is_none() {
         text = add(&text, "dependencies", "serde = { version = \"1\", features = [\"derive\"] }");
     }
     if dependency(&text, "dependencies", "skep-jobs").is_none() {
+        let jobs = jobs_like(skep)?;
         text = add(&text, "dependencies", &format!("skep-jobs = {{ {jobs} }}"));
     }
     if dependency(&text, "dev-dependencies", "skep-jobs").is_none() {
+        let jobs = jobs_like(skep)?;
         text = add(&text, "dev-dependencies", &format!("skep-jobs = {{ {jobs}, features = [\"test\"] }}"));
     }
     Ok(text)
@@ -68,11 +70,22 @@ fn jobs_like(skep: &str) -> Result<String, String> {
         let (_, after) = skep.split_once(&format!("{key} = \""))?;
         after.split('"').next()
     };
-    match (value("path"), value("version").or_else(|| skep.split('"').nth(1))) {
-        (Some(path), _) if path.ends_with("/skep") => Ok(format!("path = \"{path}-jobs\"")),
-        (None, Some(version)) => Ok(format!("version = \"{version}\"")),
-        _ => Err(format!("`{skep}` does not say where skep-jobs is: add `skep-jobs` to its [dependencies] yourself")),
+    let version = || {
+        let (_, plain) = skep.split_once('=')?;
+        value("version").or_else(|| plain.trim().strip_prefix('"')?.split('"').next())
+    };
+    let is_elsewhere = ["git =", "workspace =", "registry ="].iter().any(|key| skep.contains(key));
+    match (value("path"), version()) {
+        _ if is_elsewhere => {}
+        (Some(path), _) if path.ends_with("/skep") => return Ok(format!("path = \"{path}-jobs\"")),
+        (None, Some(version)) => return Ok(format!("version = \"{version}\"")),
+        _ => {}
     }
+    Err(format!(
+        "`{skep}` does not say where skep-jobs is: write `{}` into [dependencies] yourself, and the same with \
+         `features = [\"test\"]` into [dev-dependencies]",
+        skep.replacen("skep", "skep-jobs", 1)
+    ))
 }
 
 /// The lines of a section, with their places.
@@ -118,6 +131,17 @@ mod tests {
         assert_eq!(changed, expected);
         assert_eq!(depend(&changed).unwrap(), changed);
         assert_eq!(jobs_like("skep = \"0.1\"").unwrap(), "version = \"0.1\"");
-        assert!(jobs_like("skep = { workspace = true }").is_err());
+        assert_eq!(jobs_like("skep = { version = \"0.1\", features = [\"a\"] }").unwrap(), "version = \"0.1\"");
+        for (skep, line) in [
+            ("skep = { workspace = true }", "`skep-jobs = { workspace = true }`"),
+            ("skep.workspace = true", "`skep-jobs.workspace = true`"),
+            ("skep = { git = \"https://example.org/skep\" }", "`skep-jobs = { git = \"https://example.org/skep\" }`"),
+        ] {
+            assert!(jobs_like(skep).unwrap_err().contains(line), "{skep}");
+            let manifest = format!("[dependencies]\n{skep}\n");
+            assert!(depend(&manifest).unwrap_err().contains(line));
+            let own = format!("{manifest}skep-jobs = \"1\"\n\n[dev-dependencies]\nskep-jobs = \"1\"\n");
+            assert!(depend(&own).unwrap().contains("serde"));
+        }
     }
 }

@@ -6,6 +6,8 @@ use std::process::Command;
 
 use skep_sql_lock::Dialect;
 
+use super::name::Name;
+use super::source;
 use super::tables::{self, Table};
 
 /// A package with a library, in which services are.
@@ -70,6 +72,52 @@ impl Package {
         let number = |name: &String| name.split('_').next().and_then(|number| number.parse::<u32>().ok());
         let next = names.iter().filter_map(number).max().unwrap_or(0) + 1;
         Ok(format!("{}/{next:04}_{name}.sql", self.migrations()))
+    }
+
+    /// An error if its migrations never run.
+    pub(super) fn has_database(&self) -> Result<(), String> {
+        if source::has_migrations(&self.read("src/lib.rs")?) {
+            return Ok(());
+        }
+        Err("src/lib.rs has no database with the migrations of this folder: add the line \
+             `.database(migrations!(\"migrations\"))` behind `App::new()`, and `use skep::sql::migrations;`"
+            .to_owned())
+    }
+
+    /// The table whose rows sign in, by the name of their type, or by the statements beside it.
+    pub(super) fn signs_in(&self, table: &str) -> Result<Option<String>, String> {
+        let sources = self.sources()?;
+        let types: Vec<String> = sources.iter().flat_map(|(_, text)| source::signed_in(text)).collect();
+        let reads = |name: &str| {
+            let implements = |text: &str| text.contains(&format!("Account for {name} "));
+            let has_table = |text: &str| {
+                text.split(|one: char| !one.is_alphanumeric() && one != '_')
+                    .collect::<Vec<_>>()
+                    .windows(2)
+                    .any(|pair| pair == ["from", table])
+            };
+            sources.iter().any(|(_, text)| implements(text) && has_table(text))
+        };
+        let is_its_name = |name: &str| Name::parse(name, "type").is_ok_and(|name| name.snake() == table);
+        Ok(types.into_iter().find(|name| is_its_name(name) || reads(name)))
+    }
+
+    /// The files of Rust below `src`, with their texts.
+    pub(super) fn sources(&self) -> Result<Vec<(PathBuf, String)>, String> {
+        let (mut found, mut folders) = (Vec::new(), vec![self.root.join("src")]);
+        while let Some(folder) = folders.pop() {
+            let failed = |error| format!("{}: {error}", folder.display());
+            for entry in fs::read_dir(&folder).map_err(failed)?.flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "rs") {
+                    found.push((path.clone(), fs::read_to_string(&path).unwrap_or_default()));
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// The text of one of its files.

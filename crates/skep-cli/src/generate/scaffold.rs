@@ -24,6 +24,7 @@ pub(super) fn scaffold(plan: &mut Plan<'_>, package: &Package, name: &Name, fiel
             "src/layout.rs has no `page(cx, title, content)`: the pages need one, as `skep new` writes it".to_owned()
         );
     }
+    nobody_chooses_who_they_are(package, fields)?;
     let path = list.kebab();
     unused_paths(package, &path)?;
     let table = NewTable { name, fields };
@@ -53,8 +54,26 @@ pub(super) fn table(plan: &mut Plan<'_>, package: &Package, name: &Name, fields:
     plan.edit("src/lib.rs", |text| source::add_module(text, module))
 }
 
+/// An error for a form in which people would choose from all accounts whose a row is.
+fn nobody_chooses_who_they_are(package: &Package, fields: &[Field]) -> Result<(), String> {
+    for field in fields {
+        let Some(table) = &field.table else { continue };
+        if let Some(account) = package.signs_in(&table.name)? {
+            return Err(format!(
+                "everybody could choose any {0} in `{1}:{0}`: leave it out. Then write the column `{1}_id` into the migration \
+                 and the statements, `#[guard] {1}: Signed<{account}>` into `Save`, and bind the number of who is signed in: \
+                 `self.{1}.id`",
+                table.name,
+                field.name.snake()
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Whether a table can have this name.
 fn check(package: &Package, name: &Name) -> Result<(), String> {
+    package.has_database()?;
     let word = name.snake();
     if words::is_sql(word) {
         return Err(format!(

@@ -138,15 +138,63 @@ fn find_group(tokens: Vec<TokenTree>, name: &str) -> Option<Group> {
     None
 }
 
-/// All tokens, those in groups behind the group that they are in.
+/// Whether the application opens a database with the migrations of its folder.
+pub(super) fn has_migrations(text: &str) -> bool {
+    let Ok(tokens) = tokens(text) else { return false };
+    let is_opened = |pair: &[TokenTree]| match &pair[1] {
+        TokenTree::Group(group) if is_word(&pair[0], "database") => {
+            group.stream().to_string().replace(' ', "").contains("migrations!(\"migrations\")")
+        }
+        _ => false,
+    };
+    flat(tokens).windows(2).any(is_opened)
+}
+
+/// The types `T` of `Signed<T>`, which say who is signed in.
+pub(super) fn signed_in(text: &str) -> Vec<String> {
+    let tokens = flat(tokens(text).unwrap_or_default());
+    let is_signed = |window: &&[TokenTree]| is_word(&window[0], "Signed") && is_sign(&window[1], '<');
+    tokens.windows(3).filter(is_signed).map(|window| window[2].to_string()).collect()
+}
+
+/// All tokens but those of tests, those in groups behind the group that they are in.
 fn flat(tokens: Vec<TokenTree>) -> Vec<TokenTree> {
     let mut all = Vec::new();
-    for token in tokens {
+    for token in without_tests(tokens) {
         let inner = if let TokenTree::Group(group) = &token { Some(group.stream()) } else { None };
         all.push(token);
         all.extend(inner.into_iter().flat_map(|stream| flat(stream.into_iter().collect())));
     }
     all
+}
+
+/// Without the items that stand behind `#[cfg(test)]`.
+fn without_tests(tokens: Vec<TokenTree>) -> Vec<TokenTree> {
+    let (mut kept, mut is_test) = (Vec::<TokenTree>::new(), false);
+    for token in tokens {
+        if is_test {
+            // Its end: a body, or a semicolon.
+            let is_body = matches!(&token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
+            is_test = !is_body && !is_sign(&token, ';');
+        } else if kept.last().is_some_and(|last| is_sign(last, '#')) && is_of_test(&token) {
+            kept.pop();
+            is_test = true;
+        } else {
+            kept.push(token);
+        }
+    }
+    kept
+}
+
+/// True for `[cfg(test)]` and `[cfg(all(test, unix))]`.
+fn is_of_test(token: &TokenTree) -> bool {
+    let TokenTree::Group(group) = token else { return false };
+    let tokens = flat(group.stream().into_iter().collect());
+    let has = |word: &str| tokens.iter().any(|token| is_word(token, word));
+    group.delimiter() == Delimiter::Bracket
+        && tokens.first().is_some_and(|first| is_word(first, "cfg"))
+        && has("test")
+        && !has("not")
 }
 
 /// Where the first item begins, behind `//!` and `#![...]`.

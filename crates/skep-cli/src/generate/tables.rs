@@ -1,6 +1,6 @@
 //! The tables that the migrations of an application make, as far as other tables refer to them.
 //!
-//! What is read is `create table`, `drop table`, and `alter table` with `add` and `rename to`. SQLite and PostgreSQL themselves judge the
+//! What is read is `create table`, `drop table`, and `alter table` with `add`, `drop column` and `rename`. SQLite and PostgreSQL themselves judge the
 //! statements that are written with it.
 
 use std::path::Path;
@@ -27,11 +27,11 @@ pub(super) struct Column {
 }
 
 impl Table {
-    /// The column that tells people which row it is; none if all are numbers.
+    /// The column that tells people which row it is. Another text than a name or a title may be a secret: an address, a password.
     pub(super) fn label(&self) -> Option<&str> {
-        let texts = self.columns.iter().filter(|column| column.is_never_null && column.kind.starts_with("text"));
+        let mut texts = self.columns.iter().filter(|column| column.is_never_null && column.kind.starts_with("text"));
         let is_name = |column: &&Column| ["name", "title"].contains(&column.name.as_str());
-        texts.clone().find(is_name).or_else(|| texts.clone().next()).map(|column| column.name.as_str())
+        texts.find(is_name).map(|column| column.name.as_str())
     }
 
     /// It has rows with a number, which others can refer to.
@@ -79,6 +79,16 @@ fn run(sql: &str, tables: &mut Vec<Table>) {
                     .iter_mut()
                     .filter(|table| table.name == *name)
                     .for_each(|table| (*to).clone_into(&mut table.name));
+            }
+            ["alter", "table", name, "rename", "column", from, "to", to]
+            | ["alter", "table", name, "rename", from, "to", to] => {
+                let columns =
+                    tables.iter_mut().filter(|table| table.name == *name).flat_map(|table| &mut table.columns);
+                columns.filter(|column| column.name == *from).for_each(|column| (*to).clone_into(&mut column.name));
+            }
+            ["alter", "table", name, "drop", "column", gone, ..] => {
+                let table = tables.iter_mut().filter(|table| table.name == *name);
+                table.for_each(|table| table.columns.retain(|column| column.name != *gone));
             }
             ["alter", "table", name, "add", "column", body @ ..] | ["alter", "table", name, "add", body @ ..] => {
                 let table = tables.iter_mut().filter(|table| table.name == *name);
@@ -152,6 +162,21 @@ fn tokens(sql: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_are_renamed_and_dropped_and_only_names_and_titles_are_shown() {
+        let mut tables = Vec::new();
+        run(
+            "create table account (id integer primary key, password text not null, email text not null, called text not null);",
+            &mut tables,
+        );
+        assert_eq!(tables[0].label(), None);
+        run("alter table account rename column called to name; alter table account drop column email;", &mut tables);
+        let names: Vec<&str> = tables[0].columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!((names, tables[0].label()), (vec!["id", "password", "name"], Some("name")));
+        run("alter table account rename name to title;", &mut tables);
+        assert_eq!(tables[0].label(), Some("title"));
+    }
 
     #[test]
     fn tables_are_as_the_last_migration_leaves_them() {

@@ -45,6 +45,17 @@ fn a_list_in_one_line_stays_in_one() {
 }
 
 #[test]
+fn what_is_only_for_tests_is_left_alone() {
+    let tests = "#[cfg(test)]\n#[allow(unused)]\nmod tests { fn app() { x.database(migrations!(\"migrations\")).serve(services![T]) } }\n";
+    let text = format!("fn app() {{ x.serve(services![A]) }}\n{tests}");
+    let expected = format!("fn app() {{ x.serve(services![A, B]) }}\n{tests}");
+    assert_eq!(add_services(&text, &["B".to_owned()]).unwrap(), expected);
+    assert!(!has_migrations(&text) && !has_migrations("fn app() { x.database(migrations!(\"other\")) }"));
+    assert!(has_migrations("#[cfg(not(test))]\nfn app() { x.database(migrations!(\"migrations\")) }"));
+    assert!(add_services(tests, &[]).is_err());
+}
+
+#[test]
 fn a_file_without_modules_gets_one_before_its_first_item() {
     let text = "//! The shop.\n#![warn(missing_docs)]\n\n/// What it is.\npub fn app() {}\n";
     let expected = "//! The shop.\n#![warn(missing_docs)]\n\npub mod post;\n\n/// What it is.\npub fn app() {}\n";
