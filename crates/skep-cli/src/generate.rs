@@ -82,10 +82,29 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
             print!("{said}");
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            eprintln!("skep gen: {}", error.trim_end());
-            ExitCode::FAILURE
+        Err(Refusal { code, reason }) => {
+            eprintln!("skep gen: {}", reason.trim_end());
+            ExitCode::from(code)
         }
+    }
+}
+
+/// Why nothing is generated.
+struct Refusal {
+    code: u8,
+    reason: String,
+}
+
+impl Refusal {
+    /// A name or a type on the command line is wrong.
+    fn usage(reason: String) -> Self {
+        Self { code: BAD_USAGE, reason }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Self {
+        Self { code: 1, reason }
     }
 }
 
@@ -121,7 +140,8 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
-            Some("--help" | "-h" | "help") => return Ok(None),
+            Some("--help" | "-h") => return Ok(None),
+            Some("help") if wanted.words.is_empty() => return Ok(None),
             Some("--dry-run" | "-n") => wanted.dry = true,
             Some("--manifest-path") => {
                 let file = PathBuf::from(arguments.next().ok_or("--manifest-path needs the path of a Cargo.toml")?);
@@ -149,10 +169,10 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
 }
 
 /// Plans, writes and compiles; what is to be said at the end.
-fn generate(wanted: &Wanted) -> Result<String, String> {
+fn generate(wanted: &Wanted) -> Result<String, Refusal> {
     let folder = wanted.folder.as_deref().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if wanted.folder.is_some() && !folder.join("Cargo.toml").is_file() {
-        return Err(format!("--manifest-path: there is no {}", folder.join("Cargo.toml").display()));
+        return Err(format!("--manifest-path: there is no {}", folder.join("Cargo.toml").display()).into());
     }
     let folder = std::fs::canonicalize(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let package = Package::find(&folder)?;
@@ -168,7 +188,7 @@ fn generate(wanted: &Wanted) -> Result<String, String> {
     let written = plan.write()?;
     println!("compiling it ...");
     if let Err(reason) = check.run(&package) {
-        return Err(format!("{reason}\n{}", written.undo()));
+        return Err(format!("{reason}\n{}", written.undo()).into());
     }
     written.keep();
     Ok(format!("It compiles. `cargo test` runs its tests, too{}.\n", next(&wanted.words[0])))
@@ -197,11 +217,12 @@ fn next(kind: &str) -> &'static str {
     }
 }
 
-fn planned<'p>(package: &'p Package, words: &[String]) -> Result<Plan<'p>, String> {
-    let [kind, name, rest @ ..] = words else { return Err("which name is it to have?".to_owned()) };
-    let name = Name::parse(name, kind)?;
-    if words::is_module(name.snake()) {
-        return Err(format!("\"{}\" is the name of something that is there: choose another name", name.snake()));
+fn planned<'p>(package: &'p Package, words: &[String]) -> Result<Plan<'p>, Refusal> {
+    let [kind, name, rest @ ..] = words else { return Err(Refusal::usage("which name is it to have?".to_owned())) };
+    let name = Name::parse(name, kind).map_err(Refusal::usage)?;
+    if words::is_module(name.snake()) || words::is_type(&name.camel()) {
+        let reason = format!("\"{}\" is the name of something that is there: choose another name", name.snake());
+        return Err(Refusal::usage(reason));
     }
     let mut plan = Plan::new(package);
     if kind == "service" {
@@ -209,12 +230,13 @@ fn planned<'p>(package: &'p Package, words: &[String]) -> Result<Plan<'p>, Strin
         return Ok(plan);
     }
     let tables: Vec<_> = package.tables()?.into_iter().filter(tables::Table::has_id).collect();
-    let fields = Field::parse_all(rest, &tables)?;
+    let fields = Field::parse_all(rest, &tables).map_err(Refusal::usage)?;
     match kind.as_str() {
         "mail" => mail::mail(&mut plan, &name, &fields)?,
         "job" => job::job(&mut plan, package, &name, &fields)?,
         _ if fields.is_empty() => {
-            return Err(format!("{} needs fields, such as title:text\n{}", name.with_article(), field::list(&tables)));
+            let (name, types) = (name.with_article(), field::list(&tables));
+            return Err(Refusal::usage(format!("{name} needs fields, such as title:text\n{types}")));
         }
         "form" => form::form(&mut plan, package, &name, &fields)?,
         "table" => scaffold::table(&mut plan, package, &name, &fields)?,

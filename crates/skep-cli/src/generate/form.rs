@@ -6,7 +6,7 @@ use super::package::Package;
 use super::plan::Plan;
 use super::samples;
 use super::scaffold::{controls, lines};
-use super::service::mount;
+use super::service::{mount, unused_paths};
 use super::template::{Places, fill};
 use super::words;
 
@@ -25,10 +25,12 @@ pub(super) fn form(plan: &mut Plan<'_>, package: &Package, name: &Name, fields: 
             "src/layout.rs has no `page(cx, title, content)`: the page needs one, as `skep new` writes it".to_owned()
         );
     }
+    let path = format!("/{}", name.kebab());
+    unused_paths(package, &[("GET", path.clone()), ("POST", path.clone())])?;
     let (module, places) = (name.snake(), places(package, name, fields));
     plan.create(&format!("src/{module}.rs"), &fill(include_str!("templates/form.rs.txt"), &places))?;
     plan.create(&format!("tests/{module}.rs"), &fill(include_str!("templates/form_test.rs.txt"), &places))?;
-    mount(plan, package, module, &[&name.camel(), "Submit"], &format!("/{}", name.kebab()))
+    mount(plan, package, module, &[&name.camel(), "Submit"], &path)
 }
 
 fn places(package: &Package, name: &Name, fields: &[Field]) -> Places {
@@ -64,7 +66,7 @@ fn places(package: &Package, name: &Name, fields: &[Field]) -> Places {
 fn line(field: &Field) -> String {
     let (name, title) = (field.name.snake(), field.name.title());
     if field.optional {
-        return format!("if let Some({name}) = &sent.{name} {{ text += &format!(\"{title}: {{{name}}}\\n\"); }}\n");
+        return format!("if let Some(value) = &sent.{name} {{ text += &format!(\"{title}: {{value}}\\n\"); }}\n");
     }
     format!("text += &format!(\"{title}: {{}}\\n\", sent.{name});\n")
 }

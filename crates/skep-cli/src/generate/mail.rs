@@ -16,6 +16,10 @@ pub(super) fn mail(plan: &mut Plan<'_>, name: &Name, fields: &[Field]) -> Result
             "\"{name}\" cannot be a parameter of a mail: it has `to`, and no rows; write its text instead"
         ));
     }
+    if let Some(field) = fields.iter().find(|field| field.optional) {
+        let name = field.name.snake();
+        return Err(format!("\"{name}\" is optional, and a mail has lines for all fields: leave the ? out"));
+    }
     let module = name.snake();
     plan.create(&format!("src/{module}.rs"), &fill(include_str!("templates/mail.rs.txt"), &places(name, fields)))?;
     plan.edit("src/lib.rs", |text| source::add_module(text, module))
@@ -43,7 +47,7 @@ fn places(name: &Name, fields: &[Field]) -> Places {
         ("module", name.snake().to_owned()),
         ("arguments", format!("to: &str{}", arguments.collect::<String>())),
         ("text", format!("{title}\\n{}", text.concat())),
-        ("html", lines(&html, 8)),
+        ("html", lines(&html, 12)),
         ("samples", format!("\"ann@example.org\"{}", samples.collect::<String>())),
         ("asserts", asserts.collect::<Vec<_>>().join("\n")),
     ]

@@ -57,6 +57,15 @@ impl Name {
         Self(format!("{before}{}", plural(last)))
     }
 
+    /// `post`, if this is `posts`.
+    pub(super) fn singular(&self) -> Option<Self> {
+        let (before, last) = self
+            .0
+            .rsplit_once('_')
+            .map_or(("", self.0.as_str()), |(_, last)| (&self.0[..self.0.len() - last.len()], last));
+        singular(last).map(|one| Self(format!("{before}{one}")))
+    }
+
     /// `blog post`, within a sentence.
     pub(super) fn words(&self) -> String {
         self.0.replace('_', " ")
@@ -76,8 +85,12 @@ impl Name {
 
 fn snake(text: &str) -> String {
     let mut snake = String::new();
-    for one in text.chars() {
-        if one.is_ascii_uppercase() && !snake.is_empty() && !snake.ends_with('_') {
+    let letters: Vec<char> = text.chars().collect();
+    for (at, &one) in letters.iter().enumerate() {
+        // `HTTPLog` is `http_log`.
+        let ends_word = at > 0 && !letters[at - 1].is_ascii_uppercase();
+        let begins_word = letters.get(at + 1).is_some_and(char::is_ascii_lowercase);
+        if one.is_ascii_uppercase() && (ends_word || begins_word) && !snake.is_empty() && !snake.ends_with('_') {
             snake.push('_');
         }
         snake.push(if one == '-' { '_' } else { one.to_ascii_lowercase() });
@@ -101,6 +114,22 @@ fn plural(word: &str) -> String {
     }
 }
 
+/// The word whose plural this certainly is.
+fn singular(word: &str) -> Option<String> {
+    if let Some((one, _)) = IRREGULAR.iter().find(|(_, many)| *many == word) {
+        return Some((*one).to_owned());
+    }
+    // Many of these are one thing: news, a lens, an address, a status, an analysis, an atlas.
+    const ONE: [&str; 4] = ["lens", "news", "series", "species"];
+    if ONE.contains(&word) || ["ss", "us", "is", "as", "os"].iter().any(|end| word.ends_with(end)) {
+        return None;
+    }
+    let stems = [word.strip_suffix("ies").map(|stem| format!("{stem}y")), word.strip_suffix('s').map(str::to_owned)];
+    let hisses = |stem: &&str| ["x", "ch", "sh", "ss"].iter().any(|end| stem.ends_with(end));
+    let es = word.strip_suffix("es").filter(hisses).map(str::to_owned);
+    es.into_iter().chain(stems.into_iter().flatten()).find(|one| plural(one) == word && one.len() > 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +147,23 @@ mod tests {
         let plurals = [("category", "categories"), ("tax", "taxes"), ("day", "days"), ("sales_person", "sales_people")];
         for (one, many) in plurals {
             assert_eq!(Name::parse(one, "table").unwrap().plural().snake(), many);
+        }
+        for (many, one) in [
+            ("posts", Some("post")),
+            ("categories", Some("category")),
+            ("boxes", Some("box")),
+            ("houses", Some("house")),
+            ("people", Some("person")),
+            ("address", None),
+            ("status", None),
+            ("news", None),
+            ("post", None),
+        ] {
+            let singular = Name::parse(many, "table").unwrap().singular();
+            assert_eq!(singular.as_ref().map(Name::snake), one, "{many}");
+        }
+        for (text, name) in [("HTTPLog", "http_log"), ("ParsedURL", "parsed_url"), ("Http2Log", "http2_log")] {
+            assert_eq!(Name::parse(text, "table").unwrap().snake(), name);
         }
         assert_eq!(Name::parse("order", "table").unwrap().with_article(), "an order");
     }

@@ -1,7 +1,9 @@
 //! What the tests of a table write into its form, and the rows that it refers to.
 
 use super::field::{Field, Kind};
+use super::name::Name;
 use super::package::Package;
+use super::source;
 use super::statements::NewTable;
 use super::tables::Table;
 use super::template::Places;
@@ -49,6 +51,7 @@ impl<'a> Samples<'a> {
             ("change", change),
             ("changed", shown),
             ("needs", self.needs()),
+            ("still_used", self.still_used()),
             ("samples", values.join(", ")),
         ]
     }
@@ -70,6 +73,33 @@ fn seed(client: &Client) {{
 ",
             self.table.name.with_article(),
             statements.collect::<String>()
+        )
+    }
+
+    /// A test that a row which is referred to is not deleted, if there is a service that would.
+    fn still_used(&self) -> String {
+        let deletes = |field: &&Field| {
+            let table = field.table.as_ref()?;
+            let path = format!("/{}", Name::parse(&table.name, "table").ok()?.plural().kebab());
+            let source = self.package.read(&format!("src/{}.rs", table.name)).ok()?;
+            let is_there = source::declares(&source, "POST", &format!("{path}/{{id}}/delete"));
+            (is_there && source.contains("is_foreign_key_violation")).then_some((table.name.clone(), path))
+        };
+        let Some((table, path)) = self.table.fields.iter().find_map(|field| deletes(&field)) else {
+            return String::new();
+        };
+        format!(
+            "#[test]
+fn {table}_in_use_is_not_deleted() {{
+    let client = client();
+    seed(&client);
+    write(&client);
+    let refused = client.post(\"{path}/1/delete\", &[]);
+    assert_eq!(refused.status(), 409);
+    assert!(refused.text().contains(\"is still used.\"), \"{{}}\", refused.text());
+}}
+
+"
         )
     }
 

@@ -7,6 +7,7 @@ use super::name::Name;
 use super::package::Package;
 use super::plan::Plan;
 use super::samples::Samples;
+use super::service::unused_paths;
 use super::source;
 use super::statements::NewTable;
 use super::template::{Places, fill};
@@ -26,7 +27,7 @@ pub(super) fn scaffold(plan: &mut Plan<'_>, package: &Package, name: &Name, fiel
     }
     nobody_chooses_who_they_are(package, fields)?;
     let path = list.kebab();
-    unused_paths(package, &path)?;
+    unused_paths(package, &addresses(&path))?;
     let table = NewTable { name, fields };
     let places = Pages { table: &table, package }.places()?;
     plan.create(&package.next_migration(module)?, &table.migration(package.dialect))?;
@@ -80,6 +81,9 @@ fn check(package: &Package, name: &Name) -> Result<(), String> {
             "\"{word}\" is a word of SQL, which no table can be named: choose another name, such as \"shop_{word}\""
         ));
     }
+    if let Some(one) = name.singular() {
+        return Err(format!("a table has the name of one of its rows: did you mean `{}`?", one.snake()));
+    }
     if words::is_module(word) || [name.camel(), name.plural().camel()].iter().any(|name| words::is_type(name)) {
         return Err(format!("\"{word}\" is the name of something that the pages use: choose another name"));
     }
@@ -89,24 +93,15 @@ fn check(package: &Package, name: &Name) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether other services have these addresses. Two of one address are an error of the linker, and not of `cargo check`.
-fn unused_paths(package: &Package, path: &str) -> Result<(), String> {
-    let files = std::fs::read_dir(package.root.join("src")).map_err(|error| format!("src: {error}"))?;
-    for file in files.flatten() {
-        let text = std::fs::read_to_string(file.path()).unwrap_or_default();
-        for (method, path) in
-            [("GET", format!("/{path}")), ("GET", format!("/{path}/edit")), ("POST", format!("/{path}/edit"))]
-        {
-            if source::declares(&text, method, &path) {
-                let file = file.path();
-                return Err(format!(
-                    "{} has a service at {method} {path} already: choose another name",
-                    file.display()
-                ));
-            }
-        }
-    }
-    Ok(())
+/// Those of the services of a table.
+fn addresses(path: &str) -> [(&'static str, String); 5] {
+    [
+        ("GET", format!("/{path}")),
+        ("GET", format!("/{path}/{{id}}")),
+        ("GET", format!("/{path}/edit")),
+        ("POST", format!("/{path}/edit")),
+        ("POST", format!("/{path}/{{id}}/delete")),
+    ]
 }
 
 /// A link in the navigation, if the layout has one.

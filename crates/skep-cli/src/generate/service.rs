@@ -14,6 +14,7 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /// Plans a service. `rest` is its method and its path, each of which may be left out.
 pub(super) fn service(plan: &mut Plan<'_>, package: &Package, name: &Name, rest: &[String]) -> Result<(), String> {
     let (method, path) = method_and_path(name, rest)?;
+    unused_paths(package, &[(method.as_str(), path.clone())])?;
     let parameters = parameters(&path)?;
     let has_layout = package.has("src/layout.rs") && package.read("src/layout.rs")?.contains("fn page(");
     let places = places(package, name, &method, &path, &parameters, has_layout);
@@ -21,6 +22,17 @@ pub(super) fn service(plan: &mut Plan<'_>, package: &Package, name: &Name, rest:
     plan.create(&format!("src/{module}.rs"), &fill(include_str!("templates/service.rs.txt"), &places))?;
     plan.create(&format!("tests/{module}.rs"), &fill(include_str!("templates/service_test.rs.txt"), &places))?;
     mount(plan, package, module, &[&name.camel()], &path)
+}
+
+/// Whether other services have these addresses. Two of one address are an error of the linker, and not of `cargo check`.
+pub(super) fn unused_paths(package: &Package, addresses: &[(&str, String)]) -> Result<(), String> {
+    for (file, text) in package.sources()? {
+        if let Some((method, path)) = addresses.iter().find(|(method, path)| source::declares(&text, method, path)) {
+            let file = file.strip_prefix(&package.root).unwrap_or(&file).display();
+            return Err(format!("{file} has a service at {method} {path} already: choose another name"));
+        }
+    }
+    Ok(())
 }
 
 /// Declares the module, mounts its services, and sets the guard that all services must have before them.

@@ -77,12 +77,25 @@ pub(super) fn add_navigation(text: &str, link: &str) -> Option<String> {
     })
 }
 
-/// Whether a service with this method and path is declared in the text: `#[service(GET "/posts")]`.
+/// Whether a service with this method and path is declared in the text: `#[service(GET "/posts")]`. The names of parameters
+/// make no difference.
 pub(super) fn declares(text: &str, method: &str, path: &str) -> bool {
     let Ok(tokens) = tokens(text) else { return false };
-    let literal = format!("\"{path}\"");
+    let literal = format!("\"{}\"", without_names(path));
     let services = flat(tokens);
-    services.windows(2).any(|pair| is_word(&pair[0], method) && pair[1].to_string() == literal)
+    services.windows(2).any(|pair| is_word(&pair[0], method) && without_names(&pair[1].to_string()) == literal)
+}
+
+/// `/posts/{}` of `/posts/{id}`, and `/files/{*}` of `/files/{*path}`.
+fn without_names(path: &str) -> String {
+    let mut parts = path.split('{');
+    let mut shape = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once('}').unwrap_or((part, ""));
+        shape += if name.starts_with('*') { "{*}" } else { "{}" };
+        shape += rest;
+    }
+    shape
 }
 
 /// Inserts a call behind `.serve(...)`, in a line of its own if that has one.

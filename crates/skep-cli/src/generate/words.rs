@@ -16,11 +16,11 @@ const SQL: &str = " add all alter analyse analyze and any array as asc asymmetri
     user using values variadic verbose view when where window with without ";
 
 /// Types that the pages of a table use beside its own.
-const TYPES: &str = " App Cursor Cx Date DateTime Delete Edit Email Error Html Line Link MultilineText Offer Offered OneOf Option Page \
+const TYPES: &str = " App Cursor Cx Date DateTime Client Delete Edit Email Error Handle Html Job Line Link Mail MultilineText Outcome Offer Offered OneOf Option Page \
     Param Response Result Row Save Service Show Slug Some String Text Time Url Vec ";
 
 /// Names of modules and functions that they use.
-const MODULES: &str = " app content cx find form html layout main skep std support title ";
+const MODULES: &str = " app client content cx find form html layout main skep std support title ";
 
 pub(super) fn is_rust(word: &str) -> bool {
     has(RUST, word)

@@ -19,6 +19,7 @@ fn a_wrong_command_line_says_what_is_right() {
         let error = wanted(line).map(drop).unwrap_err();
         assert!(error.contains(says), "{line:?}: {error}");
     }
+    assert!(wanted(&["help"]).unwrap().is_none() && wanted(&["service", "help"]).unwrap().is_some());
     let read = wanted(&["table", "post", "-n", "title:text", "--manifest-path", "a/Cargo.toml"]).unwrap().unwrap();
     assert!(read.dry && read.words == ["table", "post", "title:text"]);
     assert_eq!(read.folder.as_deref(), Some(Path::new("a")));

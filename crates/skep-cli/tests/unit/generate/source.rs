@@ -100,4 +100,6 @@ fn a_link_joins_the_navigation() {
 fn addresses_that_are_taken_are_found() {
     let text = "#[derive(Service)]\n#[service(GET \"/posts\")]\nstruct Posts;";
     assert!(declares(text, "GET", "/posts") && !declares(text, "POST", "/posts") && !declares(text, "GET", "/post"));
+    let text = "#[service(GET \"/posts/{id}/{*rest}\")]\nstruct Post;";
+    assert!(declares(text, "GET", "/posts/{number}/{*path}") && !declares(text, "GET", "/posts/{id}/{rest}"));
 }
