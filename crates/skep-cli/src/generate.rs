@@ -28,8 +28,8 @@ use std::process::ExitCode;
 
 use skep_units::nearest;
 
-use crate::BAD_USAGE;
 use crate::db::Place;
+use crate::{BAD_USAGE, say};
 use check::Check;
 use field::Field;
 use name::Name;
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     let wanted = match read(arguments) {
         Ok(Some(wanted)) => wanted,
         Ok(None) => {
-            print!("{}", help());
+            say(&help());
             return ExitCode::SUCCESS;
         }
         Err(error) => {
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     };
     match generate(&wanted) {
         Ok(said) => {
-            print!("{said}");
+            say(&said);
             ExitCode::SUCCESS
         }
         Err(Refusal { code, reason }) => {
@@ -183,10 +183,10 @@ fn generate(wanted: &Wanted) -> Result<String, Refusal> {
     if plan.has_migration() {
         no_server(&package)?;
     }
-    println!("{}", plan.summary());
+    say(&format!("{}\n", plan.summary()));
     let check = Check::begin()?;
     let written = plan.write()?;
-    println!("compiling it ...");
+    say("compiling it ...\n");
     if let Err(reason) = check.run(&package) {
         return Err(format!("{reason}\n{}", written.undo()).into());
     }

@@ -4,6 +4,7 @@
 //! `skep NAME` runs `skep-NAME`, and `skep serve` runs `skep-wasm serve`. See [`subcommand`].
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 mod completions;
@@ -72,6 +73,12 @@ fn run(name: &OsStr, arguments: Vec<OsString>) -> ExitCode {
             ExitCode::from(BAD_USAGE)
         }
     }
+}
+
+/// Writes something for who may have gone: `skep new shop | head -1` is no error.
+fn say(text: &str) {
+    let mut output = io::stdout();
+    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
 }
 
 fn help() -> String {

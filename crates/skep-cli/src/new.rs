@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use skep_units::nearest;
 
-use crate::BAD_USAGE;
 use crate::generate::is_keyword;
+use crate::{BAD_USAGE, say};
 
 const HELP: &str = "\
 usage: skep new FOLDER [--sign-in] [--postgres] [--path SKEP]
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     let wanted = match read(arguments) {
         Ok(Some(wanted)) => wanted,
         Ok(None) => {
-            print!("{HELP}");
+            say(HELP);
             return ExitCode::SUCCESS;
         }
         Err(error) => {
@@ -46,10 +46,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     };
     match wanted.create() {
         Ok(()) => {
-            println!(
-                "{0} is there: a list of notes, to make into what you want.\n\n  cd {0}\n{NEXT}",
-                wanted.folder.display()
-            );
+            let folder = wanted.folder.display();
+            say(&format!("{folder} is there: a list of notes, to make into what you want.\n\n  cd {folder}\n{NEXT}\n"));
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -102,6 +100,8 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
     let skep = skep.unwrap_or_else(|| {
         Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("/")).to_owned()
     });
+    // It stands in files of another folder. What is not there is named by who looks for the clone.
+    let skep = fs::canonicalize(&skep).unwrap_or(skep);
     Ok(Some(Wanted { folder, name, skep, sign_in, postgres }))
 }
 

@@ -59,6 +59,22 @@ fn nothing_is_overwritten_and_nothing_is_half_written() {
     assert!(folder.path().join("shop/src/main.rs").is_file());
 }
 
+#[test]
+fn a_path_may_be_relative_and_nobody_has_to_listen() {
+    let folder = tempfile::tempdir().unwrap();
+    let clone = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    std::os::unix::fs::symlink(&clone, folder.path().join("clone")).unwrap();
+    // As `skep new shop | head` once head has ended.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skep"));
+    command.args(["new", "shop", "--path", "clone"]).current_dir(folder.path()).stdout(writer);
+    let made = command.output().unwrap();
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let text = fs::read_to_string(folder.path().join("shop/Dockerfile")).unwrap();
+    assert!(text.contains(&format!("--build-context skep={} ", clone.display())), "{text}");
+}
+
 mod long {
     use super::skep;
     use std::path::Path;

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::package::Package;
-use crate::sql;
+use crate::{say, sql};
 
 /// A check that can be interrupted. From its beginning, no signal ends this process, which has something to restore.
 pub(super) struct Check {
@@ -34,7 +34,7 @@ impl Check {
     /// Compiles the package with its tests. On PostgreSQL, the statements are noted before.
     pub(super) fn run(self, package: &Package) -> Result<(), String> {
         if package.dialect == Dialect::Postgres {
-            println!("{}", sql::check_package(&package.root.join("Cargo.toml"))?.trim_end());
+            say(&format!("{}\n", sql::check_package(&package.root.join("Cargo.toml"))?.trim_end()));
         }
         match self.runtime.block_on(compile(package, self.signals)) {
             Ok(Some(status)) if status.success() => Ok(()),

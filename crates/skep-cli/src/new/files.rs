@@ -110,6 +110,9 @@ impl Wanted {
                     *text = text.replace("/// A password.", &format!("{}\n/// A password.", database(support)));
                 }
                 ".github/workflows/ci.yml" => *text = text.replace("    steps:\n", SERVICE),
+                "Dockerfile" => *text = text.replace(ENVIRONMENT, ENVIRONMENT_WITH_DATABASE),
+                "deploy/skep.toml" => text.push_str(DATABASE_OF_SERVER),
+                "deploy/starter.service" => *text = text.replace(EXECUTABLE, &format!("{VARIABLES}{EXECUTABLE}")),
                 "skep.toml" => text.push_str(include_str!("postgres/skep.toml")),
                 "README.md" => {
                     *text = text.replace(SQLITE_ROW, POSTGRES_ROW).replace(AFTER, &format!("{AFTER}{POSTGRES_TESTS}"));
@@ -124,9 +127,16 @@ impl Wanted {
         let is_rust = Path::new(file).extension().is_some_and(|extension| extension == "rs");
         let name = if is_rust { self.name.replace('-', "_") } else { self.name.clone() };
         let host = format!("{}.example", self.name.replace('_', "-"));
-        let text = text.replace("members", "starter").replace("Members", "Starter");
-        let text = text.replace(CLONE, self.skep.to_str().unwrap_or(CLONE)).replace("starter.example", &host);
-        text.replace("starter", &name).replace("Starter", &self.title())
+        let (title, skep) = (self.title(), self.skep.to_str().unwrap_or(CLONE));
+        let places = [
+            ("starter.example", host.as_str()),
+            ("starter", &name),
+            ("members", &name),
+            ("Starter", &title),
+            ("Members", &title),
+            (CLONE, skep),
+        ];
+        substituted(text, &places)
     }
 
     /// The name for people: "My shop".
@@ -135,6 +145,20 @@ impl Wanted {
         let mut letters = words.chars();
         letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
     }
+}
+
+/// The text with something else for each word, in one pass: what is put in may have such a word in it. The first that fits counts.
+fn substituted(text: &str, places: &[(&str, &str)]) -> String {
+    let (mut new, mut rest) = (String::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let (taken, put) = match places.iter().find(|(word, _)| rest.starts_with(word)) {
+            Some((word, value)) => (word.len(), *value),
+            None => (first.len_utf8(), &rest[..first.len_utf8()]),
+        };
+        new.push_str(put);
+        rest = &rest[taken..];
+    }
+    new
 }
 
 /// The constant with the address for tests.
@@ -159,6 +183,20 @@ const SERVICE: &str = "    services:
     env:
       TEST_DATABASE: postgres://postgres@localhost/postgres
     steps:
+";
+
+const ENVIRONMENT: &str = "# Settings are in the environment: SKEP_BASE_URL=https://starter.example.org.\n";
+const ENVIRONMENT_WITH_DATABASE: &str = "\
+# Settings are in the environment: SKEP_BASE_URL=https://starter.example.org, and
+# SKEP_DATABASE=postgres://starter:PASSWORD@HOST/starter (docker run --env-file FILE).
+";
+const DATABASE_OF_SERVER: &str = "
+# The address of the database may have a password: SKEP_DATABASE in /etc/starter.env, which starter.service reads, has it.
+";
+const EXECUTABLE: &str = "ExecStart=";
+const VARIABLES: &str = "\
+# SKEP_DATABASE=postgres://starter:PASSWORD@HOST/starter, in a file that only root can read.
+EnvironmentFile=/etc/starter.env
 ";
 
 const SQLITE_ROW: &str = "the database, which is `data/database.sqlite`; migrations are in the executable, too";

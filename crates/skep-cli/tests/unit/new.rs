@@ -99,6 +99,25 @@ fn an_application_on_postgres_has_nothing_of_sqlite() {
         assert_eq!(of("README.md").contains("`src/account.rs`"), sign_in);
         assert!(of("README.md").contains("createdb shop") && !of("README.md").contains("database.sqlite"));
         assert!(files.iter().all(|(_, text)| !text.contains("autoincrement")));
+        assert!(of("Dockerfile").contains("SKEP_DATABASE=postgres://shop:"));
+        assert!(of("deploy/skep.toml").contains("SKEP_DATABASE in /etc/shop.env"));
+        assert!(of("deploy/shop.service").contains("EnvironmentFile=/etc/shop.env\nExecStart=/srv/shop/shop "));
+    }
+}
+
+#[test]
+fn a_name_with_a_word_of_the_example_in_it_is_put_in_once() {
+    for sign_in in [false, true] {
+        let name = "my-starter-members".to_owned();
+        let (folder, skep) = (PathBuf::from(&name), PathBuf::from("/srv/starter/skep"));
+        let wanted = Wanted { folder, name, skep, sign_in, postgres: false };
+        let files = wanted.files();
+        let of = |name: &str| &files.iter().find(|(file, _)| file == name).unwrap().1;
+        assert!(of("src/main.rs").contains("use my_starter_members::app;"));
+        assert!(of("src/layout.rs").contains("\"My starter members\""));
+        assert!(of("deploy/nginx.conf").contains("server_name my-starter-members.example.org;"));
+        assert!(of("deploy/my-starter-members.service").contains("StateDirectory=my-starter-members\n"));
+        assert!(of("Dockerfile").contains("/srv/starter/skep"));
     }
 }
 
