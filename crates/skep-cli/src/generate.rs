@@ -7,6 +7,7 @@ mod check;
 mod diff;
 mod field;
 mod form;
+mod guard;
 mod job;
 mod mail;
 mod name;
@@ -231,6 +232,9 @@ fn planned<'p>(package: &'p Package, words: &[String]) -> Result<Plan<'p>, Refus
     }
     let tables: Vec<_> = package.tables()?.into_iter().filter(tables::Table::has_id).collect();
     let fields = Field::parse_all(rest, &tables).map_err(Refusal::usage)?;
+    if ["table", "scaffold"].contains(&kind.as_str()) {
+        Field::check_columns(&fields).map_err(Refusal::usage)?;
+    }
     match kind.as_str() {
         "mail" => mail::mail(&mut plan, &name, &fields)?,
         "job" => job::job(&mut plan, package, &name, &fields)?,

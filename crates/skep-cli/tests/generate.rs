@@ -119,6 +119,21 @@ fn nobody_chooses_who_they_are() {
     assert!(said.contains("leave it out") && said.contains("author: Signed<Account>"), "{said}");
 }
 
+/// As a field: a prefix would be guarded with all that is there already and comes later.
+#[test]
+fn a_service_has_the_guard_that_all_must_have() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(skep(folder.path(), &["new", "shop", "--sign-in"]).status.success());
+    for line in ["service report GET /{year}", "form contact name:text"] {
+        let words: Vec<&str> = ["gen"].into_iter().chain(line.split(' ')).chain(["--dry-run"]).collect();
+        let shown = skep(&folder.path().join("shop"), &words);
+        let shown = text(&shown.stdout);
+        assert!(shown.contains("+    #[guard]\n+    _account: Signed<Account>,\n"), "{shown}");
+        assert!(shown.contains("+use skep_people::Signed;\n+\n+use crate::account::Account;\n"), "{shown}");
+        assert!(!shown.contains("+        .guard::<"), "{shown}");
+    }
+}
+
 /// An application whose `skep` is an empty crate, so that nothing which is generated compiles.
 fn empty() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

@@ -23,7 +23,9 @@ fn script(address: &str, password: Option<&str>) -> Command {
 /// A password is no argument, which others on this machine can read.
 fn psql(address: &str, password: Option<&str>) -> Command {
     let mut psql = Command::new("psql");
-    ELSEWHERE.iter().for_each(|variable| _ = psql.env_remove(variable));
+    for variable in ELSEWHERE {
+        psql.env_remove(variable);
+    }
     if let Some(password) = password {
         psql.env("PGPASSWORD", password);
     }

@@ -68,6 +68,17 @@ pub(super) struct Field {
 }
 
 impl Field {
+    /// An error if one of them can be no column.
+    pub(super) fn check_columns(fields: &[Self]) -> Result<(), String> {
+        match fields.iter().find(|field| words::is_sql(field.name.snake())) {
+            Some(field) => {
+                let name = field.name.snake();
+                Err(format!("no column can be named \"{name}\", which is a word of SQL: choose another name"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Reads all fields. `tables` are those that may be referred to, which are none for a form without a table.
     pub(super) fn parse_all(texts: &[String], tables: &[Table]) -> Result<Vec<Self>, String> {
         let mut fields: Vec<Self> = Vec::new();
@@ -86,9 +97,8 @@ impl Field {
             format!("\"{text}\" is no field: expected a name and a type, such as \"{text}:text\"\n{}", list(tables))
         })?;
         let name = Name::parse(name, "field")?;
-        if ["id", "form", "link"].contains(&name.snake()) || words::is_sql(name.snake()) {
-            let why = if words::is_sql(name.snake()) { "a word of SQL" } else { "taken" };
-            return Err(format!("no field can be named \"{}\", which is {why}: choose another name", name.snake()));
+        if ["id", "form", "link"].contains(&name.snake()) {
+            return Err(format!("no field can be named \"{}\", which is taken: choose another name", name.snake()));
         }
         let (word, optional) = kind.strip_suffix('?').map_or((kind, false), |word| (word, true));
         if let Some((_, kind, _)) = KINDS.iter().find(|(known, ..)| *known == word) {

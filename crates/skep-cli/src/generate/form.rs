@@ -1,6 +1,7 @@
 //! `skep gen form`: a form without a table, whose answers are a mail.
 
 use super::field::{Field, Kind};
+use super::guard::{self, Guard};
 use super::name::Name;
 use super::package::Package;
 use super::plan::Plan;
@@ -27,13 +28,15 @@ pub(super) fn form(plan: &mut Plan<'_>, package: &Package, name: &Name, fields: 
     }
     let path = format!("/{}", name.kebab());
     unused_paths(package, &[("GET", path.clone()), ("POST", path.clone())])?;
-    let (module, places) = (name.snake(), places(package, name, fields));
+    let guard = Guard::of(package)?;
+    let (module, places) = (name.snake(), places(package, name, fields, guard.as_ref()));
     plan.create(&format!("src/{module}.rs"), &fill(include_str!("templates/form.rs.txt"), &places))?;
     plan.create(&format!("tests/{module}.rs"), &fill(include_str!("templates/form_test.rs.txt"), &places))?;
-    mount(plan, package, module, &[&name.camel(), "Submit"], &path)
+    mount(plan, module, &[&name.camel(), "Submit"])
 }
 
-fn places(package: &Package, name: &Name, fields: &[Field]) -> Places {
+fn places(package: &Package, name: &Name, fields: &[Field], guard: Option<&Guard>) -> Places {
+    let field = guard.map(Guard::field).unwrap_or_default();
     let mut imports: Vec<&str> = fields.iter().filter_map(Field::import).collect();
     imports.sort_unstable();
     imports.dedup();
@@ -50,6 +53,13 @@ fn places(package: &Package, name: &Name, fields: &[Field]) -> Places {
         ("Name", name.camel()),
         ("module", name.snake().to_owned()),
         ("path", name.kebab()),
+        // Only a link has no guards.
+        ("page", if guard.is_some() { format!("{}::link()", name.camel()) } else { name.camel() }),
+        // A value says its address by a trait.
+        ("prelude", if guard.is_some() { String::new() } else { "use skep::prelude::*;\n".to_owned() }),
+        ("page_fields", if guard.is_some() { format!(" {{\n{field}}}") } else { ";".to_owned() }),
+        ("guard", field),
+        ("guard_imports", guard::imports(guard, Some("use crate::layout;"))),
         ("library", package.library.clone()),
         ("imports", imports),
         ("form_fields", declared.collect()),

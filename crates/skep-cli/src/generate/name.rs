@@ -114,13 +114,14 @@ fn plural(word: &str) -> String {
     }
 }
 
+/// One thing, each of them; and so are an address, a status, an analysis, an atlas.
+const ONE: [&str; 4] = ["lens", "news", "series", "species"];
+
 /// The word whose plural this certainly is.
 fn singular(word: &str) -> Option<String> {
     if let Some((one, _)) = IRREGULAR.iter().find(|(_, many)| *many == word) {
         return Some((*one).to_owned());
     }
-    // Many of these are one thing: news, a lens, an address, a status, an analysis, an atlas.
-    const ONE: [&str; 4] = ["lens", "news", "series", "species"];
     if ONE.contains(&word) || ["ss", "us", "is", "as", "os"].iter().any(|end| word.ends_with(end)) {
         return None;
     }

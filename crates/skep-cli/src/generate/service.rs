@@ -2,6 +2,7 @@
 
 use skep_units::nearest;
 
+use super::guard::{self, Guard};
 use super::name::Name;
 use super::package::Package;
 use super::plan::Plan;
@@ -17,11 +18,12 @@ pub(super) fn service(plan: &mut Plan<'_>, package: &Package, name: &Name, rest:
     unused_paths(package, &[(method.as_str(), path.clone())])?;
     let parameters = parameters(&path)?;
     let has_layout = package.has("src/layout.rs") && package.read("src/layout.rs")?.contains("fn page(");
-    let places = places(package, name, &method, &path, &parameters, has_layout);
+    let guard = Guard::of(package)?;
+    let places = places(package, name, &method, &path, &parameters, has_layout, guard.as_ref());
     let module = name.snake();
     plan.create(&format!("src/{module}.rs"), &fill(include_str!("templates/service.rs.txt"), &places))?;
     plan.create(&format!("tests/{module}.rs"), &fill(include_str!("templates/service_test.rs.txt"), &places))?;
-    mount(plan, package, module, &[&name.camel()], &path)
+    mount(plan, module, &[&name.camel()])
 }
 
 /// Whether other services have these addresses. Two of one address are an error of the linker, and not of `cargo check`.
@@ -35,24 +37,10 @@ pub(super) fn unused_paths(package: &Package, addresses: &[(&str, String)]) -> R
     Ok(())
 }
 
-/// Declares the module, mounts its services, and sets the guard that all services must have before them.
-pub(super) fn mount(
-    plan: &mut Plan<'_>,
-    package: &Package,
-    module: &str,
-    services: &[&str],
-    path: &str,
-) -> Result<(), String> {
+/// Declares the module, and mounts its services.
+pub(super) fn mount(plan: &mut Plan<'_>, module: &str, services: &[&str]) -> Result<(), String> {
     let services: Vec<String> = services.iter().map(|service| format!("{module}::{service}")).collect();
-    let guard = source::required_guard(&package.read("src/lib.rs")?);
-    plan.edit("src/lib.rs", |text| {
-        let text = source::add_services(&source::add_module(text, module)?, &services)?;
-        let prefix = path.split("/{").next().filter(|prefix| !prefix.is_empty());
-        match (&guard, prefix) {
-            (Some(guard), Some(prefix)) => source::add_guard(&text, guard, prefix),
-            _ => Ok(text),
-        }
-    })
+    plan.edit("src/lib.rs", |text| source::add_services(&source::add_module(text, module)?, &services))
 }
 
 fn method_and_path(name: &Name, rest: &[String]) -> Result<(String, String), String> {
@@ -91,6 +79,7 @@ fn places(
     path: &str,
     parameters: &[(Name, &'static str)],
     has_layout: bool,
+    guard: Option<&Guard>,
 ) -> Places {
     let is_page = method == "GET";
     let fields = parameters.iter().map(|(name, kind)| {
@@ -100,7 +89,7 @@ fn places(
             name.snake()
         )
     });
-    let fields = fields.collect::<Vec<_>>().concat();
+    let fields = guard.map(Guard::field).into_iter().chain(fields).collect::<Vec<_>>().concat();
     let fields = if fields.is_empty() { ";".to_owned() } else { format!(" {{\n{fields}}}") };
     let shown = parameters.iter().map(|(name, _)| format!("p {{ (self.{}) }}", name.snake()));
     let shown =
@@ -135,7 +124,7 @@ fn places(
         ("method", method.to_owned()),
         ("path", path.to_owned()),
         ("fields", fields),
-        ("use_layout", if is_page && has_layout { "\nuse crate::layout;\n".to_owned() } else { String::new() }),
+        ("imports", guard::imports(guard, (is_page && has_layout).then_some("use crate::layout;"))),
         ("cx", if is_page && has_layout { "cx".to_owned() } else { "_cx".to_owned() }),
         ("body", body),
         ("client", samples::client(package)),

@@ -64,6 +64,16 @@ pub(super) fn required_guard(text: &str) -> Option<String> {
     text.get(begin..end)?.trim_end().strip_suffix('>').map(|guard| guard.trim().to_owned())
 }
 
+/// The lines of a file that import the words of a type, each for itself.
+pub(super) fn imports(text: &str, kind: &str) -> Vec<String> {
+    let words: Vec<&str> = kind.split(|one: char| !one.is_alphanumeric() && one != '_').collect();
+    let is_of = |line: &&str| {
+        let path = line.strip_prefix("use ").and_then(|path| path.strip_suffix(';'));
+        path.and_then(|path| path.rsplit("::").next()).is_some_and(|last| words.contains(&last))
+    };
+    text.lines().filter(is_of).map(str::to_owned).collect()
+}
+
 /// Adds an element to the `nav` in the `header` of a layout; `None` if there is no such place.
 pub(super) fn add_navigation(text: &str, link: &str) -> Option<String> {
     let header = find_group(tokens(text).ok()?, "header")?;

@@ -57,7 +57,7 @@ impl Written {
 
     /// A sentence for each file that is not as it was.
     fn restore(&mut self) -> Vec<String> {
-        let left = self.files.drain(..).rev().filter_map(|file| file.restore()).collect();
+        let left = self.files.drain(..).rev().filter_map(File::restore).collect();
         for folder in self.folders.drain(..).rev() {
             let _ = fs::remove_dir(folder);
         }
