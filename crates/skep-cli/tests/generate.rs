@@ -131,6 +131,7 @@ fn a_service_has_the_guard_that_all_must_have() {
         assert!(shown.contains("+    #[guard]\n+    _account: Signed<Account>,\n"), "{shown}");
         assert!(shown.contains("+use skep_people::Signed;\n+\n+use crate::account::Account;\n"), "{shown}");
         assert!(!shown.contains("+        .guard::<"), "{shown}");
+        assert_eq!(shown.contains("+fn a_visitor_is_refused()"), line.starts_with("service"), "{shown}");
     }
 }
 

@@ -140,6 +140,26 @@ pub(super) fn client(package: &Package) -> String {
     format!("fn client() -> Client {{\n    Client::new({}::app())\n}}\n", package.library)
 }
 
+/// A test that somebody unknown is refused, with how tests come by their clients; without one if nobody is refused.
+pub(super) fn with_visitor(package: &Package, method: &str, address: &str) -> Result<(String, String), String> {
+    let has_visitor = package.read(SUPPORT).is_ok_and(|text| text.contains("fn visitor("));
+    if !has_visitor || !has_support(package) || source::required_guard(&package.read("src/lib.rs")?).is_none() {
+        return Ok((client(package), String::new()));
+    }
+    let test = format!(
+        "
+#[test]
+fn a_visitor_is_refused() {{
+    let client = visitor();
+    let request = client.request(skep::Method::{method}, \"{address}\");
+    let refused = request.without_redirects().send();
+    assert!(!refused.status().is_success(), \"{{}}\", refused.text());
+}}
+"
+    );
+    Ok((client(package).replace("use support::client;", "use support::{client, visitor};"), test))
+}
+
 /// A row of a table, and before it those that it refers to itself.
 fn add_row(table: &Table, tables: &[Table], rows: &mut Vec<String>, depth: usize) {
     const DEEPEST: usize = 4;

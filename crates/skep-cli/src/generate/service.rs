@@ -19,7 +19,9 @@ pub(super) fn service(plan: &mut Plan<'_>, package: &Package, name: &Name, rest:
     let parameters = parameters(&path)?;
     let has_layout = package.has("src/layout.rs") && package.read("src/layout.rs")?.contains("fn page(");
     let guard = Guard::of(package)?;
-    let places = places(package, name, &method, &path, &parameters, has_layout, guard.as_ref());
+    let mut places = places(name, &method, &path, &parameters, has_layout, guard.as_ref());
+    let (client, visitor) = samples::with_visitor(package, &method, &address(&path))?;
+    places.extend([("client", client), ("client_import", samples::client_import(package)), ("visitor", visitor)]);
     let module = name.snake();
     plan.create(&format!("src/{module}.rs"), &fill(include_str!("templates/service.rs.txt"), &places))?;
     plan.create(&format!("tests/{module}.rs"), &fill(include_str!("templates/service_test.rs.txt"), &places))?;
@@ -72,8 +74,17 @@ fn parameters(path: &str) -> Result<Vec<(Name, &'static str)>, String> {
     typed.collect()
 }
 
+/// The path with something for each parameter.
+fn address(path: &str) -> String {
+    let used = path.split('/').map(|part| match part.split(['{', '}']).nth(1) {
+        Some(name) if name == "id" || name.ends_with("_id") => "1",
+        Some(_) => "a",
+        None => part,
+    });
+    used.collect::<Vec<_>>().join("/")
+}
+
 fn places(
-    package: &Package,
     name: &Name,
     method: &str,
     path: &str,
@@ -105,12 +116,7 @@ fn places(
             [first, ..] => format!("Ok(Response::text(format!(\"done: {first})))"),
         },
     };
-    let used = path.split('/').map(|part| match part.split(['{', '}']).nth(1) {
-        Some(name) if name == "id" || name.ends_with("_id") => "1",
-        Some(_) => "a",
-        None => part,
-    });
-    let address = used.collect::<Vec<_>>().join("/");
+    let address = address(path);
     let call = match method {
         "GET" => format!("get(\"{address}\")"),
         "POST" => format!("post(\"{address}\", &[])"),
@@ -127,8 +133,6 @@ fn places(
         ("imports", guard::imports(guard, (is_page && has_layout).then_some("use crate::layout;"))),
         ("cx", if is_page && has_layout { "cx".to_owned() } else { "_cx".to_owned() }),
         ("body", body),
-        ("client", samples::client(package)),
-        ("client_import", samples::client_import(package)),
         ("call", call),
         ("status", "200".to_owned()),
     ]
