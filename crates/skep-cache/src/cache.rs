@@ -163,6 +163,15 @@ impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
         self.inner.invalidate(crate::tags::hash(tag)).await
     }
 
+    /// The same by the tag's id, as [`EntryPolicy::tags`] has it.
+    ///
+    /// # Errors
+    ///
+    /// As [`clear`](Cache::clear).
+    pub async fn invalidate_tag_id(&self, tag: u64) -> Result<()> {
+        self.inner.invalidate(tag).await
+    }
+
     /// Changes a value atomically and returns the new one. `change` gets the current value, and is called again if another
     /// write came between.
     ///

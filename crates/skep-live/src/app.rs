@@ -25,7 +25,7 @@ pub trait LiveApp {
     #[must_use]
     fn topics(self, topics: Topics) -> Self;
 
-    /// Mounts live pages: their script, and a layer that answers it. Pages link to the script with [`live_script`], and mark what follows the
+    /// Mounts live pages: their script, and a layer that answers it. The application needs a database ([`App::database`]). Pages link to the script with [`live_script`], and mark what follows the
     /// database with [`live`](crate::live).
     ///
     /// ```
@@ -69,10 +69,7 @@ impl LiveApp for App {
         let observer = pages.observer();
         self.state(pages)
             .on_write(observer)
-            .on_start(|site| {
-                site.state::<LivePages>().open(site);
-                Ok(())
-            })
+            .on_start(|site| site.state::<LivePages>().open(site))
             .wrap(follow)
             .files("/-/live", Script::files())
     }

@@ -15,7 +15,7 @@ use skep_units::lock;
 
 /// Slots of the file by which processes wake each other: [`WakeupFile::SLOTS`](skep::wakeup::WakeupFile::SLOTS).
 #[cfg(not(target_family = "wasm"))]
-const SLOTS: u64 = skep::wakeup::WakeupFile::SLOTS;
+pub(crate) const SLOTS: u64 = skep::wakeup::WakeupFile::SLOTS;
 #[cfg(target_family = "wasm")]
 const SLOTS: u64 = 1;
 

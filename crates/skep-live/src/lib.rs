@@ -18,6 +18,8 @@
 
 mod app;
 mod changes;
+#[cfg(not(target_family = "wasm"))]
+mod elsewhere;
 mod hub;
 mod page;
 mod pages;

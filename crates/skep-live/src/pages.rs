@@ -20,10 +20,11 @@ pub(crate) struct LivePages {
 skep_units::opaque_debug!(LivePages);
 
 impl LivePages {
-    pub(crate) fn open(&self, site: &Site) {
+    pub(crate) fn open(&self, site: &Site) -> Result<()> {
         #[cfg(not(target_family = "wasm"))]
-        self.others.open(site);
+        self.others.open(site)?;
         _ = site;
+        Ok(())
     }
 
     /// What hears of writes of this process. It ends with the application, which has the database that has it.
@@ -53,14 +54,15 @@ impl LivePages {
 mod native {
     use std::fmt::Write;
     use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, Mutex, OnceLock};
 
-    use std::sync::{Arc, Mutex, Weak};
-
+    use skep::cache::LocalCaches;
     use skep::sql;
     use skep::{Result, Site};
     use skep_units::lock;
 
     use super::Changes;
+    use crate::elsewhere::{Elsewhere, Heard};
     use crate::thread::{Shared, Worker, listen};
     use crate::topics::own;
 
@@ -71,25 +73,20 @@ mod native {
     const MOST: usize = 300;
 
     /// Other processes.
+    #[derive(Default)]
     pub(super) struct Others {
         worker: Worker,
         /// What this process hears of its own writes comes by the file, too.
         is_watching: AtomicBool,
         outgoing: Arc<Mutex<Vec<u64>>>,
-        /// By which this process knows its own notifications.
-        own: u64,
-    }
-
-    impl Default for Others {
-        fn default() -> Self {
-            let own = getrandom::u64().unwrap_or_default();
-            Self { worker: Worker::default(), is_watching: AtomicBool::new(false), outgoing: Arc::default(), own }
-        }
+        caches: OnceLock<LocalCaches>,
     }
 
     impl Others {
-        pub(super) fn open(&self, site: &Site) {
+        pub(super) fn open(&self, site: &Site) -> Result<()> {
+            _ = self.caches.set(site.local_caches()?);
             self.worker.open(site, "live");
+            Ok(())
         }
 
         /// Tells others of a write. True if this process hears of it in the same way.
@@ -106,34 +103,33 @@ mod native {
         }
 
         pub(super) fn start(&self, changes: &Arc<Changes>) -> Result<()> {
-            let (elsewhere, changes, own) = (Arc::downgrade(changes), Arc::downgrade(changes), self.own);
-            let woken = move |slots: &[u64]| {
-                if let Some(changes) = elsewhere.upgrade() {
-                    changes.written_elsewhere(slots);
-                }
-            };
-            let outgoing = Arc::clone(&self.outgoing);
-            self.worker.start("live pages", woken, move |db, shared| run(db, shared, outgoing, (changes, own)))?;
-            self.is_watching.store(self.worker.is_watching(), Ordering::Relaxed);
+            let Some(caches) = self.caches.get() else { return Ok(()) };
+            let elsewhere = Elsewhere::new(changes, caches.clone());
+            let (by_file, by_thread, outgoing) = (elsewhere.clone(), elsewhere.clone(), Arc::clone(&self.outgoing));
+            let woken = move |slots: &[u64]| by_file.hear(Heard::Slots(slots.to_vec()));
+            if self.worker.start("live pages", woken, move |db, shared| run(db, shared, outgoing, by_thread))? {
+                self.is_watching.store(self.worker.is_watching(), Ordering::Relaxed);
+                // What was written before this process began to hear.
+                elsewhere.hear(Heard::Anything);
+            }
             Ok(())
         }
     }
 
     /// Sends notifications, hears those of others, and once a minute takes it that something was missed.
-    async fn run(
-        db: sql::Local,
-        shared: Arc<Shared>,
-        outgoing: Arc<Mutex<Vec<u64>>>,
-        (changes, own_id): (Weak<Changes>, u64),
-    ) {
-        let heard = changes.clone();
+    async fn run(db: sql::Local, shared: Arc<Shared>, outgoing: Arc<Mutex<Vec<u64>>>, elsewhere: Elsewhere) {
+        // By this, the process knows its own notifications. It is drawn here, after any fork.
+        let own_id = getrandom::u64().unwrap_or_else(|_| std::process::id().into());
+        let (heard, waker) = (elsewhere.clone(), Arc::clone(&shared));
         let hear = move |said: Option<&str>| {
-            if let Some(changes) = heard.upgrade() {
-                receive(&changes, own_id, said);
+            if let Some(said) = parse(own_id, said) {
+                heard.hear(said);
+                waker.wake();
             }
         };
         let listening = tokio::task::spawn_local(listen(db.clone(), CHANNEL, hear));
         while !shared.has_ended() {
+            elsewhere.repeat_later();
             let tags = std::mem::take(&mut *lock(&outgoing));
             if !tags.is_empty()
                 && let Err(error) = notify(&db, own_id, &tags).await
@@ -141,10 +137,8 @@ mod native {
                 tracing::warn!(target: "skep::live", "others do not hear of a write yet: {error}");
                 lock(&outgoing).extend(tags);
                 shared.pause().await;
-            } else if !shared.woken().await
-                && let Some(changes) = changes.upgrade()
-            {
-                changes.missed();
+            } else if !shared.woken().await {
+                elsewhere.hear(Heard::Anything);
             }
         }
         listening.abort();
@@ -160,13 +154,13 @@ mod native {
         db.one(notify).await.map(drop)
     }
 
-    /// Notes what another process says.
-    fn receive(changes: &Changes, id: u64, said: Option<&str>) {
+    /// What another process says; nothing, if it is this one.
+    fn parse(id: u64, said: Option<&str>) -> Option<Heard> {
         let numbers = said.map(|said| said.split(' ').map(|word| u64::from_str_radix(word, 16)).collect());
         match numbers {
-            Some(Ok::<Vec<u64>, _>(numbers)) if numbers.first() == Some(&id) => {}
-            Some(Ok(numbers)) if numbers.len() > 1 => changes.written(&numbers[1..]),
-            _ => changes.missed(),
+            Some(Ok::<Vec<u64>, _>(numbers)) if numbers.first() == Some(&id) => None,
+            Some(Ok(numbers)) if numbers.len() > 1 => Some(Heard::Tags(numbers[1..].to_vec())),
+            _ => Some(Heard::Anything),
         }
     }
 }

@@ -99,17 +99,18 @@ impl Worker {
     }
 
     /// Starts the thread, unless it runs: it does `work` with the database, and `woken` is called with the slots that other processes name.
+    /// True if it did not run.
     pub(crate) fn start<F>(
         &self,
         name: &'static str,
         woken: impl Fn(&[u64]) + Send + 'static,
         work: impl FnOnce(sql::Local, Arc<Shared>) -> F + Send + 'static,
-    ) -> Result<()>
+    ) -> Result<bool>
     where
         F: Future<Output = ()>,
     {
         let mut process = lock(&self.process);
-        let Some(opened) = self.opened.get().filter(|_| *process != Some(std::process::id())) else { return Ok(()) };
+        let Some(opened) = self.opened.get().filter(|_| *process != Some(std::process::id())) else { return Ok(false) };
         if let Some(file) = &opened.file {
             let (shared, (watch, wakeups)) = (Arc::clone(&self.shared), file.watch()?);
             let hear = move || {
@@ -123,7 +124,7 @@ impl Worker {
         }
         spawn(name, opened.database.clone(), Arc::clone(&self.shared), work)?;
         *process = Some(std::process::id());
-        Ok(())
+        Ok(true)
     }
 }
 

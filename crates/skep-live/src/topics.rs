@@ -110,7 +110,8 @@ impl Topics {
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn start(&self) -> Result<()> {
         let hub = Arc::clone(&self.hub);
-        self.worker.start("topics", |_| (), move |db, shared| read_new(db, shared, hub))
+        self.worker.start("topics", |_| (), move |db, shared| read_new(db, shared, hub))?;
+        Ok(())
     }
 
     #[cfg(target_family = "wasm")]

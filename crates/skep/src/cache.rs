@@ -20,6 +20,7 @@ mod caches;
 mod entry;
 mod fragment;
 mod kept;
+mod local;
 mod page;
 mod store;
 mod tiers;
@@ -31,6 +32,7 @@ pub use skep_cache::{Builder, Clock, Computed, EntryPolicy, Error as CacheError,
 pub(crate) use caches::of_usage;
 pub(crate) use caches::{Caches, Pages, WriteObserver};
 pub use fragment::Fragment;
+pub use local::LocalCaches;
 pub use page::PublicPage;
 pub use store::{Backend, Cache, Store};
 pub use tiers::{NotTiers, Tiers};

@@ -30,7 +30,7 @@ use skep_units::panic;
 use crate::account;
 use crate::body::Body;
 use crate::body::drain::Draining;
-use crate::cache::{Cache, Store};
+use crate::cache::{Cache, LocalCaches, Store};
 use crate::cors::CorsTable;
 use crate::cx::Cx;
 use crate::endpoint::Endpoint;
@@ -230,6 +230,18 @@ impl Site {
     /// ```
     pub fn invalidate(&self, tag: &str) -> Result<()> {
         skep_cache::driver::block_on(self.resources.caches.invalidate(tag))
+    }
+
+    /// What invalidates the caches of this process after a write that another one has made, for libraries that hear of such
+    /// ([`App::on_write`](crate::App::on_write) is for one's own). An example is `skep-live`.
+    ///
+    /// # Errors
+    /// If the tables of the database cannot be read.
+    ///
+    /// # Panics
+    /// If the application has no database.
+    pub fn local_caches(&self) -> Result<LocalCaches> {
+        Ok(LocalCaches::new(&self.resources.caches, self.db())?)
     }
 
     /// Tells responses that go on that the server drains ([`Cx::draining`]). The server calls it.

@@ -342,6 +342,30 @@ impl Caches {
         result
     }
 
+    /// Invalidates all entries with one of these tags where no other process does: in open caches that are in the memory of this one.
+    pub(crate) async fn invalidate_local(&self, tags: &[u64]) -> Result<()> {
+        let local: Vec<Open> = {
+            let drivers = lock(&self.drivers);
+            let local = drivers.iter().filter(|(name, _)| !self.plan(name).1.needs.leaves_process);
+            local.map(|(_, open)| open.clone()).collect()
+        };
+        for (open, tag) in local.iter().flat_map(|open| tags.iter().map(move |tag| (open, *tag))) {
+            open.tags.invalidate_tag_id(tag).await?;
+        }
+        Ok(())
+    }
+
+    /// True if an open cache is shared with other processes.
+    pub(crate) fn are_shared(&self) -> bool {
+        let is_shared = |name: &String| name != SESSIONS && self.plan(name).1.needs.leaves_process;
+        lock(&self.drivers).keys().any(is_shared)
+    }
+
+    /// The ids of the tags of tables, but for those whose writes are ignored.
+    pub(crate) fn tag_ids_of<'t>(&self, tables: impl IntoIterator<Item = &'t str>) -> Vec<u64> {
+        tables.into_iter().filter(|table| !self.ignored_tables.contains(table)).flat_map(tag_ids).collect()
+    }
+
     /// The tags of what is made of these tables.
     pub(crate) fn tags_of_tables(&self, tables: &[&'static str]) -> Vec<u64> {
         let mut read = tables.iter().copied().filter(|table| !self.ignored_tables.contains(table)).peekable();
@@ -351,8 +375,7 @@ impl Caches {
 
     /// Tells who hears of writes, once what was made of the tables is invalidated.
     fn tell_observers(&self, tables: &[&'static str]) {
-        let written = tables.iter().filter(|table| !self.ignored_tables.contains(table));
-        let written: Vec<u64> = written.flat_map(|table| tag_ids(table)).collect();
+        let written = self.tag_ids_of(tables.iter().copied());
         if !written.is_empty() {
             self.observers.iter().for_each(|observer| observer(&written));
         }
