@@ -219,7 +219,8 @@ impl<'r> Cx<'r> {
         let resources = self.shared.resources();
         let shared = resources.shared();
         let store = (&shared.sessions, &shared.forms.secret);
-        Session::new(state, resources.cookies(), store, cookie, self.is_secure(), self.peer)
+        let how = (self.is_secure(), !self.is_repeated());
+        Session::new(state, resources.cookies(), store, cookie, how, self.peer)
     }
 
     /// Sets a header field of the response, unless the handler's response sets it too.

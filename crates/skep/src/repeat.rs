@@ -16,6 +16,10 @@ use crate::resources::Answering;
 use crate::response::Response;
 use crate::sql::ANY_TABLE;
 
+/// Marks a request that is answered again: nobody uses anything by it, neither a session nor what a rate limit counts.
+#[derive(Clone, Copy)]
+struct Repeated;
+
 /// A request that can be answered again: [`Cx::repeat`].
 pub struct Repeat {
     parts: Parts,
@@ -36,9 +40,13 @@ impl Repeat {
         &mut self.parts.headers
     }
 
-    /// Answers it now: routing, layers, guards and the handler run as for a new request without a body.
+    /// Answers it now: routing, layers, guards and the handler run as for a new request without a body. It does not count as use of its
+    /// session, nor for a [rate limit](crate::guard::RateLimit), and reads from the database itself, not from a
+    /// [replica](Cx::replica).
     pub async fn answer(&self) -> Response {
-        let request = Request::new(self.parts.clone(), Body::empty()).with_peer(self.peer);
+        let mut parts = self.parts.clone();
+        parts.extensions.insert(Repeated);
+        let request = Request::new(parts, Body::empty()).with_peer(self.peer);
         Rc::clone(&self.application).answer(request).await
     }
 }
@@ -70,6 +78,9 @@ impl Cx<'_> {
     /// This request, to be answered again after its response, on the same thread: conditions, ranges and codings are left out, so that it is
     /// answered in full. For libraries whose responses go on.
     ///
+    /// # Errors
+    /// If the request came by no application: in a test that made its [`Cx`] by hand.
+    ///
     /// ```
     /// use skep::layer::Next;
     /// use skep::prelude::*;
@@ -97,6 +108,11 @@ impl Cx<'_> {
             parts.headers.remove(name);
         }
         Ok(Repeat { parts, peer: self.peer(), application })
+    }
+
+    /// True if this is [`Repeat::answer`].
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.extension::<Repeated>().is_some()
     }
 
     /// A value that came with the request: of [`Repeat::with`], or of a server.

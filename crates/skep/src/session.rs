@@ -121,6 +121,8 @@ pub struct Session<'c> {
     keys: &'c AppKeys,
     cookie: Option<&'c str>,
     is_secure: bool,
+    /// False if the request only looks: [`Repeat`](crate::repeat::Repeat).
+    is_used: bool,
     peer: Peer,
 }
 
@@ -161,10 +163,10 @@ impl<'c> Session<'c> {
         pending: &'c PendingCookies,
         (sessions, keys): (&'c Sessions, &'c AppKeys),
         cookie: Option<&'c str>,
-        is_secure: bool,
+        (is_secure, is_used): (bool, bool),
         peer: Peer,
     ) -> Self {
-        Self { state, pending, sessions, keys, cookie, is_secure, peer }
+        Self { state, pending, sessions, keys, cookie, is_secure, is_used, peer }
     }
 
     /// The value, if there is one.
@@ -318,7 +320,7 @@ impl<'c> Session<'c> {
 
     async fn read(&self) -> Result<LoadState> {
         let Some(id) = self.cookie.and_then(Id::parse) else { return Ok(LoadState::Nobody) };
-        Ok(match self.sessions.find(&id).await? {
+        Ok(match self.sessions.find(&id, self.is_used).await? {
             Found::Nothing => LoadState::Nobody,
             Found::Over => LoadState::Over,
             Found::Values(values) => {

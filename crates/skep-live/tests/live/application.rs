@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use skep::cache::{EntryPolicy, Fragment, SharedCx};
-use skep::guard::{Guard, Recheck};
+use skep::guard::{Guard, Limited, RateLimit, Recheck};
 use skep::prelude::*;
+use skep::session::Key;
 use skep::sql::{Migrations, migrations, query};
 use skep_live::prelude::*;
 
@@ -183,6 +184,62 @@ impl Handle for Own {
     }
 }
 
+const NAME: Key<String> = Key::new("name");
+
+/// A page of who has a session.
+#[derive(Service)]
+#[service(GET "/session")]
+struct Session;
+
+impl Handle for Session {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let name = cx.session().get(&NAME).await?;
+        let count = cx.db().one(stored!(i64, "select count(*) from note")).await?;
+        let seen = html! { (name.as_deref().unwrap_or("nobody")) " sees " (count.unwrap_or_default()) };
+        Ok(Response::html(live("session", seen)))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/session/{name}")]
+struct Begin {
+    name: String,
+}
+
+impl Handle for Begin {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.session().set(&NAME, &self.name).await?;
+        Ok(Response::text("begun"))
+    }
+}
+
+/// What may be looked at once an hour.
+struct Seldom;
+
+impl RateLimit for Seldom {
+    const NAME: &'static str = "seldom";
+    const BURST: u32 = 1;
+    const EACH: Duration = Duration::from_hours(1);
+
+    fn key(_cx: &Cx<'_>) -> Option<String> {
+        Some("everybody".into())
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/seldom")]
+struct Limits {
+    #[guard]
+    _limited: Limited<Seldom>,
+}
+
+impl Handle for Limits {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let count = cx.db().one(stored!(i64, "select count(*) from note")).await?;
+        Ok(Response::html(live("seldom", html! { (count.unwrap_or_default()) })))
+    }
+}
+
 /// A page that differs each time that it is made.
 #[derive(Service)]
 #[service(GET "/asked")]
@@ -251,7 +308,22 @@ pub(crate) fn app_with(topics: Topics) -> App {
         .name("live", "1")
         .database(MIGRATIONS)
         .state(Renderings::default())
-        .serve(services![Write, Many, Events, Socket, Room, Own, Asked, AskedByForm, Change, Elsewhere, End])
+        .serve(services![
+            Write,
+            Many,
+            Events,
+            Socket,
+            Room,
+            Own,
+            Asked,
+            AskedByForm,
+            Change,
+            Elsewhere,
+            End,
+            Session,
+            Begin,
+            Limits
+        ])
         .topics(topics)
         .live_pages()
 }

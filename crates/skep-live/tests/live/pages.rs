@@ -1,9 +1,12 @@
 //! Live pages in an application without a socket.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use skep::Method;
+use skep::cache::Clock;
 use skep::test::{Client, TestStream};
+use skep::{Method, Setup};
 
 use crate::application::{Renderings, app};
 
@@ -18,6 +21,8 @@ crate::tests![
     a_drain_ends_what_is_followed,
     a_refusal_is_passed_on,
     a_form_is_never_repeated,
+    a_page_that_is_open_does_not_keep_its_session,
+    a_rendering_does_not_count_for_a_rate_limit,
 ];
 
 /// Follows a page that shows these versions.
@@ -27,7 +32,8 @@ fn follow(client: &Client, path: &str, shown: &str, from: &str) -> TestStream {
 
 /// The next piece: its name, version and HTML.
 fn piece(stream: &mut TestStream) -> (String, String, String) {
-    let event = std::iter::from_fn(|| stream.next_event()).find(|event| !event.starts_with("retry: ")).unwrap();
+    let is_piece = |event: &String| !event.starts_with("retry: ") && event != ":";
+    let event = std::iter::from_fn(|| stream.next_event()).find(is_piece).unwrap();
     let data = event.strip_prefix("event: live\ndata: ").unwrap_or_else(|| panic!("{event}"));
     let update: std::collections::BTreeMap<String, String> = serde_json::from_str(data).unwrap();
     (update["name"].clone(), update["version"].clone(), update["html"].clone())
@@ -139,4 +145,34 @@ fn a_form_is_never_repeated() {
     let client = Client::new(app());
     let answer = client.request(Method::POST, "/asked").header("skep-live", "asked:0").send();
     assert_eq!((answer.status().as_u16(), answer.header("content-type")), (200, Some("text/html; charset=utf-8")));
+}
+
+/// Two weeks pass (`session.idle`), in which the page is rendered now and then, and its user does nothing.
+fn a_page_that_is_open_does_not_keep_its_session() {
+    let mut setup = Setup::default();
+    (setup.temporary_database, setup.clock) = (true, Clock::manual());
+    let clock = setup.clock.clone();
+    let client = Client::of_site(&Arc::new(app().open(setup).unwrap()));
+    client.post("/session/Ann", &[]);
+    let mut stream = follow(&client, "/session", "session:0", "");
+    assert_eq!(piece(&mut stream).2, "Ann sees 0");
+    for (count, days) in (1..).zip([6, 4]) {
+        clock.advance(Duration::from_hours(24 * days));
+        write(&client, "a", "note");
+        assert_eq!(piece(&mut stream).2, format!("Ann sees {count}"));
+    }
+    clock.advance(Duration::from_hours(24));
+    write(&client, "a", "note");
+    assert_eq!(piece(&mut stream).2, "nobody sees 3");
+}
+
+fn a_rendering_does_not_count_for_a_rate_limit() {
+    let client = Client::new(app());
+    let mut stream = follow(&client, "/seldom", "seldom:0", "");
+    assert_eq!(piece(&mut stream).2, "0");
+    for count in 1..=3 {
+        write(&client, "a", "note");
+        assert_eq!(piece(&mut stream).2, count.to_string());
+    }
+    assert_eq!(client.get("/seldom").status(), 429);
 }

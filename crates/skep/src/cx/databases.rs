@@ -48,7 +48,7 @@ impl Cx<'_> {
     #[must_use]
     pub fn replica(&self) -> sql::Local {
         #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-        if self.db().has_replica() {
+        if self.db().has_replica() && !self.is_repeated() {
             let place = cookie::find(self.fields(), WRITTEN_COOKIE);
             return self.db().replica(place.and_then(|place| u64::from_str_radix(place, 16).ok()).unwrap_or(0));
         }

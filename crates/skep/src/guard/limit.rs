@@ -78,7 +78,7 @@ pub struct Limited<L>(PhantomData<fn() -> L>);
 
 impl<L: RateLimit> Guard for Limited<L> {
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
-        if let Some(key) = L::key(cx) {
+        if let Some(key) = L::key(cx).filter(|_| !cx.is_repeated()) {
             let pace = Pace { burst: L::BURST, each: L::EACH };
             let is_address = cx.peer().network().is_some_and(|network| key == format!("{network:x}"));
             // Of IPv4, a /24 may be many customers of whom each pays for requests.

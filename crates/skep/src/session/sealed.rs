@@ -38,7 +38,7 @@ impl Session<'_> {
         if !lasts(sealed.begun, rules.life) || !lasts(sealed.seen, rules.idle) {
             return nobody;
         }
-        if !lasts(sealed.seen, rules.seen_every()) {
+        if self.is_used && !lasts(sealed.seen, rules.seen_every()) {
             self.seal(&sealed.values, sealed.begun)?;
         }
         let (id, values) = (Rc::new(Id::OF_NO_STORE), Rc::new(sealed.values));

@@ -195,8 +195,8 @@ impl Sessions {
         self.clock.now()
     }
 
-    /// What the session of this id holds. From time to time it is noted that it is used.
-    pub(super) async fn find(&self, id: &Id) -> Result<Found> {
+    /// What the session of this id holds. If it is used, that is noted from time to time.
+    pub(super) async fn find(&self, id: &Id, is_used: bool) -> Result<Found> {
         let name = id.name(&self.program);
         let stored = self.read(move |cache| async move { cache.get(&name[..]).await }).await?;
         let (now, Some(stored)) = (self.clock.now(), stored) else { return Ok(Found::Nothing) };
@@ -207,7 +207,7 @@ impl Sessions {
             self.write(move |cache| async move { cache.remove(&name[..]).await }).await?;
             return Ok(Found::Nothing);
         }
-        if now.since(Time::from_millis(stored.seen)) < self.rules.seen_every() {
+        if !is_used || now.since(Time::from_millis(stored.seen)) < self.rules.seen_every() {
             return Ok(stored.found(now));
         }
         let policy = self.rules.policy(&stored.values);
