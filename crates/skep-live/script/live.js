@@ -1,7 +1,10 @@
 // Follows a page: asks for it again with what it shows, and morphs the pieces between "live" comments into what comes.
 (() => {
   "use strict";
-  let stop = new AbortController(), failures = 0;
+  let stop = new AbortController(), failures = 0, isFollowed = false;
+
+  // By GET: the page may be the answer to a form, which must not be sent again.
+  const reload = () => location.replace(location.href.split("#")[0]);
 
   // The pieces of the page: from <!--live NAME VERSION LENGTH--> to <!--/live NAME-->.
   const pieces = () => {
@@ -82,7 +85,7 @@
   const take = (event) => {
     const field = (name) => event.split("\n").find((line) => line.startsWith(name + ": "))?.slice(name.length + 2);
     if (field("event") === "live") show(JSON.parse(field("data")));
-    if (field("event") === "reload") location.reload();
+    if (field("event") === "reload") reload();
   };
 
   // Reads events until they end: false if this page is not to be followed any more.
@@ -93,8 +96,8 @@
     const response = await fetch(location.href, { headers, cache: "no-store", redirect: "manual", signal: stop.signal });
     if (response.status >= 500 || response.status === 429) return true;
     if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
-      // Who may not see the page any more is shown why.
-      if (!response.ok) location.reload();
+      // Who may not see the page any more is shown why. What was never followed (an answer to a form, an error) is left as it is.
+      if (!response.ok && isFollowed) reload();
       return false;
     }
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -102,6 +105,7 @@
       const { value, done } = await reader.read();
       if (done) return true;
       failures = 0;
+      isFollowed = true;
       const events = (text + value).split("\n\n");
       text = events.pop();
       events.forEach(take);

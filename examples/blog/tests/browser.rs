@@ -144,6 +144,45 @@ fn a_comment_appears_where_somebody_else_types() {
     }
 }
 
+/// The script asks for the page by GET, of which the answer to a form knows nothing: that page is left alone, and no form is sent again.
+#[test]
+fn an_answer_to_a_form_is_not_loaded_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, url) = Process::server(env!("CARGO_BIN_EXE_blog"), folder.path());
+    let browser = Browser::open();
+    browser.go(&url);
+    browser.click(".teaser h2 a");
+    browser.wait_for("location.pathname.startsWith('/writings/')");
+    browser.type_into("#comment-author", "Ann");
+    browser.type_into("#comment-text", "What a *fine* page.");
+    browser.click("button[name=preview]");
+    browser.wait_for("!!document.querySelector('.preview em')");
+    let loaded = browser.eval("performance.timeOrigin");
+    assert_stays(&browser, &loaded);
+    assert_eq!(browser.text(".preview em"), "fine");
+    assert_eq!(browser.eval("document.querySelector('#comment-text').value"), json!("What a *fine* page."));
+
+    // A form that is refused, too.
+    browser.eval("document.querySelector('form[method=post]').noValidate = true");
+    browser.eval("document.querySelector('#comment-author').value = ''");
+    browser.click("form[method=post] button:not([name])");
+    browser.wait_for("!!document.querySelector('#comment-author-problem')");
+    let loaded = browser.eval("performance.timeOrigin");
+    assert_stays(&browser, &loaded);
+    assert_eq!(browser.eval("document.querySelector('#comment-text').value"), json!("What a *fine* page."));
+}
+
+/// Waits until the script has asked for the page, and then for two answers more, before which the page would have been left.
+fn assert_stays(browser: &Browser, loaded: &Value) {
+    browser.wait_for("performance.getEntriesByType('resource').some(({ initiatorType }) => initiatorType === 'fetch')");
+    for _ in 0..2 {
+        let script =
+            "const done = arguments[0]; fetch('/?' + Math.random(), { cache: 'no-store' }).then(() => done(1))";
+        browser.post("execute/async", &json!({ "script": script, "args": [] }));
+        assert_eq!(browser.eval("performance.timeOrigin"), *loaded, "the page was loaded again");
+    }
+}
+
 fn comment(browser: &Browser, author: &str, text: &str) {
     browser.type_into("#comment-author", author);
     browser.type_into("#comment-text", text);
