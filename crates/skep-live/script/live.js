@@ -1,9 +1,9 @@
-// Follows a page: asks for it again with what it shows, and morphs the pieces between "live" comments into what comes.
+// Follows a page: asks for it with what it shows, and morphs the pieces between "live" comments into what comes.
 (() => {
   "use strict";
-  let stop = new AbortController(), failures = 0, isFollowed = false;
+  let turn, connection, silence, failures = 0, pause = 1000, isFollowed = false;
 
-  // By GET: the page may be the answer to a form, which must not be sent again.
+  // By GET: no form is sent again.
   const reload = () => location.replace(location.href.split("#")[0]);
 
   // The pieces of the page: from <!--live NAME VERSION LENGTH--> to <!--/live NAME-->.
@@ -38,9 +38,17 @@
     else old.data = fresh.data;
   };
 
-  // Makes what is between `at` and `end` in `parent` like the children of `fresh`. What has the focus is never moved: others move around it.
+  // Makes what is from `at` to `end` like the children of `fresh`. What has the focus is never moved: others move around it.
   const morph = (parent, at, end, fresh) => {
     const ids = new Set([...fresh.childNodes].map((node) => node.id).filter(Boolean));
+    // What is gone goes first, so that nothing moves around it.
+    for (let node = at; node && node !== end; ) {
+      const old = node;
+      node = node.nextSibling;
+      if (!old.id || ids.has(old.id)) continue;
+      if (at === old) at = node;
+      old.remove();
+    }
     const find = (like) => {
       for (let node = at; node && node !== end; node = node.nextSibling) {
         if (isLike(node, like)) return node;
@@ -86,25 +94,34 @@
     const field = (name) => event.split("\n").find((line) => line.startsWith(name + ": "))?.slice(name.length + 2);
     if (field("event") === "live") show(JSON.parse(field("data")));
     if (field("event") === "reload") reload();
+    pause = +field("retry") || pause;
+  };
+
+  // The server sends something every 15 seconds.
+  const alive = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => connection.abort(), 45000);
   };
 
   // Reads events until they end: false if this page is not to be followed any more.
-  const follow = async () => {
+  const follow = async ({ signal }) => {
     const shown = [...pieces()].map(([name, { version }]) => `${name}:${version}`).join(" ");
     if (!shown) return false;
-    const headers = { "Skep-Live": shown, Accept: "text/html" };
-    const response = await fetch(location.href, { headers, cache: "no-store", redirect: "manual", signal: stop.signal });
-    if (response.status >= 500 || response.status === 429) return true;
-    if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
-      // Who may not see the page any more is shown why. What was never followed (an answer to a form, an error) is left as it is.
-      if (!response.ok && isFollowed) reload();
+    const headers = { "Skep-Live": shown, Accept: "text/html" }, begun = Date.now();
+    const answer = await fetch(location.href, { headers, cache: "no-store", redirect: "manual", signal });
+    if (answer.status >= 500 || answer.status === 429) return true;
+    if (!answer.headers.get("content-type")?.startsWith("text/event-stream")) {
+      // Who may not see it any more is shown why. Answers to forms, and errors, were never followed.
+      if (!answer.ok && isFollowed) reload();
       return false;
     }
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let text = ""; ; ) {
       const { value, done } = await reader.read();
+      // Responses of a component end at once.
+      if (Date.now() - begun > 10000 || (done && pause >= 5000)) failures = 0;
       if (done) return true;
-      failures = 0;
+      alive();
       isFollowed = true;
       const events = (text + value).split("\n\n");
       text = events.pop();
@@ -113,23 +130,26 @@
   };
 
   const run = async () => {
-    for (const { signal } = stop; !signal.aborted; ) {
+    if (turn || document.hidden) return;
+    for (const mine = (turn = {}); turn === mine; ) {
+      alive();
       try {
-        if (!(await follow())) return;
+        if (!(await follow((connection = new AbortController())))) return;
       } catch {
-        // The server or the network is away for a moment.
+        // The server is away for a moment.
       }
-      if (signal.aborted) return;
-      const longest = Math.min(30000, 1000 * 2 ** failures++);
-      await new Promise((done) => setTimeout(done, 200 + Math.random() * longest));
+      const longest = Math.min(30000, pause * 2 ** failures++);
+      await new Promise((done) => setTimeout(done, (longest * (1 + Math.random())) / 2));
     }
   };
 
-  addEventListener("pagehide", () => stop.abort());
-  addEventListener("pageshow", ({ persisted }) => {
-    if (!persisted) return;
-    stop = new AbortController();
-    run();
-  });
+  const leave = () => {
+    turn = null;
+    connection?.abort();
+  };
+
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", run);
+  document.addEventListener("visibilitychange", () => (document.hidden ? leave() : run()));
   run();
 })();

@@ -183,6 +183,34 @@ fn assert_stays(browser: &Browser, loaded: &Value) {
     }
 }
 
+/// Nothing is moved that stays, so a selection in it stays, too.
+#[test]
+fn a_selection_stays_when_something_above_it_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, url) = Process::server(env!("CARGO_BIN_EXE_blog"), folder.path());
+    let browser = Browser::open();
+    browser.go(&url);
+    browser.click(".teaser h2 a");
+    browser.wait_for("location.pathname.startsWith('/writings/')");
+    for text in ["First.", "Second.", "Third."] {
+        comment(&browser, "Ann", text);
+    }
+    browser.eval("getSelection().selectAllChildren(document.querySelector('#comment-3 p'))");
+    assert_eq!(browser.eval("getSelection().toString().trim()"), json!("Third."));
+    // What the server would send if the first one were removed.
+    let script = "const part = document.querySelector('#comments').parentNode.cloneNode(true); \
+                  part.querySelector('#comment-1').remove(); \
+                  const html = part.innerHTML.split('<!--/live')[0].replace(/^.*?-->/s, ''); \
+                  const data = JSON.stringify({ name: 'comments', version: '1', html }); \
+                  const headers = { 'content-type': 'text/event-stream' }; \
+                  window.fetch = async () => new Response(`event: live\\ndata: ${data}\\n\\n`, { headers }); \
+                  for (const name of ['pagehide', 'pageshow']) dispatchEvent(new Event(name));";
+    browser.post("execute/sync", &json!({ "script": script, "args": [] }));
+    browser.wait_for("!document.querySelector('#comment-1')");
+    assert_eq!(browser.eval("getSelection().toString().trim()"), json!("Third."));
+    browser.assert_quiet();
+}
+
 fn comment(browser: &Browser, author: &str, text: &str) {
     browser.type_into("#comment-author", author);
     browser.type_into("#comment-text", text);
