@@ -26,22 +26,35 @@ pub(crate) struct Changes(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     now: u64,
+    /// The last moment of a write that is known.
+    known: u64,
     /// The moments of writes, by the ids of tags of tables.
     tags: HashMap<u64, u64>,
     /// Of writes of other processes, by slots.
     slots: HashMap<u64, u64>,
     /// Of writes of which the tables are not known.
     everything: u64,
-    viewers: Vec<Option<(Reads, Waker)>>,
+    viewers: Vec<Option<Waiting>>,
     free: Vec<usize>,
 }
 
+/// What somebody waits for.
+#[derive(Clone, Debug)]
+struct Waiting {
+    reads: Reads,
+    /// Also for what may only have been missed.
+    also_missed: bool,
+    waker: Waker,
+}
+
 impl State {
-    fn has_changed(&self, reads: &Reads, since: u64) -> bool {
+    fn is_written(&self, reads: &Reads, since: u64) -> bool {
         let is_later = |moment: Option<&u64>| moment.is_some_and(|moment| *moment > since);
-        self.everything > since
-            || reads.has(|tag| is_later(self.tags.get(&tag)) || is_later(self.slots.get(&(tag % SLOTS))))
-                && self.now > since
+        self.known > since && reads.has(|tag| is_later(self.tags.get(&tag)) || is_later(self.slots.get(&(tag % SLOTS))))
+    }
+
+    fn has_changed(&self, reads: &Reads, also_missed: bool, since: u64) -> bool {
+        also_missed && self.everything > since || self.is_written(reads, since)
     }
 
     /// Wakes whose page may have changed with the last write.
@@ -49,8 +62,8 @@ impl State {
         let Self { viewers, .. } = self;
         let mut viewers = std::mem::take(viewers);
         let since = self.now - 1;
-        let is_meant = |viewer: &mut Option<(Reads, Waker)>| {
-            viewer.take_if(|(reads, _)| self.has_changed(reads, since)).map(|(_, waker)| waker)
+        let is_meant = |viewer: &mut Option<Waiting>| {
+            viewer.take_if(|one| self.has_changed(&one.reads, one.also_missed, since)).map(|one| one.waker)
         };
         let woken = viewers.iter_mut().filter_map(is_meant).collect();
         self.viewers = viewers;
@@ -65,12 +78,18 @@ impl Changes {
 
     /// These tables were written, by the ids of their tags.
     pub(crate) fn written(&self, tags: &[u64]) {
-        self.note(|state| state.tags.extend(tags.iter().map(|tag| (*tag, state.now))));
+        self.note(|state| {
+            state.known = state.now;
+            state.tags.extend(tags.iter().map(|tag| (*tag, state.now)));
+        });
     }
 
     /// Tables of these slots were written.
     pub(crate) fn written_elsewhere(&self, slots: &[u64]) {
-        self.note(|state| state.slots.extend(slots.iter().map(|slot| (*slot, state.now))));
+        self.note(|state| {
+            state.known = state.now;
+            state.slots.extend(slots.iter().map(|slot| (*slot, state.now)));
+        });
     }
 
     /// Any table may have been written.
@@ -87,10 +106,20 @@ impl Changes {
         woken.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits until something was written of these after this moment.
-    pub(crate) async fn wait(&self, reads: &Reads, since: u64) {
+    /// Waits until something was written of these after this moment, or may have been missed: false.
+    pub(crate) async fn wait(&self, reads: &Reads, since: u64) -> bool {
+        self.wait_for(reads, true, since).await;
+        lock(&self.0).is_written(reads, since)
+    }
+
+    /// The same without what may have been missed.
+    pub(crate) async fn written_after(&self, reads: &Reads, since: u64) {
+        self.wait_for(reads, false, since).await;
+    }
+
+    async fn wait_for(&self, reads: &Reads, also_missed: bool, since: u64) {
         let mut viewer = Viewer { changes: self, place: None };
-        poll_fn(|cx| viewer.poll(reads, since, cx)).await;
+        poll_fn(|cx| viewer.poll((reads, also_missed), since, cx)).await;
     }
 }
 
@@ -101,9 +130,9 @@ struct Viewer<'c> {
 }
 
 impl Viewer<'_> {
-    fn poll(&mut self, reads: &Reads, since: u64, cx: &Context<'_>) -> Poll<()> {
+    fn poll(&mut self, (reads, also_missed): (&Reads, bool), since: u64, cx: &Context<'_>) -> Poll<()> {
         let mut state = lock(&self.changes.0);
-        if state.has_changed(reads, since) {
+        if state.has_changed(reads, also_missed, since) {
             return Poll::Ready(());
         }
         let place = *self.place.get_or_insert_with(|| {
@@ -112,7 +141,7 @@ impl Viewer<'_> {
                 state.viewers.len() - 1
             })
         });
-        state.viewers[place] = Some((reads.clone(), cx.waker().clone()));
+        state.viewers[place] = Some(Waiting { reads: reads.clone(), also_missed, waker: cx.waker().clone() });
         Poll::Pending
     }
 }
@@ -124,5 +153,23 @@ impl Drop for Viewer<'_> {
             state.viewers[place] = None;
             state.free.push(place);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[test]
+    fn what_may_have_been_missed_is_told_from_what_was_written() {
+        let (changes, reads) = (Changes::default(), Reads::default());
+        assert_eq!(changes.wait(&reads, 0).now_or_never(), None);
+        changes.missed();
+        assert_eq!(changes.wait(&reads, 0).now_or_never(), Some(false));
+        assert_eq!(changes.written_after(&reads, 0).now_or_never(), None);
+        changes.written(&[7]);
+        assert_eq!(changes.wait(&reads, 1).now_or_never(), None, "nobody has read it");
     }
 }

@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use futures_util::future::select;
 use futures_util::stream;
 use serde::Serialize;
 use skep::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -22,15 +24,24 @@ use skep_units::lock;
 use crate::changes::Changes;
 use crate::pages::LivePages;
 use crate::piece::{parse_versions, pieces};
-use crate::send::pause;
+use crate::send::{pause, up_to};
 
 const SHOWN: HeaderName = HeaderName::from_static("skep-live");
 
-/// The time between two renderings for one viewer: what is written meanwhile is shown by the second one.
-const BETWEEN: Duration = Duration::from_millis(50);
+/// The shortest rest after a rendering for one viewer: what is written meanwhile is shown by the next one.
+const LEAST: Duration = Duration::from_millis(50);
 
-/// The same after a rendering that failed.
+/// How many times as long as the rendering that rest is, so that one viewer takes a tenth of a thread at most.
+const SHARE: u32 = 10;
+
+/// The rest after a rendering that failed; it doubles with each further one.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
+
+/// The longest rest.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Within this time all viewers look whether something was missed, so that they do not all look at once.
+const SPREAD: Duration = Duration::from_secs(10);
 
 /// Bytes of a page.
 const MOST: u64 = 8 << 20;
@@ -64,6 +75,7 @@ pub(crate) async fn follow(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
         again,
         changes: Arc::clone(&pages.changes),
         rest: Instant::now(),
+        failures: 0,
         reads: cx.reads(),
         moment,
         shown,
@@ -80,7 +92,7 @@ pub(crate) async fn follow(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
         let event = viewer.next().await?;
         Some((Ok::<_, Infallible>(event), viewer))
     });
-    Ok(cx.events(events).retry(pause()).into())
+    Ok(cx.events(events).retry(retry()).into())
 }
 
 fn is_page(response: &Response) -> bool {
@@ -97,6 +109,15 @@ async fn sleep_until(time: Instant) {
 #[cfg(target_family = "wasm")]
 async fn sleep_until(_: Instant) {}
 
+async fn sleep(time: Duration) {
+    sleep_until(Instant::now() + time).await;
+}
+
+/// How long browsers wait before they come again. Responses of a component end at once.
+fn retry() -> Duration {
+    if cfg!(target_family = "wasm") { Duration::from_secs(5) + up_to(Duration::from_secs(5)) } else { pause() }
+}
+
 /// One browser that shows one page.
 struct Viewer {
     repeat: Repeat,
@@ -104,6 +125,8 @@ struct Viewer {
     changes: Arc<Changes>,
     /// Nothing is rendered before this.
     rest: Instant,
+    /// Renderings that have failed one after the other.
+    failures: u32,
     reads: Reads,
     /// Before the page was made that the browser shows.
     moment: u64,
@@ -128,7 +151,10 @@ impl Viewer {
             if self.has_ended || cfg!(target_family = "wasm") {
                 return None;
             }
-            self.changes.wait(&self.reads, self.moment).await;
+            if !self.changes.wait(&self.reads, self.moment).await {
+                let (written, spread) = (self.changes.written_after(&self.reads, self.moment), sleep(up_to(SPREAD)));
+                select(pin!(written), pin!(spread)).await;
+            }
             // What is written meanwhile is shown, too.
             sleep_until(self.rest).await;
             self.render().await;
@@ -139,21 +165,28 @@ impl Viewer {
     /// Makes the page again, and notes what differs.
     async fn render(&mut self) {
         let begun = Instant::now();
-        self.rest = begun + BETWEEN;
         let before = std::mem::replace(&mut self.moment, self.changes.now());
         let response = self.repeat.answer().await;
-        self.reads = lock(&self.again.0).clone();
-        if is_page(&response) {
-            self.compare(response).await;
-        } else if response.status().is_server_error() || response.status() == StatusCode::TOO_MANY_REQUESTS {
-            // It is tried again.
+        let has_failed = response.status().is_server_error() || response.status() == StatusCode::TOO_MANY_REQUESTS;
+        if has_failed {
+            // It is tried again, whatever it has read so far.
             self.moment = before;
-            self.rest = begun + AFTER_FAILURE;
+            self.failures += 1;
         } else {
-            // Who may not see it any more is shown why.
-            self.ready.push_back(Event::text("").name("reload"));
-            self.has_ended = true;
+            self.failures = 0;
+            self.reads = lock(&self.again.0).clone();
+            self.take(response).await;
         }
+        self.rest = Instant::now() + rest(begun.elapsed(), self.failures);
+    }
+
+    async fn take(&mut self, response: Response) {
+        if is_page(&response) {
+            return self.compare(response).await;
+        }
+        // Who may not see it any more is shown why.
+        self.ready.push_back(Event::text("").name("reload"));
+        self.has_ended = true;
     }
 
     /// Notes the pieces that differ from what is shown.
@@ -167,6 +200,28 @@ impl Viewer {
             if let Ok(event) = Event::json(&update) {
                 self.ready.push_back(event.name("live"));
             }
+        }
+    }
+}
+
+/// How long a viewer rests after a rendering that took so long.
+fn rest(took: Duration, failures: u32) -> Duration {
+    let rest = took.saturating_mul(SHARE).clamp(LEAST, LONGEST);
+    let Some(doublings) = failures.checked_sub(1) else { return rest };
+    let longest = AFTER_FAILURE.saturating_mul(1 << doublings.min(4)).min(LONGEST);
+    rest.max(longest / 2 + up_to(longest / 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_viewer_rests_longer_the_longer_it_takes_and_the_more_often_it_fails() {
+        let milliseconds = |took, failures| rest(Duration::from_millis(took), failures).as_millis();
+        assert_eq!([0, 5, 6, 200, 60_000].map(|took| milliseconds(took, 0)), [50, 50, 60, 2_000, 30_000]);
+        for (failures, longest) in [(1, 2_000), (2, 4_000), (3, 8_000), (5, 30_000), (1_000, 30_000)] {
+            assert!((longest / 2..=longest).contains(&milliseconds(0, failures)), "{failures} failures");
         }
     }
 }

@@ -90,6 +90,11 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
 
 /// How long a browser waits until it connects again: at random, so that those of a server that ends do not all come at once.
 pub(crate) fn pause() -> Duration {
-    let random = getrandom::u32().unwrap_or_default();
-    Duration::from_millis(500 + u64::from(random % 2_500))
+    Duration::from_millis(500) + up_to(Duration::from_millis(2_500))
+}
+
+/// A random time, up to this one.
+pub(crate) fn up_to(longest: Duration) -> Duration {
+    let share = f64::from(getrandom::u32().unwrap_or_default()) / f64::from(u32::MAX);
+    longest.mul_f64(share)
 }
