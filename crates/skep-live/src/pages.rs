@@ -53,7 +53,6 @@ impl LivePages {
 #[cfg(not(target_family = "wasm"))]
 mod native {
     use std::fmt::Write;
-    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Arc, Mutex, OnceLock};
 
     use skep::cache::LocalCaches;
@@ -63,7 +62,7 @@ mod native {
 
     use super::Changes;
     use crate::elsewhere::{Elsewhere, Heard};
-    use crate::thread::{Shared, Worker, listen};
+    use crate::thread::{Look, Shared, Worker, listen};
     use crate::topics::own;
 
     /// The channel of PostgreSQL.
@@ -76,8 +75,6 @@ mod native {
     #[derive(Default)]
     pub(super) struct Others {
         worker: Worker,
-        /// What this process hears of its own writes comes by the file, too.
-        is_watching: AtomicBool,
         outgoing: Arc<Mutex<Vec<u64>>>,
         caches: OnceLock<LocalCaches>,
     }
@@ -92,7 +89,7 @@ mod native {
         /// Tells others of a write. True if this process hears of it in the same way.
         pub(super) fn tell(&self, changes: &Arc<Changes>, tags: &[u64]) -> bool {
             if !self.worker.is_on_postgres() {
-                return self.worker.wake_others(tags) && self.is_watching.load(Ordering::Relaxed);
+                return self.worker.wake_others(tags) && self.worker.is_watching();
             }
             lock(&self.outgoing).extend(tags);
             match self.start(changes) {
@@ -105,10 +102,10 @@ mod native {
         pub(super) fn start(&self, changes: &Arc<Changes>) -> Result<()> {
             let Some(caches) = self.caches.get() else { return Ok(()) };
             let elsewhere = Elsewhere::new(changes, caches.clone());
-            let (by_file, by_thread, outgoing) = (elsewhere.clone(), elsewhere.clone(), Arc::clone(&self.outgoing));
+            let (by_file, outgoing) = (elsewhere.clone(), Arc::clone(&self.outgoing));
+            let by_thread = (elsewhere.clone(), self.worker.is_on_postgres());
             let woken = move |slots: &[u64]| by_file.hear(Heard::Slots(slots.to_vec()));
             if self.worker.start("live pages", woken, move |db, shared| run(db, shared, outgoing, by_thread))? {
-                self.is_watching.store(self.worker.is_watching(), Ordering::Relaxed);
                 // What was written before this process began to hear.
                 elsewhere.hear(Heard::Anything);
             }
@@ -117,7 +114,12 @@ mod native {
     }
 
     /// Sends notifications, hears those of others, and once a minute takes it that something was missed.
-    async fn run(db: sql::Local, shared: Arc<Shared>, outgoing: Arc<Mutex<Vec<u64>>>, elsewhere: Elsewhere) {
+    async fn run(
+        db: sql::Local,
+        shared: Arc<Shared>,
+        outgoing: Arc<Mutex<Vec<u64>>>,
+        (elsewhere, is_on_postgres): (Elsewhere, bool),
+    ) {
         // By this, the process knows its own notifications. It is drawn here, after any fork.
         let own_id = getrandom::u64().unwrap_or_else(|_| std::process::id().into());
         let (heard, waker) = (elsewhere.clone(), Arc::clone(&shared));
@@ -128,6 +130,7 @@ mod native {
             }
         };
         let listening = tokio::task::spawn_local(listen(db.clone(), CHANNEL, hear));
+        let (mut look, mut last) = (Look::default(), None);
         while !shared.has_ended() {
             elsewhere.repeat_later();
             let tags = std::mem::take(&mut *lock(&outgoing));
@@ -137,11 +140,23 @@ mod native {
                 tracing::warn!(target: "skep::live", "others do not hear of a write yet: {error}");
                 lock(&outgoing).extend(tags);
                 shared.pause().await;
-            } else if !shared.woken().await {
-                elsewhere.hear(Heard::Anything);
+            } else if !shared.woken(&mut look).await {
+                let place = place(&db, is_on_postgres).await;
+                if place.is_none() || place != last {
+                    elsewhere.hear(Heard::Anything);
+                }
+                last = place;
             }
         }
         listening.abort();
+    }
+
+    /// How far PostgreSQL has written: if that is where it was, nothing was missed. Of SQLite it is not known.
+    async fn place(db: &sql::Local, is_on_postgres: bool) -> Option<String> {
+        if !is_on_postgres {
+            return None;
+        }
+        db.one(own::<String>("select cast(pg_current_wal_lsn() as text)", ())).await.ok().flatten()
     }
 
     async fn notify(db: &sql::Local, id: u64, tags: &[u64]) -> sql::Result<()> {

@@ -15,12 +15,22 @@ use skep::{Result, Site};
 use skep_units::lock;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
+use crate::send::up_to;
 use crate::topics::is_postgres;
 
 /// How long nobody looks if nobody is woken: a safety net, for a process that dies between its commit and the wake-up.
 const LOOK: Duration = Duration::from_mins(1);
+
+/// When the database is looked at next though nobody may have been woken: processes look at different times.
+pub(crate) struct Look(Instant);
+
+impl Default for Look {
+    fn default() -> Self {
+        Self(Instant::now() + LOOK + up_to(LOOK / 6))
+    }
+}
 
 /// The pause after an error of the database.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -46,6 +56,8 @@ struct Opened {
 pub(crate) struct Shared {
     notify: Notify,
     has_ended: AtomicBool,
+    /// A thread hears of the file.
+    is_watching: AtomicBool,
 }
 
 impl Shared {
@@ -53,9 +65,14 @@ impl Shared {
         self.has_ended.load(Ordering::Relaxed)
     }
 
-    /// Waits until it is woken, or for a minute: false.
-    pub(crate) async fn woken(&self) -> bool {
-        timeout(LOOK, self.notify.notified()).await.is_ok()
+    /// Waits until it is woken, or until it is time to look: false. However often it is woken, it looks.
+    pub(crate) async fn woken(&self, look: &mut Look) -> bool {
+        _ = timeout_at(look.0, self.notify.notified()).await;
+        let is_time = Instant::now() >= look.0;
+        if is_time {
+            *look = Look::default();
+        }
+        !is_time
     }
 
     pub(crate) async fn pause(&self) {
@@ -95,7 +112,7 @@ impl Worker {
 
     /// True if this process is woken by what it writes into the file itself, too.
     pub(crate) fn is_watching(&self) -> bool {
-        cfg!(target_os = "linux") && lock(&self.watch).is_some()
+        cfg!(target_os = "linux") && self.shared.is_watching.load(Ordering::Relaxed)
     }
 
     /// Starts the thread, unless it runs: it does `work` with the database, and `woken` is called with the slots that other processes name.
@@ -111,20 +128,30 @@ impl Worker {
     {
         let mut process = lock(&self.process);
         let Some(opened) = self.opened.get().filter(|_| *process != Some(std::process::id())) else { return Ok(false) };
-        if let Some(file) = &opened.file {
-            let (shared, (watch, wakeups)) = (Arc::clone(&self.shared), file.watch()?);
-            let hear = move || {
-                wakeups.for_each(|slots| {
-                    woken(&slots);
-                    shared.wake();
-                });
-            };
-            thread::Builder::new().name("live wake".into()).spawn(hear)?;
-            *lock(&self.watch) = Some(watch);
+        if let Some(file) = &opened.file
+            && let Err(error) = self.watch(file, woken)
+        {
+            tracing::warn!(target: "skep::live", %error, "nobody wakes this process: what others write, {name} show within a minute");
         }
         spawn(name, opened.database.clone(), Arc::clone(&self.shared), work)?;
         *process = Some(std::process::id());
         Ok(true)
+    }
+
+    /// Hears of the file on a thread of its own.
+    fn watch(&self, file: &Arc<WakeupFile>, woken: impl Fn(&[u64]) + Send + 'static) -> io::Result<()> {
+        let (shared, (watch, wakeups)) = (Arc::clone(&self.shared), file.watch()?);
+        shared.is_watching.store(true, Ordering::Relaxed);
+        let hear = move || {
+            wakeups.for_each(|slots| {
+                woken(&slots);
+                shared.wake();
+            });
+            shared.is_watching.store(false, Ordering::Relaxed);
+        };
+        let started = thread::Builder::new().name("live wake".into()).spawn(hear);
+        *lock(&self.watch) = Some(watch);
+        started.map(drop).inspect_err(|_| self.shared.is_watching.store(false, Ordering::Relaxed))
     }
 }
 

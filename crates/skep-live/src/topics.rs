@@ -13,7 +13,7 @@ use crate::hub::Row;
 #[cfg(not(target_family = "wasm"))]
 use crate::schema::CHANNEL;
 #[cfg(not(target_family = "wasm"))]
-use crate::thread::{Shared, Worker, listen};
+use crate::thread::{Look, Shared, Worker, listen};
 
 /// How long messages are there, and how many: what [`LiveApp::topics`](crate::LiveApp::topics) is given.
 ///
@@ -138,6 +138,7 @@ const AT_ONCE: usize = 500;
 async fn read_new(db: sql::Local, shared: Arc<Shared>, hub: Arc<Hub>) {
     let woken = Arc::clone(&shared);
     let listening = tokio::task::spawn_local(listen(db.clone(), CHANNEL, move |_| woken.wake()));
+    let mut look = Look::default();
     while !shared.has_ended() {
         let after = hub.last().unwrap_or_default();
         match db.all(newer(after)).await {
@@ -145,7 +146,7 @@ async fn read_new(db: sql::Local, shared: Arc<Shared>, hub: Arc<Hub>) {
                 let is_all = rows.len() < AT_ONCE;
                 hub.push(rows);
                 if is_all {
-                    shared.woken().await;
+                    shared.woken(&mut look).await;
                 }
             }
             Err(error) => {
