@@ -50,6 +50,8 @@ pub(crate) enum Next {
 /// The messages of one key.
 #[derive(Debug)]
 pub(crate) struct Channel {
+    /// Of the topic, and the key.
+    name: (String, String),
     state: Mutex<ChannelState>,
     /// Messages that are there at most.
     most: usize,
@@ -66,9 +68,9 @@ struct ChannelState {
 }
 
 impl Channel {
-    fn new(from: i64, most: usize) -> Self {
+    fn new(name: (String, String), from: i64, most: usize) -> Self {
         let state = ChannelState { entries: VecDeque::new(), from, wakers: Vec::new(), free: Vec::new() };
-        Self { state: Mutex::new(state), most }
+        Self { name, state: Mutex::new(state), most }
     }
 
     /// All messages with a higher number are here.
@@ -76,7 +78,7 @@ impl Channel {
         lock(&self.state).from
     }
 
-    pub(crate) fn join(&self) -> usize {
+    fn join(&self) -> usize {
         let mut state = lock(&self.state);
         state.free.pop().unwrap_or_else(|| {
             state.wakers.push(None);
@@ -84,10 +86,18 @@ impl Channel {
         })
     }
 
-    pub(crate) fn leave(&self, place: usize) {
+    /// True if nobody is left.
+    fn leave(&self, place: usize) -> bool {
         let mut state = lock(&self.state);
         state.wakers[place] = None;
         state.free.push(place);
+        state.free.len() == state.wakers.len()
+    }
+
+    /// True if all messages up to `last`, which this process has heard of, were given to who has got this one.
+    pub(crate) fn is_quiet_after(&self, number: i64) -> bool {
+        let state = lock(&self.state);
+        number >= state.from && state.entries.back().is_none_or(|entry| entry.number <= number)
     }
 
     /// The first message after this one.
@@ -146,16 +156,21 @@ impl Hub {
         lock(&self.0).last.get_or_insert(last);
     }
 
-    /// Where messages of this key are put from now on.
-    pub(crate) fn channel(&self, topic: &str, key: &str, most: usize) -> Arc<Channel> {
+    /// Where messages of this key are put from now on, and the place of a subscriber.
+    pub(crate) fn join(&self, topic: &str, key: &str, most: usize) -> (Arc<Channel>, usize) {
         let mut state = lock(&self.0);
-        if state.channels.len().is_power_of_two() {
-            // Keys that nobody subscribes to any more.
-            state.channels.retain(|_, channel| Arc::strong_count(channel) > 1);
+        let (from, name) = (state.last.unwrap_or_default(), (topic.to_owned(), key.to_owned()));
+        let channel = state.channels.entry(name);
+        let channel = channel.or_insert_with_key(|name| Arc::new(Channel::new(name.clone(), from, most)));
+        (Arc::clone(channel), channel.join())
+    }
+
+    /// A subscriber is gone. Of a key that has none, nothing is kept.
+    pub(crate) fn leave(&self, channel: &Channel, place: usize) {
+        let mut state = lock(&self.0);
+        if channel.leave(place) {
+            state.channels.remove(&channel.name);
         }
-        let from = state.last.unwrap_or_default();
-        let channel = state.channels.entry((topic.to_owned(), key.to_owned()));
-        Arc::clone(channel.or_insert_with(|| Arc::new(Channel::new(from, most))))
     }
 
     /// Puts messages where their subscribers find them, and wakes those.
@@ -175,5 +190,25 @@ impl Hub {
         for channel in woken {
             channel.wake();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_key_that_has_no_subscriber_nothing_is_kept() {
+        let hub = Hub::default();
+        let (first, one) = hub.join("news", "a", 10);
+        let (second, two) = hub.join("news", "a", 10);
+        assert!(Arc::ptr_eq(&first, &second) && one != two);
+        hub.leave(&first, one);
+        hub.push(vec![(7, "news".into(), "a".into(), "1".into())]);
+        assert!(!second.is_quiet_after(6) && second.is_quiet_after(7));
+        hub.leave(&second, two);
+        assert!(lock(&hub.0).channels.is_empty());
+        let (third, _) = hub.join("news", "a", 10);
+        assert_eq!((third.from(), hub.last()), (7, Some(7)));
     }
 }

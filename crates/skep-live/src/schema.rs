@@ -9,16 +9,20 @@
 /// The channel of PostgreSQL.
 pub(crate) const CHANNEL: &str = "skep_topic";
 
+/// For who comes back: the messages of one key.
+const KEYS: &str = "create index if not exists skep_topic_key on skep_topic (topic, key, number)";
+
 /// Numbers are never given twice (`autoincrement`): pages remember them.
 pub(crate) const SQLITE: &[&str] = &["create table if not exists skep_topic (
     number integer primary key autoincrement, topic text not null, key text not null, at integer not null, payload text not null
-) strict"];
+) strict", KEYS];
 
 pub(crate) const POSTGRES: &[&str] = &[
     "create table if not exists skep_topic (
     id bigint generated always as identity primary key, number bigint unique, topic text not null, key text not null,
     at bigint not null, payload text not null
 )",
+    KEYS,
     "create sequence if not exists skep_topic_number",
     "create or replace function skep_topic_number() returns trigger language plpgsql as $$
 begin

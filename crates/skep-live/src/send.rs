@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use futures_util::{StreamExt, stream};
+use skep::cache::Clock;
 use skep::sse::Event;
 use skep::websocket::{CloseCode, WebSocket};
 use skep::{Cx, Result};
 
 use crate::hub::Next;
 use crate::topic::{Subscription, Topic};
+use crate::topics::Topics;
 
 /// Why a WebSocket is closed whose messages are gone: a page loads itself again.
 pub const RELOAD: CloseCode = CloseCode(4205);
@@ -30,10 +32,15 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
         let after = cx.last_event_id().and_then(|id| id.parse().ok()).or(after);
         let subscription = self.subscribe(cx, key, after).await?;
         let start = Ok::<_, skep::Error>(Event::id_alone(subscription.number()));
-        let events = stream::unfold(Some(subscription), async |subscription: Option<Subscription<M>>| {
-            let mut subscription = subscription.filter(Subscription::goes_on)?;
-            Some(match subscription.next_entry().await {
-                Ok(Next::Entry(entry)) => (Ok(entry.event().clone()), Some(subscription)),
+        let clock = cx.state::<Topics>().clock().clone();
+        let events = stream::unfold(Some((subscription, clock)), async |state: Option<(Subscription<M>, Clock)>| {
+            let (mut subscription, clock) = state.filter(|(subscription, _)| subscription.goes_on())?;
+            let next = match next_or_number(&mut subscription, &clock).await {
+                Either::Left(next) => next,
+                Either::Right(number) => return Some((Ok(Event::id_alone(number)), Some((subscription, clock)))),
+            };
+            Some(match next {
+                Ok(Next::Entry(entry)) => (Ok(entry.event().clone()), Some((subscription, clock))),
                 // The browser connects again.
                 Err(error) => (Err(error), None),
                 Ok(Next::Reload) => {
@@ -86,6 +93,29 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
             }
         })
     }
+}
+
+/// After this time without a message, a browser is told how far it has got, so that it is not told to reload when it comes back.
+#[cfg(not(target_family = "wasm"))]
+const QUIET: Duration = Duration::from_secs(12);
+
+/// The next message of a key, or the number of the last one of any key, if there was none for a while.
+#[cfg(not(target_family = "wasm"))]
+async fn next_or_number<M>(subscription: &mut Subscription<M>, clock: &Clock) -> Either<Result<Next>, i64> {
+    loop {
+        let quiet = clock.sleep_until(clock.now().plus(QUIET));
+        if let Either::Left((next, _)) = select(pin!(subscription.next_entry()), pin!(quiet)).await {
+            return Either::Left(next);
+        }
+        if let Some(number) = subscription.catch_up() {
+            return Either::Right(number);
+        }
+    }
+}
+
+#[cfg(target_family = "wasm")]
+async fn next_or_number<M>(subscription: &mut Subscription<M>, _: &Clock) -> Either<Result<Next>, i64> {
+    Either::Left(subscription.next_entry().await)
 }
 
 /// How long a browser waits until it connects again: at random, so that those of a server that ends do not all come at once.

@@ -144,8 +144,8 @@ impl<M, K: Display + ?Sized> Topic<M, K> {
             topics.hub.begin(db.one(last_number()).await?.unwrap_or_default());
         }
         topics.start()?;
-        let channel = topics.hub.channel(self.name, &key, topics.buffer);
-        let (from, place) = (channel.from(), channel.join());
+        let (channel, place) = topics.hub.join(self.name, &key, topics.buffer);
+        let from = channel.from();
         let number = after.unwrap_or_else(|| topics.hub.last().unwrap_or(from));
         let missed = Missed { db: db.clone(), topic: self.name, key, read: Vec::new().into_iter() };
         let mut subscription = Subscription {
@@ -206,12 +206,16 @@ impl<M> Subscription<M> {
     /// Reads the next messages that are in no memory.
     async fn read_missed(&mut self) -> Result<()> {
         let Some(missed) = &mut self.missed else { return Ok(()) };
+        // Who comes back late costs no more than this.
+        self.is_gone = self.number < missed.db.one(floor()).await?.unwrap_or_default();
+        if self.is_gone {
+            return Ok(());
+        }
         // All up to there are committed.
         let last = self.hub.last().unwrap_or_default();
         let rows = missed.db.all(after((missed.topic, &missed.key), self.number, AT_ONCE)).await?;
-        // Read last: what is removed meanwhile is below it.
-        let floor = missed.db.one(floor()).await?.unwrap_or_default();
-        self.is_gone = self.number < floor;
+        // Read once more: what is removed meanwhile is below it.
+        self.is_gone = self.number < missed.db.one(floor()).await?.unwrap_or_default();
         if rows.len() < AT_ONCE {
             self.read_to = self.read_to.max(last);
         }
@@ -228,6 +232,19 @@ impl<M> Subscription<M> {
     /// The number of the last message of any key that this process has heard of.
     pub(crate) fn last(&self) -> i64 {
         self.hub.last().unwrap_or_default()
+    }
+
+    /// Goes on to the last message of any key, if all of this one were given: for a page that would name an old one when it comes back.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn catch_up(&mut self) -> Option<i64> {
+        // First: what is published after this is not counted.
+        let last = self.last();
+        let is_quiet = self.missed.is_none() && self.channel.is_quiet_after(self.number.max(self.read_to));
+        if !is_quiet || last <= self.number {
+            return None;
+        }
+        (self.number, self.read_to) = (last, last.max(self.read_to));
+        Some(last)
     }
 
     /// False in a component, whose responses end: once what was missed is sent, the browser is to come again.
@@ -277,7 +294,7 @@ impl<M: DeserializeOwned> Subscription<M> {
 
 impl<M> Drop for Subscription<M> {
     fn drop(&mut self) {
-        self.channel.leave(self.place);
+        self.hub.leave(&self.channel, self.place);
     }
 }
 

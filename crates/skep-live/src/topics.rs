@@ -80,10 +80,13 @@ impl Topics {
         self.worker.open(site, "topics");
     }
 
+    pub(crate) fn clock(&self) -> &Clock {
+        self.opened.get().expect("LiveApp::topics opens it before the first request")
+    }
+
     /// In milliseconds since 1970.
     pub(crate) fn now(&self) -> i64 {
-        let clock = self.opened.get().expect("LiveApp::topics opens it before the first request");
-        clock.now().millis().cast_signed()
+        self.clock().now().millis().cast_signed()
     }
 
     /// Messages were committed.
