@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use skep::repeat::Reads;
 use skep_units::lock;
@@ -156,6 +157,12 @@ impl Drop for Viewer<'_> {
     }
 }
 
+/// A random time, up to this one.
+pub(crate) fn up_to(longest: Duration) -> Duration {
+    let share = f64::from(getrandom::u32().unwrap_or_default()) / f64::from(u32::MAX);
+    longest.mul_f64(share)
+}
+
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
@@ -163,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_have_been_missed_is_told_from_what_was_written() {
+    fn what_may_have_been_missed_differs_from_what_was_written() {
         let (changes, reads) = (Changes::default(), Reads::default());
         assert_eq!(changes.wait(&reads, 0).now_or_never(), None);
         changes.missed();

@@ -39,7 +39,7 @@ impl Heard {
 pub(crate) struct Elsewhere {
     changes: Weak<Changes>,
     caches: LocalCaches,
-    /// What viewers are told once more, when shared tiers know of it.
+    /// What viewers are notified of once more, when shared tiers know of it.
     again: Arc<Mutex<Vec<Heard>>>,
 }
 

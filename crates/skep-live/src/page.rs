@@ -21,10 +21,10 @@ use skep::sse::Event;
 use skep::{Cx, HeaderName, Method, Response, Result, StatusCode};
 use skep_units::lock;
 
-use crate::changes::Changes;
+use crate::changes::{Changes, up_to};
 use crate::pages::LivePages;
 use crate::piece::{parse_versions, pieces};
-use crate::send::{pause, up_to};
+use crate::send::pause;
 
 const SHOWN: HeaderName = HeaderName::from_static("skep-live");
 

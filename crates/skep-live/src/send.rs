@@ -11,6 +11,7 @@ use skep::sse::Event;
 use skep::websocket::{CloseCode, WebSocket};
 use skep::{Cx, Result};
 
+use crate::changes::up_to;
 use crate::hub::Next;
 use crate::topic::{Subscription, Topic};
 use crate::topics::Topics;
@@ -95,7 +96,7 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
     }
 }
 
-/// After this time without a message, a browser is told how far it has got, so that it is not told to reload when it comes back.
+/// After this time without a message, a browser receives how far it has got, so that it need not reload when it comes back.
 #[cfg(not(target_family = "wasm"))]
 const QUIET: Duration = Duration::from_secs(12);
 
@@ -121,10 +122,4 @@ async fn next_or_number<M>(subscription: &mut Subscription<M>, _: &Clock) -> Eit
 /// How long a browser waits until it connects again: at random, so that those of a server that ends do not all come at once.
 pub(crate) fn pause() -> Duration {
     Duration::from_millis(500) + up_to(Duration::from_millis(2_500))
-}
-
-/// A random time, up to this one.
-pub(crate) fn up_to(longest: Duration) -> Duration {
-    let share = f64::from(getrandom::u32().unwrap_or_default()) / f64::from(u32::MAX);
-    longest.mul_f64(share)
 }

@@ -17,7 +17,7 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use crate::send::up_to;
+use crate::changes::up_to;
 use crate::topics::is_postgres;
 
 /// How long nobody looks if nobody is woken: a safety net, for a process that dies between its commit and the wake-up.

@@ -217,7 +217,7 @@ const CRATES: &[Layers] = &[
         name: "skep-live",
         order: &[
             ("values", &["changes", "hub", "piece", "schema"]),
-            ("of the process", &["pages", "thread", "topic", "topics"]),
+            ("of the process", &["elsewhere", "pages", "thread", "topic", "topics"]),
             ("interface", &["app", "page", "send"]),
         ],
         upward: &[],
