@@ -8,6 +8,7 @@
 
 mod aggregate;
 mod expression;
+pub(crate) mod fixed;
 mod function;
 pub(crate) mod scope;
 mod select;

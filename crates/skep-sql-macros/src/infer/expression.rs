@@ -3,7 +3,7 @@
 use sqlite3_parser::ast::{Expr, Literal, OneSelect, Operator, ResultColumn, Select, SelectTable, UnaryOperator};
 
 use super::select::Scope;
-use super::{Inference, Kind, Type, folded};
+use super::{Columns, Inference, Kind, Type, folded};
 
 impl Inference<'_> {
     /// What is known of the expression. Every expression of a statement comes by here, so that its parameters are seen.
@@ -28,12 +28,14 @@ impl Inference<'_> {
             }
             Expr::Unary(operator, inner) => {
                 let inner = self.ty(inner, scope);
+                if matches!(operator, UnaryOperator::Negative | UnaryOperator::BitwiseNot) {
+                    self.refuse_text_as_number(inner, "arithmetic");
+                }
                 unary(*operator, inner)
             }
             Expr::Binary(left, operator, right) => self.binary(left, *operator, right, scope),
             Expr::Between { lhs, start, end, .. } => {
-                let compared = self.ty(lhs, scope);
-                self.refuse_text_as_number(compared, "between");
+                self.row(lhs, scope).into_iter().for_each(|ty| self.refuse_text_as_number(ty, "between"));
                 let one = self.compared(lhs, start, scope);
                 let other = self.compared(lhs, end, scope);
                 Type::BOOLEAN.nullable_if(one || other)
@@ -60,9 +62,9 @@ impl Inference<'_> {
             }
             Expr::InSelect { lhs, rhs, .. } => self.in_select(lhs, rhs, scope),
             Expr::InTable { lhs, rhs, args, .. } => {
-                self.ty(lhs, scope);
                 args.unwrap_or_default().iter().for_each(|part| _ = self.ty(part, scope));
-                self.table(rhs, &scope.named);
+                let columns = self.table(rhs, &scope.named).columns;
+                self.compared_with_columns(lhs, &columns, scope);
                 Type::BOOLEAN.nullable()
             }
             Expr::Exists(select) => {
@@ -101,9 +103,15 @@ impl Inference<'_> {
             let pairs = left.iter().zip(right.iter());
             return pairs.fold(false, |nullable, (left, right)| self.compared(left, right, scope) || nullable);
         }
+        let is_row = |side: &Expr<'_>| matches!(side, Expr::Parenthesized(list) if list.len() > 1);
+        if is_row(left) || is_row(right) {
+            let (one, other) = (self.row(left, scope), self.row(right, scope));
+            self.put_row(left, &other, scope);
+            self.put_row(right, &one, scope);
+        }
         let (one, other) = (self.ty(left, scope), self.ty(right, scope));
-        self.expect(left, other.kind, scope);
-        self.expect(right, one.kind, scope);
+        self.put(left, other.kind, scope);
+        self.put(right, one.kind, scope);
         one.nullable || other.nullable
     }
 
@@ -119,8 +127,7 @@ impl Inference<'_> {
         {
             let nullable = self.compared(left, right, scope);
             if let Operator::Less | Operator::LessEquals | Operator::Greater | Operator::GreaterEquals = operator {
-                for side in [left, right] {
-                    let ty = self.ty(side, scope);
+                for ty in [left, right].into_iter().flat_map(|side| self.row(side, scope)).collect::<Vec<_>>() {
                     self.refuse_text_as_number(ty, "`<` or `>`");
                 }
             }
@@ -128,7 +135,15 @@ impl Inference<'_> {
             return Type::BOOLEAN.nullable_if(nullable && !is_null_safe);
         }
         let (one, other) = (self.ty(left, scope), self.ty(right, scope));
-        if let Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide | Operator::Modulus = operator
+        if let Operator::Add
+        | Operator::Subtract
+        | Operator::Multiply
+        | Operator::Divide
+        | Operator::Modulus
+        | Operator::BitwiseAnd
+        | Operator::BitwiseOr
+        | Operator::LeftShift
+        | Operator::RightShift = operator
         {
             self.refuse_text_as_number(one, "arithmetic");
             self.refuse_text_as_number(other, "arithmetic");
@@ -195,11 +210,22 @@ impl Inference<'_> {
             }
             all = all.join(self.ty(then, scope));
         }
-        all
+        let values: Vec<_> = pairs.iter().map(|(_, then)| then).chain(other).collect();
+        self.alternatives(&values, scope).map_or(all, |kind| Type { kind, ..all })
     }
 
-    fn in_select(&mut self, value: &Expr<'_>, select: &Select<'_>, scope: &Scope<'_>) -> Type {
-        let value = self.ty(value, scope);
+    /// `value in (select ...)` or `value in table`.
+    fn compared_with_columns(&mut self, value: &Expr<'_>, columns: &Columns, scope: &Scope<'_>) {
+        let row = self.row(value, scope);
+        let types: Vec<Type> = columns.iter().flat_map(|columns| columns.iter()).map(|(_, ty)| *ty).collect();
+        self.put_row(value, &types, scope);
+        for (nth, ty) in row.into_iter().enumerate().filter(|(_, ty)| matches!(ty.kind, Kind::Fixed { .. })) {
+            self.same(ty, types.get(nth).copied().unwrap_or(Type::UNKNOWN));
+        }
+    }
+
+    fn in_select(&mut self, left: &Expr<'_>, select: &Select<'_>, scope: &Scope<'_>) -> Type {
+        let value = self.ty(left, scope);
         if let Some(number) = listed(select)
             && self.lists.iter().any(|list| number.trim_start_matches('?') == list.to_string())
         {
@@ -207,6 +233,7 @@ impl Inference<'_> {
             return Type::BOOLEAN.nullable_if(value.nullable);
         }
         let columns = self.select(select, Some(scope), &scope.named);
+        self.compared_with_columns(left, &columns, scope);
         let is_plain = columns.is_some_and(|columns| columns.len() == 1 && !columns[0].1.nullable);
         Type::BOOLEAN.nullable_if(value.nullable || !is_plain)
     }

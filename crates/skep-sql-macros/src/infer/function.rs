@@ -1,8 +1,9 @@
 //! What SQLite's functions give, and those of the application: <https://sqlite.org/lang_corefunc.html>, `lang_aggfunc.html`, `windowfunctions.html`, `json1.html`.
 
 use skep_sql_lock::function::Function;
-use sqlite3_parser::ast::{Expr, FunctionCallOrder, Over};
+use sqlite3_parser::ast::{Expr, FunctionCallOrder, Over, Window};
 
+use super::fixed::branches;
 use super::select::Scope;
 use super::{Inference, Kind, Type, folded};
 
@@ -11,7 +12,7 @@ impl Inference<'_> {
         let (name, arguments, tail) = match expression {
             Expr::FunctionCall { name, args, filter_over, order_by, .. } => {
                 if let Some(FunctionCallOrder::SortList(sorted)) = order_by {
-                    sorted.iter().for_each(|sorted| _ = self.ty(&sorted.expr, scope));
+                    self.sorted(Some(*sorted), scope);
                 }
                 (name, args.unwrap_or_default(), filter_over.as_ref())
             }
@@ -23,8 +24,7 @@ impl Inference<'_> {
             tail.filter_clause.iter().for_each(|condition| _ = self.ty(condition, scope));
             is_window = tail.over_clause.is_some();
             if let Some(Over::Window(window)) = tail.over_clause {
-                window.partition_by.iter().copied().flatten().for_each(|part| _ = self.ty(part, scope));
-                window.order_by.iter().copied().flatten().for_each(|sorted| _ = self.ty(&sorted.expr, scope));
+                self.window(window, scope);
             }
         }
         let types: Vec<Type> = arguments.iter().map(|argument| self.ty(argument, scope)).collect();
@@ -44,7 +44,39 @@ impl Inference<'_> {
                 self.refuse_text_as_number(*ty, &name);
             }
         }
-        result(&name, arguments, &types, is_window)
+        let result = result(&name, arguments, &types, is_window);
+        match self.of_decimals(&name, expression, &types, scope) {
+            Some(kind) => Type { kind, ..result },
+            None => result,
+        }
+    }
+
+    /// What a function makes of decimal numbers, which are texts: one that gives one of its arguments has the kind of them.
+    fn of_decimals(&mut self, name: &str, call: &Expr<'_>, types: &[Type], scope: &Scope<'_>) -> Option<Kind> {
+        let mut values = branches(call);
+        if let Expr::FunctionCall { args: Some(arguments), .. } = call {
+            match (name, *arguments) {
+                ("nullif", all) => values.extend(all),
+                ("lag" | "lead", [value, _, other]) => values.extend([value, other]),
+                _ => {}
+            }
+        }
+        let same = self.alternatives(&values, scope);
+        let decimal = types.iter().find(|ty| matches!(ty.kind, Kind::Fixed { .. }))?;
+        match name {
+            "abs" | "round" | "sign" | "ceil" | "ceiling" | "floor" | "trunc" | "mod" | "pow" | "power" | "sqrt" => {
+                self.refuse_text_as_number(*decimal, name);
+                None
+            }
+            "likely" | "unlikely" | "likelihood" => Some(decimal.kind),
+            _ => same,
+        }
+    }
+
+    /// The parts of a window.
+    pub(super) fn window(&mut self, window: &Window<'_>, scope: &Scope<'_>) {
+        window.partition_by.iter().copied().flatten().for_each(|part| _ = self.ty(part, scope));
+        self.sorted(window.order_by, scope);
     }
 
     /// What a function of the application gives, which is compared with its declaration each time: `sqlite/functions.rs` in skep-sql.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use sqlite3_parser::ast::{
-    As, Cmd, CompoundOperator, Expr, FromClause, JoinConstraint, JoinOperator, JoinType, JoinedSelectTable, OneSelect,
-    Operator, QualifiedName, ResultColumn, Select, SelectTable, Stmt, With,
+    As, Cmd, CompoundOperator, Expr, FromClause, JoinConstraint, JoinOperator, JoinType, JoinedSelectTable, Literal,
+    OneSelect, Operator, QualifiedName, ResultColumn, Select, SelectTable, SortedColumn, Stmt, With,
 };
 
 use super::{Columns, Inference, Kind, Type, folded, parse, unquoted};
@@ -46,6 +46,15 @@ pub(super) struct Scope<'s> {
 impl<'s> Scope<'s> {
     pub(super) fn new(sources: Vec<Source>, outer: Option<&'s Self>, named: Named) -> Self {
         Self { sources, outer, named }
+    }
+}
+
+impl Scope<'_> {
+    /// The decimal numbers among the results of a select, which its other parts may name.
+    fn of_decimals(&self, results: &Columns) -> Self {
+        let is_fixed = |(_, ty): &&(String, Type)| matches!(ty.kind, Kind::Fixed { .. });
+        let decimals = results.iter().flat_map(|all| all.iter()).filter(is_fixed).cloned().collect();
+        Self { sources: vec![Source::of(None, Some(decimals))], outer: self.outer, named: Rc::clone(&self.named) }
     }
 }
 
@@ -92,6 +101,7 @@ impl Inference<'_> {
         let mut columns = self.one(select, &select.body.select, outer, &named);
         for compound in select.body.compounds.iter().flatten() {
             let others = self.one(select, &compound.select, outer, &named);
+            self.same_columns(&columns, &others);
             if compound.operator != CompoundOperator::Except {
                 columns = join(columns, others);
             }
@@ -150,9 +160,13 @@ impl Inference<'_> {
                     let types = row.iter().enumerate();
                     let types: Rc<[_]> =
                         types.map(|(nth, value)| (format!("column{}", nth + 1), self.ty(value, &scope))).collect();
+                    let types = Some(types);
                     all = Some(match all {
-                        Some(before) => join(before, Some(types)),
-                        None => Some(types),
+                        Some(before) => {
+                            self.same_columns(&before, &types);
+                            join(before, types)
+                        }
+                        None => types,
                     });
                 }
                 all.flatten()
@@ -163,23 +177,47 @@ impl Inference<'_> {
                 if let Some(from) = from {
                     self.conditions(from, &scope);
                 }
-                for condition in where_clause.iter().chain(having) {
-                    self.ty(condition, &scope);
-                }
-                for expression in group_by.iter().copied().flatten() {
-                    self.ty(expression, &scope);
-                }
                 let groups = group_by.is_some();
                 let windows = window_clause.is_some_and(|windows| !windows.is_empty());
                 if !groups && (having.is_some() || windows || self.aggregates(columns, whole)) {
                     // One row, also of no rows at all: then every column of the tables is NULL.
                     scope.sources.iter_mut().for_each(Source::make_nullable);
                 }
-                for sorted in whole.order_by.into_iter().flatten() {
-                    let ty = self.ty(&sorted.expr, &scope);
-                    self.refuse_text_as_number(ty, "`order by`");
+                let results = self.results(columns, &scope);
+                // SQLite lets all these name the results, too.
+                let decimals = scope.of_decimals(&results);
+                scope.outer = Some(&decimals);
+                for condition in where_clause.iter().chain(having) {
+                    self.ty(condition, &scope);
                 }
-                self.results(columns, &scope)
+                for expression in group_by.iter().copied().flatten() {
+                    self.ty(expression, &scope);
+                }
+                for named in window_clause.iter().copied().flatten() {
+                    self.window(&named.window, &scope);
+                }
+                self.sorted(whole.order_by, &scope);
+                self.sorted_by_results(whole.order_by, &results);
+                results
+            }
+        }
+    }
+
+    /// `order by` the number or the name of a result.
+    fn sorted_by_results(&mut self, sorted: Option<&[SortedColumn<'_>]>, results: &Columns) {
+        let Some(results) = results else { return };
+        for one in sorted.into_iter().flatten() {
+            let named = |wanted: &str| results.iter().find(|(name, _)| name == wanted);
+            let result = match bare(&one.expr) {
+                Expr::Literal(Literal::Numeric(number)) => {
+                    number.parse::<usize>().ok().and_then(|number| results.get(number.checked_sub(1)?))
+                }
+                Expr::Id(name) => named(&folded(name.0)),
+                Expr::Name(name) => named(&folded(name.0)),
+                _ => None,
+            };
+            if let Some((_, ty)) = result {
+                self.refuse_text_as_number(*ty, "`order by`");
             }
         }
     }
@@ -230,6 +268,7 @@ impl Inference<'_> {
                 self.joined_by_name = true;
                 join_naturally(&mut sources, &mut more);
             }
+            self.joined(&sources, &more);
             // Rows of the left stay single where each finds one row of the right at most.
             let is_plain = !is_natural && !join.contains(JoinType::RIGHT);
             let finds_one = match constraint {
@@ -250,6 +289,16 @@ impl Inference<'_> {
             sources.append(&mut more);
         }
         sources
+    }
+
+    /// Columns that a join compares by their name.
+    fn joined(&mut self, left: &[Source], right: &[Source]) {
+        for source in right {
+            for name in &source.joined {
+                let (one, other) = (left.iter().find_map(|source| source.has(name)), source.has(name));
+                self.same(one.unwrap_or(Type::UNKNOWN), other.unwrap_or(Type::UNKNOWN));
+            }
+        }
     }
 
     /// The types of what is joined on, for their parameters.
@@ -342,6 +391,15 @@ impl Inference<'_> {
         });
         self.depth -= 1;
         columns.flatten()
+    }
+}
+
+/// The expression without parentheses and a collation.
+fn bare<'e, 'b>(expression: &'e Expr<'b>) -> &'e Expr<'b> {
+    match expression {
+        Expr::Parenthesized(list) if list.len() == 1 => bare(&list[0]),
+        Expr::Collate(inner, _) => bare(inner),
+        other => other,
     }
 }
 

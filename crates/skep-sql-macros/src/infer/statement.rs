@@ -7,7 +7,7 @@ use sqlite3_parser::ast::{
 };
 
 use super::select::{Named, Scope, Source};
-use super::{Columns, Inference, Kind, folded, unquoted};
+use super::{Columns, Inference, Kind, Type, folded, unquoted};
 use crate::schema::Form;
 
 /// True if `*` is among the columns of a statement's answer.
@@ -23,6 +23,20 @@ pub(super) fn has_star(cmd: &Cmd<'_>) -> bool {
         _ => return false,
     };
     columns.iter().any(|column| !matches!(column, ResultColumn::Expr(..)))
+}
+
+/// The selects of which it consists.
+fn compounds<'e, 'b>(select: &'e Select<'b>) -> impl Iterator<Item = &'e OneSelect<'b>> {
+    let others = select.body.compounds.iter().flat_map(|all| all.iter()).map(|compound| &compound.select);
+    std::iter::once(&select.body.select).chain(others)
+}
+
+/// True if this column of a select is looked at where it is written: it is a row of `values`, a parameter or a literal.
+fn is_plain(one: &OneSelect<'_>, nth: usize) -> bool {
+    let OneSelect::Select { columns, .. } = one else { return true };
+    let is_expression = |column: &ResultColumn<'_>| matches!(column, ResultColumn::Expr(..));
+    columns.iter().take(nth + 1).all(is_expression)
+        && matches!(columns.get(nth), Some(ResultColumn::Expr(Expr::Variable(_) | Expr::Literal(_), _)))
 }
 
 impl Inference<'_> {
@@ -52,7 +66,7 @@ impl Inference<'_> {
                 }
                 self.sets(tbl_name, sets, &scope);
                 self.condition(where_clause.as_ref(), &scope);
-                order_by.iter().copied().flatten().for_each(|sorted| _ = self.ty(&sorted.expr, &scope));
+                self.sorted(*order_by, &scope);
                 self.limits(*limit, &scope);
                 self.returning(tbl_name, *returning, &named)
             }
@@ -60,7 +74,7 @@ impl Inference<'_> {
                 let named = self.named(with.as_ref());
                 let scope = Scope::new(vec![self.written(tbl_name, &named)], None, Rc::clone(&named));
                 self.condition(where_clause.as_ref(), &scope);
-                order_by.iter().copied().flatten().for_each(|sorted| _ = self.ty(&sorted.expr, &scope));
+                self.sorted(*order_by, &scope);
                 self.limits(*limit, &scope);
                 self.returning(tbl_name, *returning, &named)
             }
@@ -98,23 +112,22 @@ impl Inference<'_> {
         let kinds = self.kinds(table, columns);
         let kind = |nth: usize| kinds.get(nth).copied().unwrap_or(Kind::Any);
         let scope = Scope::new(Vec::new(), None, Rc::clone(named));
-        let compounds = select.body.compounds.iter().flatten().map(|compound| &compound.select);
-        for one in std::iter::once(&select.body.select).chain(compounds) {
+        for one in compounds(select) {
             match one {
                 OneSelect::Values(rows) => {
                     for row in rows {
                         for (nth, value) in row.iter().enumerate() {
-                            self.expect(value, kind(nth), &scope);
+                            self.put(value, kind(nth), &scope);
                         }
                     }
                 }
                 OneSelect::Select { columns, .. } => {
                     for (nth, column) in columns.iter().enumerate() {
                         match column {
-                            ResultColumn::Expr(value @ Expr::Variable(_), _) => {
-                                _ = self.expect(value, kind(nth), &scope);
+                            ResultColumn::Expr(value @ (Expr::Variable(_) | Expr::Literal(_)), _) => {
+                                _ = self.put(value, kind(nth), &scope);
                             }
-                            ResultColumn::Expr(..) => {}
+                            ResultColumn::Expr(value, _) => self.refuse_clock(value, kind(nth)),
                             // What comes after it stands in an unknown place.
                             ResultColumn::Star | ResultColumn::TableStar(_) => break,
                         }
@@ -122,7 +135,13 @@ impl Inference<'_> {
                 }
             }
         }
-        self.select(select, None, named);
+        let found = self.select(select, None, named);
+        for (nth, kind) in kinds.iter().enumerate().filter(|(_, kind)| matches!(kind, Kind::Fixed { .. })) {
+            if !compounds(select).all(|one| is_plain(one, nth)) {
+                let ty = found.as_ref().and_then(|found| found.get(nth)).map_or(Type::UNKNOWN, |(_, ty)| *ty);
+                self.same(Type::of(*kind), ty);
+            }
+        }
     }
 
     /// The kinds of these columns of a table, or of all that an insert without names fills.
@@ -145,9 +164,14 @@ impl Inference<'_> {
             let kinds = self.kinds(table, Some(names));
             match &set.expr {
                 Expr::Parenthesized(values) if values.len() == kinds.len() => {
-                    values.iter().zip(kinds).for_each(|(value, kind)| _ = self.expect(value, kind, scope));
+                    values.iter().zip(kinds).for_each(|(value, kind)| _ = self.put(value, kind, scope));
                 }
-                value => _ = self.expect(value, if kinds.len() == 1 { kinds[0] } else { Kind::Any }, scope),
+                value if kinds.len() == 1 => _ = self.put(value, kinds[0], scope),
+                value => {
+                    let types: Vec<Type> = kinds.into_iter().map(Type::of).collect();
+                    self.put_row(value, &types, scope);
+                    self.ty(value, scope);
+                }
             }
         }
     }

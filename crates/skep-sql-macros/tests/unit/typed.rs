@@ -1,6 +1,6 @@
 //! Types that migrations declare, over the life of a schema.
 
-use crate::check::check;
+use crate::check::{self, check};
 use crate::schema::Schema;
 
 use super::*;
@@ -71,19 +71,140 @@ fn what_is_misspelt_is_an_error() {
     }
 }
 
+/// With a second table, whose decimals have another scale.
+fn checked(sql: &str) -> Result<check::Checked, String> {
+    let other = "create table fee (course integer not null, price text not null, cost text not null) strict;
+        -- skep: fee.price is decimal(10, 3)
+        -- skep: fee.cost is decimal(10, 2)";
+    check(&schema(&[COURSE, other])?, sql, &[], false)
+}
+
 #[test]
 fn texts_are_not_counted_with() {
     for wrong in [
         "select price from course order by price",
+        "select price as p from course order by p",
+        "select id, price from course order by 2 desc",
+        "select price as p from course order by coalesce(p, '0.00')",
+        "select price from course union select cost from fee order by 1",
+        "select id, rank() over (order by price) as r from course",
+        "select id, rank() over w as r from course window w as (order by price)",
+        "select group_concat(id order by price) as ids from course",
         "select id from course where price < ?",
+        "select price as p from course where p < ?",
+        "select id from course where (price, id) < (?, ?)",
+        "select id from course where (id, price) between (?, ?) and (?, ?)",
+        "select id from course where coalesce(price, ?) < ?",
+        "select id from course where case when open then price else ? end < ?",
+        "select id from course where iif(open, price, '0.00') < ?",
         "select sum(price) as all_of_it from course",
+        "select max(coalesce(price, '0.00')) as most from course",
         "select price * 2 as twice from course",
+        "select -price as negative from course",
+        "select abs(price) as positive from course",
         "select id from course where price between 1 and 2",
     ] {
-        let error = columns(&[COURSE], wrong).unwrap_err();
-        assert!(error.contains("SQLite stores `decimal(10, 2)` as text"), "{wrong}: {error}");
+        let error = checked(wrong).err().unwrap_or_default();
+        assert!(error.contains("SQLite stores `decimal(10, 2)` as text, of which"), "{wrong}: {error}");
     }
-    for right in ["select id from course where price = ?", "select sum(cast(price as real)) as sum from course"] {
-        columns(&[COURSE], right).unwrap();
+    for right in [
+        "select id from course where price = ?",
+        "select sum(cast(price as real)) as sum from course",
+        "select id, price from course order by id, 1",
+        "select price, count(*) as n from course group by price order by n",
+    ] {
+        assert_eq!(checked(right).err(), None, "{right}");
+    }
+}
+
+/// Equal numbers are equal texts, so what is compared with one, or put into its column, is written in the same way.
+#[test]
+fn beside_a_decimal_number_is_nothing_but_such() {
+    for wrong in [
+        "select id from course where price = 0",
+        "select id from course where 0 = price",
+        "select id from course where price = '0'",
+        "select id from course where price in (0, 10)",
+        "select id from course where price in (select 0)",
+        "select id from course where price in (select price from fee)",
+        "select id from course where (id, price) in (select 1, price from fee)",
+        "select id from course where (id, price) = (1, 0)",
+        "select id from course where (id, price) = (select course, price from fee)",
+        "select id from course where price is cast(? as text)",
+        "select id from course where price = (select price from fee)",
+        "select id from course where price = data",
+        "select id from course where nullif(price, '0') is null",
+        "select id from course where case price when 0 then 1 end",
+        "select coalesce(price, '0') as price from course",
+        "select course.id from course join fee on course.price = fee.price",
+        "select course.id from course join fee using (price)",
+        "select course.id from course natural join fee",
+        "select price from course union select 0",
+        "insert into course (open, price) values (1, 0)",
+        "insert into course (open, price) values (1, cast(? as text))",
+        "insert into course (open, price) values (1, ?), (2, 1.5)",
+        "insert into course (open, price) select 1, 0",
+        "insert into course (open, price) select course, price from fee",
+        "insert into course select *, 1 from (select course, course, price, price from fee)",
+        "insert into course (open, price) values (1, ?) on conflict do update set price = 0",
+        "update course set price = 9.5",
+        "update course set (open, price) = (1, 0)",
+        "update course set (open, price) = (select 1, price from fee)",
+        "update course set price = case when ? then '1' else price end",
+    ] {
+        let error = checked(wrong).err().unwrap_or_default();
+        assert!(error.contains("beside it belongs a parameter"), "{wrong}: {error}");
+    }
+    for right in [
+        "select id from course where price is null or price = '0.00' or price = '-12.50'",
+        "select course.id from course join fee on course.price = cost",
+        "select id from course where price in ('0.00', ?) and price in (select cost from fee)",
+        "insert into course (open, price) select course, cost from fee",
+        "insert into course (open, price) values (1, '0.00'), (2, null)",
+        "insert into course (open, price) values (1, ?) on conflict do update set price = excluded.price",
+        "update course set (open, price) = (select course, cost from fee)",
+        "select id from course where (id, price) in (select course, cost from fee)",
+    ] {
+        assert_eq!(checked(right).err(), None, "{right}");
+    }
+}
+
+#[test]
+fn a_parameter_beside_a_decimal_number_is_one() {
+    let fixed = Kind::Fixed { digits: 10, places: 2 };
+    for (sql, kinds) in [
+        ("update course set price = coalesce(?, price)", vec![fixed]),
+        ("update course set price = case when ? then ? else price end", vec![Kind::Any, fixed]),
+        ("select iif(?, ?, price) as price from course", vec![Kind::Any, fixed]),
+        ("select id from course where (id, price) = (?, ?)", vec![Kind::Integer, fixed]),
+        ("select id from course where price = coalesce(?, price)", vec![fixed]),
+        ("insert into course (open, price) select ?, ?", vec![Kind::Integer, fixed]),
+    ] {
+        assert_eq!(checked(sql).unwrap().parameters, kinds, "{sql}");
+    }
+    let coalesced = checked("select coalesce(price, '0.00') as price from course").unwrap();
+    assert_eq!(coalesced.columns[0].ty, Type::of(fixed));
+}
+
+/// `2026-12-31 18:30:00` is no text of a timestamp.
+#[test]
+fn the_clock_of_sqlite_is_not_compared_with_moments() {
+    for wrong in [
+        "select id from course where starts > current_timestamp",
+        "select id from course where datetime('now', '-1 day') < starts",
+        "select id from course where starts between ? and (current_timestamp)",
+        "insert into course (open, starts) values (1, datetime('now'))",
+        "insert into course (open, starts) select 1, current_timestamp",
+        "update course set starts = coalesce(?, datetime())",
+        "select coalesce(starts, current_timestamp) as starts from course",
+    ] {
+        let error = checked(wrong).err().unwrap_or_default();
+        assert!(error.contains("is not written as a `timestamp` is stored"), "{wrong}: {error}");
+    }
+    for right in [
+        "select id from course where starts > strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')",
+        "select id from course where datetime(starts) > datetime('now')",
+    ] {
+        assert_eq!(checked(right).err(), None, "{right}");
     }
 }

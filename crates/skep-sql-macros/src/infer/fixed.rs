@@ -1,0 +1,180 @@
+//! Decimal numbers and moments of SQLite, which are texts: what may stand beside one, and what must not be done with one.
+//!
+//! Equal numbers are equal texts only if each is written in the same way, which a parameter is, and nothing else.
+
+use sqlite3_parser::ast::{Expr, Literal, SortedColumn};
+
+use super::select::Scope;
+use super::{Columns, Inference, Kind, Type, folded, unquoted};
+
+impl Inference<'_> {
+    /// The type of an expression that is put into a place of this kind, or compared with it: a parameter takes it, and what is written in
+    /// another way is refused.
+    pub(super) fn put(&mut self, value: &Expr<'_>, kind: Kind, scope: &Scope<'_>) -> Type {
+        let ty = self.expect(value, kind, scope);
+        let values = branches(value);
+        let is_strict = matches!(kind, Kind::Fixed { .. } | Kind::Time | Kind::DateTime | Kind::Timestamp);
+        if is_strict && !values.is_empty() {
+            values.into_iter().for_each(|value| _ = self.put(value, kind, scope));
+            return ty;
+        }
+        self.refuse_clock(value, kind);
+        if let Kind::Fixed { digits, places } = kind
+            && !is_written_so(value, digits, places)
+        {
+            self.same(Type::of(kind), ty);
+        }
+        ty
+    }
+
+    /// Two values in one column, or compared: both are decimal numbers of the same form, or none is.
+    pub(super) fn same(&mut self, one: Type, other: Type) {
+        let is_fixed = [one, other].into_iter().find(|ty| matches!(ty.kind, Kind::Fixed { .. }));
+        let is_null = one.kind == Kind::Null || other.kind == Kind::Null;
+        let Some(Kind::Fixed { digits, places }) = is_fixed.map(|ty| ty.kind) else { return };
+        if one.kind == other.kind || is_null {
+            return;
+        }
+        let example = if places == 0 { "'0'".to_owned() } else { format!("'0.{}'", "0".repeat(places as usize)) };
+        self.complaint.get_or_insert_with(|| {
+            format!(
+                "SQLite stores `decimal({digits}, {places})` as text: beside it belongs a parameter `?` alone, another such column, or a text \
+                 with all its places such as `{example}`, since other texts and numbers are never equal to it"
+            )
+        });
+    }
+
+    /// All columns of two selects that become one.
+    pub(super) fn same_columns(&mut self, one: &Columns, other: &Columns) {
+        let (Some(one), Some(other)) = (one, other) else { return };
+        one.iter().zip(other.iter()).for_each(|((_, one), (_, other))| self.same(*one, *other));
+    }
+
+    /// The types of a row value, or that of a value.
+    pub(super) fn row(&mut self, value: &Expr<'_>, scope: &Scope<'_>) -> Vec<Type> {
+        match value {
+            Expr::Parenthesized(list) => list.iter().flat_map(|part| self.row(part, scope)).collect(),
+            Expr::Subquery(select) => {
+                let columns = self.select(select, Some(scope), &scope.named);
+                columns.map_or_else(Vec::new, |columns| columns.iter().map(|(_, ty)| *ty).collect())
+            }
+            other => vec![self.ty(other, scope)],
+        }
+    }
+
+    /// A value or a row value that stands for, or is compared with, decimal numbers of these types. Types that are not known are none.
+    pub(super) fn put_row(&mut self, value: &Expr<'_>, types: &[Type], scope: &Scope<'_>) {
+        if let Expr::Parenthesized(list) = value
+            && list.len() == types.len()
+        {
+            for (part, ty) in list.iter().zip(types).filter(|(_, ty)| matches!(ty.kind, Kind::Fixed { .. })) {
+                self.put(part, ty.kind, scope);
+            }
+            return;
+        }
+        let found = self.row(value, scope);
+        for (nth, ty) in types.iter().enumerate().filter(|(_, ty)| matches!(ty.kind, Kind::Fixed { .. })) {
+            match value {
+                Expr::Subquery(_) => self.same(*ty, found.get(nth).copied().unwrap_or(Type::UNKNOWN)),
+                value => _ = self.put(value, ty.kind, scope),
+            }
+        }
+    }
+
+    /// One of several values: the kind of the decimal number or moment that one of them is, which all the others must be.
+    pub(super) fn alternatives(&mut self, values: &[&Expr<'_>], scope: &Scope<'_>) -> Option<Kind> {
+        let types: Vec<Type> = values.iter().map(|value| self.ty(value, scope)).collect();
+        let is = |wanted: fn(Kind) -> bool| types.iter().map(|ty| ty.kind).find(|kind| wanted(*kind));
+        let kind = is(|kind| matches!(kind, Kind::Fixed { .. }))
+            .or_else(|| is(|kind| matches!(kind, Kind::Time | Kind::DateTime | Kind::Timestamp)))?;
+        values.iter().for_each(|value| _ = self.put(value, kind, scope));
+        matches!(kind, Kind::Fixed { .. }).then_some(kind)
+    }
+
+    /// What rows are sorted by.
+    pub(super) fn sorted(&mut self, sorted: Option<&[SortedColumn<'_>]>, scope: &Scope<'_>) {
+        for one in sorted.into_iter().flatten() {
+            let ty = self.ty(&one.expr, scope);
+            self.refuse_text_as_number(ty, "`order by`");
+        }
+    }
+
+    /// SQLite's clock writes no `T`, no fraction and no `Z`: as texts, its times are before or after all others of the day.
+    pub(super) fn refuse_clock(&mut self, value: &Expr<'_>, kind: Kind) {
+        let (ty, format) = match kind {
+            Kind::Time => ("time", "%H:%M:%f000"),
+            Kind::DateTime => ("datetime", "%Y-%m-%dT%H:%M:%f000"),
+            Kind::Timestamp => ("timestamp", "%Y-%m-%dT%H:%M:%f000Z"),
+            _ => return,
+        };
+        if let Some(clock) = clock(value) {
+            self.complaint.get_or_insert_with(|| {
+                format!(
+                    "`{clock}` is not written as a `{ty}` is stored, and texts are compared\n\
+                     help: write `?` with `cx.now()` or what is made of it, or `strftime('{format}', 'now')`"
+                )
+            });
+        }
+    }
+}
+
+/// The values of which an expression gives one: `coalesce(...)`, `iif(...)`, `case`.
+pub(super) fn branches<'e, 'b>(expression: &'e Expr<'b>) -> Vec<&'e Expr<'b>> {
+    match expression {
+        Expr::Parenthesized(list) if list.len() == 1 => branches(&list[0]),
+        Expr::Case { when_then_pairs, else_expr, .. } => {
+            when_then_pairs.iter().map(|(_, then)| then).chain(*else_expr).collect()
+        }
+        Expr::FunctionCall { name, args: Some(all), filter_over: None, .. } => match folded(name.0).as_str() {
+            "coalesce" | "ifnull" => all.iter().collect(),
+            // A condition and its value by turns; the last without one is for all else.
+            "iif" | "if" => {
+                let other = all.last().filter(|_| all.len() % 2 == 1);
+                all.iter().skip(1).step_by(2).chain(other).collect()
+            }
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// `current_timestamp` or `datetime(...)`, and those of times, by name.
+fn clock<'b>(value: &Expr<'b>) -> Option<&'b str> {
+    match value {
+        Expr::Literal(Literal::CurrentTimestamp) => Some("current_timestamp"),
+        Expr::Literal(Literal::CurrentTime) => Some("current_time"),
+        Expr::FunctionCall { name, .. } if ["datetime", "time"].contains(&folded(name.0).as_str()) => Some(name.0),
+        Expr::Parenthesized(list) if list.len() == 1 => clock(&list[0]),
+        _ => None,
+    }
+}
+
+/// True if the value is a decimal number in this form, or becomes one.
+fn is_written_so(value: &Expr<'_>, digits: u32, places: u32) -> bool {
+    match value {
+        Expr::Variable(_) | Expr::Literal(Literal::Null) => true,
+        Expr::Literal(Literal::String(text)) => is_canonical(&unquoted(text), digits, places),
+        Expr::Parenthesized(list) if list.len() == 1 => is_written_so(&list[0], digits, places),
+        _ => false,
+    }
+}
+
+/// True for the one text of a decimal number that SQLite stores: as `skep_sql` writes it.
+pub(crate) fn is_canonical(text: &str, digits: u32, places: u32) -> bool {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (whole, decimals) = match unsigned.split_once('.') {
+        Some((whole, decimals)) if places > 0 => (whole, decimals),
+        None if places == 0 => (unsigned, ""),
+        _ => return false,
+    };
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_whole = whole == "0" || !whole.is_empty() && !whole.starts_with('0');
+    let room = (digits - places) as usize;
+    let is_zero = unsigned.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    are_digits(whole)
+        && are_digits(decimals)
+        && is_whole
+        && decimals.len() == places as usize
+        && (whole == "0" || whole.len() <= room)
+        && !(is_zero && text.starts_with('-'))
+}
