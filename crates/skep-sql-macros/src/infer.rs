@@ -202,7 +202,7 @@ struct Inference<'a> {
 }
 
 /// A name as SQLite compares it: without quotes, in lower case.
-fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     unquoted(name).to_ascii_lowercase()
 }
 

@@ -163,7 +163,7 @@ impl Schema {
                 let file = path.file_name().unwrap_or_default().to_string_lossy();
                 stand_in::follow(&mut declared, &connection, &file, &said)?;
                 connection.execute_batch(text).map_err(|error| error.to_string())?;
-                types.follow(&connection, &said)?;
+                types.follow(&connection, text, &said)?;
                 owners.follow(&connection, &said)
             };
             run().map_err(|error| format!("{}: {error}", path.display()))?;

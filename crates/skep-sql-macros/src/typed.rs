@@ -2,12 +2,15 @@
 //!
 //! Start reading at [`Types::follow`].
 
-use std::collections::{BTreeMap, HashMap};
+mod alter;
 
-use rusqlite::Connection;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
 use skep_sql_lock::directive::at_line;
 use skep_sql_lock::{ColumnType, Directive};
 
+use crate::infer::fixed::is_canonical;
 use crate::infer::{Kind, Type};
 use crate::schema::Table;
 
@@ -16,27 +19,34 @@ use crate::schema::Table;
 pub(crate) struct Types(BTreeMap<(String, String), ColumnType>);
 
 impl Types {
-    /// Follows what a migration says that has just run. What it took away has no type any more.
+    /// Follows what a migration says that has just run. A renamed column keeps its type, and one that is dropped has none any more.
     ///
     /// # Errors
-    /// There is no such column, or it is stored as something else: a text for the developer.
-    pub(crate) fn follow(&mut self, connection: &Connection, said: &[(usize, Directive<'_>)]) -> Result<(), String> {
+    /// There is no such column, it is stored as something else, has a default that is not in its form, or a type would be lost in silence: a
+    /// text for the developer.
+    pub(crate) fn follow(
+        &mut self,
+        connection: &Connection,
+        text: &str,
+        said: &[(usize, Directive<'_>)],
+    ) -> Result<(), String> {
+        alter::follow(&mut self.0, text);
+        let mut retyped = BTreeSet::new();
         for (line, directive) in said {
             let Directive::Typed { table, column, ty } = directive else { continue };
             let name = (table.to_ascii_lowercase(), column.to_ascii_lowercase());
-            match stored(connection, &name)? {
-                Some(stored) if stored.eq_ignore_ascii_case(ty.stored_as()) => self.0.insert(name, *ty),
-                Some(stored) => {
-                    let help = format!("`{column}` is `{stored}`, and a `{ty}` is stored as `{}`", ty.stored_as());
-                    return Err(at_line(*line, &help));
-                }
-                None => return Err(at_line(*line, &format!("there is no column `{column}` of a table `{table}`"))),
-            };
+            let known = stored(connection, &name)?;
+            let known = known.ok_or_else(|| format!("there is no column `{column}` of a table `{table}`"));
+            known.and_then(|known| known.fits(column, *ty)).map_err(|help| at_line(*line, &help))?;
+            retyped.insert(name.0.clone());
+            self.0.insert(name, *ty);
         }
         let mut lost = Vec::new();
-        for name in self.0.keys() {
-            if stored(connection, name)?.is_none() {
-                lost.push(name.clone());
+        for (name, ty) in &self.0 {
+            match stored(connection, name)? {
+                Some(known) => known.fits(&format!("{}.{}", name.0, name.1), *ty)?,
+                None if retyped.contains(&name.0) || !has_table(connection, &name.0)? => lost.push(name.clone()),
+                None => return Err(vanished(name, *ty)),
             }
         }
         self.0.retain(|name, _| !lost.contains(name));
@@ -69,14 +79,66 @@ fn kind(ty: ColumnType) -> (Kind, bool) {
     (kind, false)
 }
 
-/// The type that the table says.
-fn stored(connection: &Connection, (table, column): &(String, String)) -> Result<Option<String>, String> {
-    let sql = "select info.type from pragma_table_list list, pragma_table_xinfo(list.name) info
+/// What the table says of a column.
+struct Stored {
+    ty: String,
+    default: Option<String>,
+}
+
+impl Stored {
+    /// Can it hold values of this type, and does its default?
+    fn fits(&self, column: &str, ty: ColumnType) -> Result<(), String> {
+        if !self.ty.eq_ignore_ascii_case(ty.stored_as()) {
+            return Err(format!("`{column}` is `{}`, and a `{ty}` is stored as `{}`", self.ty, ty.stored_as()));
+        }
+        let Some(default) = self.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("null")) else {
+            return Ok(());
+        };
+        let lower = default.to_ascii_lowercase();
+        let names_clock = |clocks: &[&str]| clocks.iter().any(|clock| lower.trim_start_matches('(').starts_with(clock));
+        let (is_written_so, right) = match ty {
+            ColumnType::Decimal { digits, places } => {
+                let text = default.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+                let point = if places == 0 { "" } else { "." };
+                let example = format!("'0{point}{}'", "0".repeat(places as usize));
+                (text.is_some_and(|text| is_canonical(text, digits, places)), example)
+            }
+            ColumnType::Time => (!names_clock(&["current_time", "time("]), strftime("%H:%M:%f000")),
+            ColumnType::DateTime => {
+                (!names_clock(&["current_timestamp", "datetime("]), strftime("%Y-%m-%dT%H:%M:%f000"))
+            }
+            ColumnType::Timestamp => {
+                (!names_clock(&["current_timestamp", "datetime("]), strftime("%Y-%m-%dT%H:%M:%f000Z"))
+            }
+            ColumnType::Boolean | ColumnType::Date | ColumnType::Json => return Ok(()),
+        };
+        let help = || format!("the default of `{column}`, `{default}`, is not written as a `{ty}` is: write `{right}`");
+        is_written_so.then_some(()).ok_or_else(help)
+    }
+}
+
+fn strftime(format: &str) -> String {
+    format!("(strftime('{format}', 'now'))")
+}
+
+fn vanished((table, column): &(String, String), ty: ColumnType) -> String {
+    format!(
+        "`{column}` was `{ty}`, and `{table}` has no such column any more: if it has another name, write `-- skep: {table}.name is {ty}` \
+         here; if it is gone, write `alter table {table} drop column {column}` before the table is made again"
+    )
+}
+
+fn stored(connection: &Connection, (table, column): &(String, String)) -> Result<Option<Stored>, String> {
+    let sql = "select info.type, info.dflt_value from pragma_table_list list, pragma_table_xinfo(list.name) info
         where list.schema = 'main' and list.type = 'table' and lower(list.name) = ? and lower(info.name) = ?";
-    let mut statement = connection.prepare_cached(sql).map_err(|error| error.to_string())?;
-    let mut rows = statement.query([table, column]).map_err(|error| error.to_string())?;
-    let row = rows.next().map_err(|error| error.to_string())?;
-    row.map(|row| row.get(0)).transpose().map_err(|error| error.to_string())
+    let read = |row: &Row<'_>| Ok(Stored { ty: row.get(0)?, default: row.get(1)? });
+    connection.query_row(sql, [table, column], read).optional().map_err(|error| error.to_string())
+}
+
+fn has_table(connection: &Connection, table: &str) -> Result<bool, String> {
+    let sql = "select 1 from sqlite_schema where type = 'table' and lower(name) = ?";
+    let found = connection.query_row(sql, [table], |_| Ok(())).optional();
+    found.map(|found| found.is_some()).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

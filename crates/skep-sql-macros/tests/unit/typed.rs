@@ -48,13 +48,72 @@ fn a_column_has_the_type_that_a_migration_says() {
 fn a_type_goes_with_its_column_and_stays_when_a_table_is_rebuilt() {
     let starts = |change: &str| columns(&[COURSE, change], "select starts from course").unwrap()[0].kind;
     assert_eq!(starts("alter table course rename column price to cost"), Kind::Timestamp);
-    let rebuilt = "create table new (id integer primary key, starts text) strict; drop table course; alter table new rename to course";
+    let rebuilt = "create table new (id integer, open integer, starts text, price text) strict; drop table course; alter table new rename to course";
     assert_eq!(starts(rebuilt), Kind::Timestamp);
     let gone = columns(
         &[COURSE, "alter table course drop column price", "alter table course add column price text"],
         "select price from course",
     );
     assert_eq!(gone.unwrap()[0].kind, Kind::Text);
+}
+
+#[test]
+fn a_type_goes_along_with_a_new_name() {
+    let fixed = Kind::Fixed { digits: 10, places: 2 };
+    let renamed = ["alter table course rename column price to cost", "alter table course rename to \"Lesson\""];
+    let types = columns(&[COURSE, renamed[0], renamed[1]], "select cost, starts from lesson").unwrap();
+    assert_eq!((types[0].kind, types[1].kind), (fixed, Kind::Timestamp));
+    let rebuilt = "alter table course rename to old;
+        create table course (id integer primary key, open integer not null, starts text not null, price text) strict;
+        drop table old;";
+    assert_eq!(columns(&[COURSE, rebuilt], "select price from course").unwrap()[0].kind, fixed);
+}
+
+#[test]
+fn a_type_is_not_lost_in_silence() {
+    let rebuilt = |columns: &str, said: &str| {
+        let rebuilt = format!(
+            "create table new (id integer primary key, {columns}) strict; drop table course; alter table new rename to course;\n{said}"
+        );
+        schema(&[COURSE, &rebuilt]).map(|_| ()).err().unwrap_or_default()
+    };
+    let all = "open integer, starts text, price";
+    assert_eq!(rebuilt(&format!("{all} text"), ""), "");
+    let real = rebuilt(&format!("{all} real"), "");
+    assert!(real.contains("`course.price` is `REAL`, and a `decimal(10, 2)` is stored as `text`"), "{real}");
+    let gone = rebuilt("open integer, starts text, cost text", "");
+    assert!(gone.contains("`course` has no such column any more") && gone.contains("drop column price"), "{gone}");
+    assert_eq!(rebuilt("open integer, starts text, cost text", "-- skep: course.cost is decimal(10, 2)"), "");
+}
+
+#[test]
+fn a_default_is_written_as_its_type_is() {
+    let with = |default: &str, ty: &str| {
+        let table = format!("create table one (x text not null default {default}) strict;\n-- skep: one.x is {ty}");
+        schema(&[&table]).map(|_| ()).err().unwrap_or_default()
+    };
+    for (default, ty) in [
+        ("'0'", "decimal(5, 2)"),
+        ("0.00", "decimal(5, 2)"),
+        ("'-0.00'", "decimal(5, 2)"),
+        ("'1000.00'", "decimal(5, 2)"),
+        ("'007'", "decimal(5, 0)"),
+        ("current_timestamp", "timestamp"),
+        ("(datetime('now'))", "datetime"),
+        ("current_time", "time"),
+    ] {
+        let error = with(default, ty);
+        assert!(error.contains("is not written as a"), "{default} {ty}: {error}");
+    }
+    for (default, ty) in [
+        ("'0.00'", "decimal(5, 2)"),
+        ("'-12.50'", "decimal(5, 2)"),
+        ("'7'", "decimal(5, 0)"),
+        ("(strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))", "timestamp"),
+        ("current_date", "date"),
+    ] {
+        assert_eq!(with(default, ty), "", "{default} {ty}");
+    }
 }
 
 #[test]
