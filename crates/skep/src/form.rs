@@ -164,7 +164,7 @@ pub(crate) struct Core {
     /// The fields whose messages have been written.
     shown: RefCell<HashSet<String>>,
     /// What `@fields` promises that the form has, in debug builds; where its content begins.
-    promised: RefCell<Vec<Cow<'static, str>>>,
+    promised: RefCell<Vec<complete::Promise>>,
     start: Cell<usize>,
 }
 

@@ -268,3 +268,28 @@ fn what_is_missing_is_said_field_by_field() {
         assert!(answer.text().contains(part), "{part}\n{}", answer.text());
     }
 }
+
+/// Its rows have no minutes.
+fn forgets_a_column(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+    piece! {
+        input (form.input(CourseFields::title));
+        select (form.select(CourseFields::level));
+        input (form.input(CourseFields::places));
+        @for row in form.rows(CourseFields::days, 1) {
+            input (form.input(CourseFields::days.row(row, Day::topic)));
+        }
+    }
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn a_debug_build_holds_a_function_to_the_columns_of_rows() {
+    let shown = client().with_cx(async |cx| {
+        let form = Create::form(cx);
+        let page =
+            || html! { form (form) { @fields(Create::course) { (forgets_a_column(&form.fields(Create::course))) } } };
+        Ok(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(page()))))
+    });
+    let message = shown.unwrap().unwrap_err().downcast::<String>().unwrap();
+    assert!(message.contains("`@fields` promises a control for `course.days.0.minutes`"), "{message}");
+}

@@ -3,6 +3,7 @@
 //! `html!` knows which fields a form has, the service knows which it needs: they meet in a constant.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use super::field::{Control, FormField};
 use super::info::FieldInfo;
@@ -41,7 +42,7 @@ impl Controls<'_> {
             let complaint = if field.many && !field.group.is_empty() {
                 self.complaint_of_rows(group, field)
             } else if !field.group.is_empty() && !contains(self.given, group, field.name) {
-                self.complaint(field.name, field.group)
+                self.complaint_of_group(group, field)
             } else if field.required {
                 self.complaint_of_field(group, field.name)
             } else {
@@ -53,6 +54,15 @@ impl Controls<'_> {
             at += 1;
         }
         None
+    }
+
+    /// Of a group that is not given as a whole.
+    const fn complaint_of_group(&self, group: &str, field: &FieldInfo) -> Option<ConstText> {
+        let complaint = self.complaint(field.name, field.group);
+        if complaint.is_some() && contains(self.sometimes, group, field.name) {
+            return Some(missing_sometimes(self.service, group, field.name));
+        }
+        complaint
     }
 
     const fn complaint_of_field(&self, group: &str, name: &str) -> Option<ConstText> {
@@ -248,15 +258,18 @@ impl<S> Form<S> {
     /// `@fields` says that a control of this field is written in its block. Only the code that `html!` makes calls it.
     #[doc(hidden)]
     pub fn expect<T: FormField>(&self, name: Name<S, T>) {
-        if cfg!(debug_assertions) && T::REQUIRED {
-            let (name, mut promised) = (self.name_of(name), self.core.promised.borrow_mut());
-            let group = <T::One as Control>::GROUP;
-            if group.is_empty() {
-                promised.push(name);
-            } else {
-                let required = group.iter().filter(|field| field.required);
-                promised.extend(required.map(|field| Cow::Owned(format!("{name}.{}", field.name))));
-            }
+        if !cfg!(debug_assertions) {
+            return;
+        }
+        let (name, mut promised) = (self.name_of(name), self.core.promised.borrow_mut());
+        let group = <T::One as Control>::GROUP;
+        if group.is_empty() || T::MANY {
+            promised.extend((T::REQUIRED || T::MANY && !group.is_empty()).then_some(Promise { name, columns: group }));
+            return;
+        }
+        for field in group.iter().filter(|field| field.required || !field.group.is_empty()) {
+            let name = Cow::Owned(format!("{name}.{}", field.name));
+            promised.push(Promise { name, columns: field.group });
         }
     }
 
@@ -274,9 +287,40 @@ impl Core {
     /// What the compiler cannot see, a debug build does when it shows the form.
     pub(super) fn check_promises(&self, written: &str) {
         let content = written.get(self.start.get()..).unwrap_or_default();
-        for name in self.promised.take() {
-            let control = format!(" name=\"{name}\"");
-            assert!(content.contains(&control), "`@fields` promises a control for `{name}`, and the form has none");
+        for promise in self.promised.take() {
+            promise.check(content);
         }
     }
+}
+
+/// A field whose control a function writes.
+#[derive(Clone)]
+pub(super) struct Promise {
+    name: Cow<'static, str>,
+    /// What each of its rows has, if it has rows.
+    columns: &'static [FieldInfo],
+}
+
+impl Promise {
+    fn check(&self, content: &str) {
+        if self.columns.is_empty() {
+            return expect_in(content, &self.name);
+        }
+        for row in rows_in(content, &self.name) {
+            for column in self.columns.iter().filter(|column| column.required) {
+                expect_in(content, &format!("{}.{row}.{}", self.name, column.name));
+            }
+        }
+    }
+}
+
+fn expect_in(content: &str, name: &str) {
+    let control = format!(" name=\"{name}\"");
+    assert!(content.contains(&control), "`@fields` promises a control for `{name}`, and the form has none");
+}
+
+/// The numbers of the rows that have any control.
+fn rows_in(content: &str, list: &str) -> BTreeSet<usize> {
+    let start = format!(" name=\"{list}.");
+    content.split(&start).skip(1).filter_map(|rest| rest.split_once('.')?.0.parse().ok()).collect()
 }

@@ -238,7 +238,7 @@ fn part(nodes: &mut [Node], found: &mut Vec<Diagnostic>) {
     let Some((Node::Part(splice), rest)) = nodes.split_first_mut() else { return };
     let mut splice = splice.clone();
     let variable = variable(&splice);
-    let (mut literal, mut path) = (Literal { variable, service: None }, Path::default());
+    let (mut literal, mut path) = (Literal { variable, service: None }, Path::of_group());
     inside(rest, &mut literal, &mut path, found);
     nodes[0] = Node::Let(literal.bound(&mut splice, Owner::Group, &path));
 }
@@ -363,6 +363,7 @@ fn declared(fields: &[Splice], literal: &mut Literal, path: &mut Path, found: &m
         };
         literal.service.get_or_insert_with(|| field.service.clone());
         count(&field, By::Control, splice.span, path, found);
+        path.declared.push(field.name);
         let (form, expr, site) = (&literal.variable, &splice.expr, Span::mixed_site().located_at(splice.span));
         statements.extend(quote_spanned!(site=> ::skep::form::Form::expect(#form, #expr);));
     }
@@ -371,7 +372,8 @@ fn declared(fields: &[Splice], literal: &mut Literal, path: &mut Path, found: &m
 
 /// A control of a field counts, and a field has one.
 fn count(field: &Field, by: By, span: Span, path: &mut Path, found: &mut Vec<Diagnostic>) {
-    if field.which == Which::All && by == By::Control && path.seen.contains(&field.name) {
+    let is_single = field.which == Which::All && by == By::Control;
+    if is_single && (path.seen.contains(&field.name) || path.is_in_declared(&field.name)) {
         found.push(Diagnostic::new(span, format!("the field `{}` has a control in this form already", field.name)));
     }
     path.seen.push(field.name.clone());
@@ -422,7 +424,7 @@ fn other_control(element: &Element, path: &mut Path, found: &mut Vec<Diagnostic>
             },
             // A fieldset has a name for scripts only.
             Attribute::Named { name, value } if name.text == "name" && !element.is(&["fieldset"]) => {
-                path.sent.extend(text(value).map(|name| path::Sent { name, by: By::Hand }));
+                text(value).into_iter().for_each(|name| path.send(&name, By::Hand));
             }
             _ => {}
         }

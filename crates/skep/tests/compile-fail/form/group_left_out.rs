@@ -38,9 +38,8 @@ fn nothing(cx: &Cx<'_>) -> Html {
 }
 
 fn spliced_without_a_word(cx: &Cx<'_>) -> Html {
-    let form = Create::form(cx);
     html! {
-        form (form) { (right(&form.fields(Create::course))) button { "Save" } }
+        form (Create::form(cx)) { (right(&Create::form(cx).fields(Create::course))) button { "Save" } }
     }
 }
 
@@ -80,7 +79,23 @@ fn forgets_one(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
 
 fn forgets_all(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
     piece! {
-        @form (form) { p { "Nothing" } }
+        @form (form) { label (CourseFields::title) { "Title" } }
+    }
+}
+
+/// It would be sent as `title`, and the field is `course.title`.
+fn writes_one_by_hand(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+    piece! {
+        @form (form) { input (CourseFields::places); input name="title" aria-label="Title"; }
+    }
+}
+
+fn in_one_branch(cx: &Cx<'_>) -> Html {
+    let form = Create::form(cx);
+    html! {
+        form (form) {
+            @if cx.uri().path() == "/" { @fields(Create::course) { (right(&form.fields(Create::course))) } }
+        }
     }
 }
 

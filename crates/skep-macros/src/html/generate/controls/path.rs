@@ -12,6 +12,10 @@ pub(super) struct Path {
     pub(super) seen: Vec<String>,
     /// What is sent on every path that leads here.
     pub(super) sent: Vec<Sent>,
+    /// The fields that `@fields` declares here or in a branch before it.
+    pub(super) declared: Vec<String>,
+    /// The controls are those of a group.
+    is_of_group: bool,
 }
 
 /// What a form sends: a field, or a name that the author wrote.
@@ -33,7 +37,21 @@ pub(super) enum By {
 }
 
 impl Path {
+    pub(super) fn of_group() -> Self {
+        Self { is_of_group: true, ..Self::default() }
+    }
+
+    /// Is the field one of a group that a function writes?
+    pub(super) fn is_in_declared(&self, field: &str) -> bool {
+        let is_within = |group: &String| field.strip_prefix(group.as_str()).is_some_and(|rest| rest.starts_with('.'));
+        self.declared.iter().any(is_within)
+    }
+
     pub(super) fn send(&mut self, name: &str, by: By) {
+        // Its `title` is sent as `course.title`: what else the author names is no field of it.
+        if self.is_of_group && by == By::Hand {
+            return;
+        }
         self.sent.push(Sent { name: name.to_owned(), by });
     }
 
@@ -55,6 +73,7 @@ impl Path {
         let mut sent: Option<Vec<Sent>> = may_skip_its_arms(node).then(|| self.sent.clone());
         for end in ends {
             self.seen.extend(end.seen);
+            self.declared.extend(end.declared);
             match &mut sent {
                 _ if matches!(node, Node::Loop(_)) => {
                     // An author who writes a loop over choices has not forgotten the field.
