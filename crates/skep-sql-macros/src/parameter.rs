@@ -53,7 +53,11 @@ pub(crate) fn parameters<'a>(
                     let is_array = whole.arrays.contains(&(piece, chosen, which));
                     let kind = if is_array { array(whole.home, &kind, false) } else { kind };
                     let home = whole.home.path(value.span());
-                    quote_spanned!(value.span()=> #home::parameter::<#kind, _>(#value))
+                    let function = match whole.dialect {
+                        Dialect::Sqlite => quote!(parameter),
+                        Dialect::Postgres => quote!(sent),
+                    };
+                    quote_spanned!(value.span()=> #home::#function::<#kind, _>(#value))
                 }
                 None => continue,
             },

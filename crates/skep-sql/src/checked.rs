@@ -91,7 +91,6 @@ macro_rules! kinds {
         $(#[$docs])*
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
-        impl Place for $name {}
     )*};
 }
 
@@ -120,6 +119,33 @@ kinds! {
     Any
 }
 
+macro_rules! as_they_are {
+    ($($name:ident)*) => {$(impl Place for $name {})*};
+}
+
+as_they_are! { Integer Real Text Blob Decimal Json Any }
+
+macro_rules! moments {
+    ($($name:ident, $write:ident, $example:literal;)*) => {$(
+        impl Place for $name {
+            fn fit(value: Value<'_>) -> Result<Value<'_>, Unfit> {
+                super::moment::stored(value, super::moment::$write, $example)
+            }
+        }
+    )*};
+}
+
+moments! {
+    Date, date, "2026-12-31";
+    Time, time, "18:30:00";
+    DateTime, date_time, "2026-12-31T18:30:00";
+    Timestamp, timestamp, "2026-12-31T18:30:00Z";
+}
+
+/// A decimal number with this many digits behind the point, for columns of just as many: `Decimal` of forms.
+#[derive(Clone, Copy, Debug)]
+pub enum Exact<const PLACES: u32> {}
+
 /// A decimal number in SQLite, which has none: a text with all its `PLACES` behind the point, and `DIGITS` at most.
 #[derive(Clone, Copy, Debug)]
 pub enum Fixed<const DIGITS: u32, const PLACES: u32> {}
@@ -136,7 +162,7 @@ impl<const DIGITS: u32, const PLACES: u32> Place for Fixed<DIGITS, PLACES> {
     }
 }
 
-/// What a parameter becomes where it is put.
+/// What a parameter becomes where it is put in SQLite.
 #[doc(hidden)]
 pub trait Place {
     /// The value as this column stores it.
@@ -144,8 +170,6 @@ pub trait Place {
         Ok(value)
     }
 }
-
-impl<E> Place for Array<E> {}
 
 /// An array of PostgreSQL, whose elements are [`NotNull`] or [`Nullable`] of another type.
 #[derive(Debug)]
@@ -197,6 +221,22 @@ fixed!(Decimal, Text, Any);
 
 #[diagnostic::do_not_recommend]
 impl<const D: u32, const P: u32> BindTo<Fixed<D, P>> for Integer {}
+
+macro_rules! exact {
+    ($($column:ident),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<const P: u32> Holds<$column> for Exact<P> {}
+        #[diagnostic::do_not_recommend]
+        impl<const P: u32> BindTo<$column> for Exact<P> {}
+    )*};
+}
+
+exact!(Decimal, Any);
+
+#[diagnostic::do_not_recommend]
+impl<const D: u32, const P: u32> Holds<Fixed<D, P>> for Exact<P> {}
+#[diagnostic::do_not_recommend]
+impl<const D: u32, const P: u32> BindTo<Fixed<D, P>> for Exact<P> {}
 
 #[diagnostic::do_not_recommend]
 impl<K, H: Holds<K>> Holds<Array<NotNull<K>>> for Array<NotNull<H>> {}
@@ -262,7 +302,16 @@ impl<K, B: BindTo<K>> BindTo<Array<Nullable<K>>> for Array<Nullable<B>> {}
 #[diagnostic::do_not_recommend]
 impl<E> BindTo<Array<E>> for Any {}
 
-/// A parameter for a place of type `K`.
+/// A parameter of PostgreSQL for a place of type `K`: the database itself writes it.
+#[doc(hidden)]
+pub fn sent<'q, K, P: Parameter<'q>>(value: P) -> Result<Value<'q>, Unfit>
+where
+    P::Sql: BindTo<K>,
+{
+    value.into_value()
+}
+
+/// A parameter of SQLite for a place of type `K`.
 #[doc(hidden)]
 pub fn parameter<'q, K: Place, P: Parameter<'q>>(value: P) -> Result<Value<'q>, Unfit>
 where

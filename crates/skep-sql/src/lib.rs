@@ -86,6 +86,7 @@ mod jiff;
 #[cfg(not(target_family = "wasm"))]
 mod local;
 mod migrations;
+mod moment;
 mod noted;
 pub mod offload;
 #[cfg(not(target_family = "wasm"))]
@@ -139,11 +140,11 @@ pub use self::{
 };
 pub use changes::Changes;
 pub use checked::{
-    Any, Array, BindTo, Blob, ByName, Checked, Date, DateTime, Decimal, Dialect, Fixed, Holds, Integer, Json, NotNull,
-    Nullable, ReadFrom, Real, Text, Time, Timestamp,
+    Any, Array, BindTo, Blob, ByName, Checked, Date, DateTime, Decimal, Dialect, Exact, Fixed, Holds, Integer, Json,
+    NotNull, Nullable, ReadFrom, Real, Text, Time, Timestamp,
 };
 #[doc(hidden)]
-pub use checked::{Place, array, column, fields_of, list, not_checked_yet, parameter, rows_by_name, rows_of_one};
+pub use checked::{Place, array, column, fields_of, list, not_checked_yet, parameter, rows_by_name, rows_of_one, sent};
 pub use error::{Error, Result};
 #[doc(hidden)]
 pub use error::{NO_ROOM, READ_ONLY};

@@ -20,7 +20,8 @@ fn what_is_wrong_does_not_compile() {
 /// The cases are compiled as a package of their own, and `sql!` looks for its migrations.
 fn copy_migrations() {
     let package = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests").join("trybuild/skep");
-    for (from, to) in [("checked", "migrations"), ("functions", "functions"), ("scoped", "scoped")] {
+    for (from, to) in [("checked", "migrations"), ("functions", "functions"), ("scoped", "scoped"), ("typed", "typed")]
+    {
         let to = package.join(to);
         fs::create_dir_all(&to).unwrap();
         for file in fs::read_dir(Path::new("tests/sql").join(from)).unwrap() {

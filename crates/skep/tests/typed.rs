@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use skep::Setup;
 use skep::cache::Clock;
-use skep::form::Group;
+use skep::form::{self, Group};
 use skep::prelude::*;
 use skep::sql::{self, Migrations, Row, migrations};
 use skep::test::Client;
@@ -77,7 +77,7 @@ impl Handle for Since {
 fn client(clock: &Clock) -> Client {
     let mut setup = Setup::default();
     (setup.temporary_database, setup.clock) = (true, clock.clone());
-    let app = App::new().serve(services![Create, Since]).database(MIGRATIONS);
+    let app = App::new().serve(services![Create, Since, SetPrice]).database(MIGRATIONS);
     Client::with_setup(app, setup)
 }
 
@@ -106,10 +106,14 @@ fn they_come_from_a_form_into_columns_and_json_and_back() {
         ("2026-03-29", "12.5", "course.starts"),
         ("2026-02-29T18:30", "12.5", "course.starts"),
         ("2026-03-29T18:30", "12,5", "course.price"),
-        ("2026-03-29T18:30", "1e3", "course.price"),
+        ("2026-03-29T18:30", "1,000.5", "course.price"),
     ] {
         let refused = create(&client, "Wax", starts, price);
         assert_eq!((refused.status().as_u16(), refused.text().contains(field)), (422, true), "{}", refused.text());
+    }
+    for (typed, stored) in [(".5", "0.50"), ("1e3", "1000.00"), ("125e-1", "12.50"), ("-2", "-2.00")] {
+        let created = create(&client, "Wax", "2026-03-29T18:30", typed);
+        assert!(created.text().contains(&format!(r#""price":"{stored}""#)), "{typed}: {}", created.text());
     }
     assert_eq!(create(&client, "Wax", "2026-03-29T18:30", "0.125").status(), 400, "it is not rounded");
     assert_eq!(
@@ -149,4 +153,58 @@ fn booleans_are_booleans() {
     let client = client(&Clock::manual());
     create(&client, "Wax", "2026-03-29T18:30", "1");
     assert_eq!(client.with_cx(async |cx| Ok(open(cx.db()).await?)).unwrap(), Some(true));
+}
+
+/// What a `Decimal` of forms refuses, it says beside the field: no column rounds it.
+#[derive(Service)]
+#[service(POST "/price/{id}")]
+struct SetPrice {
+    id: i64,
+    #[form]
+    price: form::Decimal<2, 0, 999_999_99>,
+    #[form]
+    starts: form::DateTime,
+}
+
+impl Handle for SetPrice {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let update = sql!("update course set price = ?, starts = ? where id = ?", self.price, self.starts, self.id);
+        cx.db().execute(update).await?;
+        let same = sql!(
+            (form::Decimal<2>, form::DateTime, Decimal),
+            "select price, starts, price as same from course where price = ? and starts = ?",
+            self.price,
+            self.starts
+        );
+        let (price, starts, same) = cx.db().one(same).await?.or_404()?;
+        Ok(Response::text(format!("{price} {starts} {same}")))
+    }
+}
+
+#[test]
+fn decimals_and_times_of_forms_are_columns() {
+    let client = client(&Clock::manual());
+    create(&client, "Wax", "2026-03-29T18:30", "1");
+    let set = |price| client.post("/price/1", &[("price", price), ("starts", "2026-03-29T18:30")]);
+    assert_eq!(set("9.5").text(), "9.50 2026-03-29T18:30 9.50");
+    let refused = set("0.125");
+    assert_eq!(refused.status(), 422);
+    assert!(refused.text().contains("digits behind the point"), "{}", refused.text());
+    assert_eq!(set("1000000").status(), 422);
+}
+
+#[test]
+fn a_text_that_is_no_time_is_not_stored() {
+    async fn store(db: &sql::Local, starts: &str) -> sql::Result<sql::Changes> {
+        db.execute(sql!("update course set starts = ?", starts)).await
+    }
+    let client = client(&Clock::manual());
+    create(&client, "Wax", "2026-03-29T18:30", "1");
+    let stored = client.with_cx(async |cx| {
+        let error = store(cx.db(), "tomorrow").await.unwrap_err();
+        assert!(error.to_string().contains("is not such as 2026-12-31T18:30:00"), "{error}");
+        store(cx.db(), "2026-03-30 07:05").await?;
+        Ok(cx.db().one(sql!(String, "select starts from course")).await?)
+    });
+    assert_eq!(stored.unwrap().as_deref(), Some("2026-03-30T07:05:00.000000"));
 }

@@ -78,7 +78,10 @@ const CRATES: &[Layers] = &[
             ("values", &["changes", "each", "offload", "private", "status", "timing", "wire"]),
             (
                 "statements",
-                &["checked", "decimal", "error", "fixed", "function", "jiff", "noted", "page", "query", "row", "value"],
+                &[
+                    "checked", "decimal", "error", "fixed", "function", "jiff", "moment", "noted", "page", "query",
+                    "row", "value",
+                ],
             ),
             ("migrations", &["migrations", "open_error"]),
             ("engines", &["after_commit", "dependencies", "guests", "options", "postgres", "sqlite"]),

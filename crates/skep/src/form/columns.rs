@@ -1,6 +1,6 @@
 //! The types of forms in columns: what a form sent goes into a statement as it is, and comes back as the same type.
 
-use super::{Date, DateTime, Email, MultilineText, Text, Time, Url, Whole};
+use super::{Control, Date, DateTime, Decimal, Email, MultilineText, Text, Time, Url, Whole};
 use crate::sql::{self, Element, FromValue, NotNull, Parameter, ToValue, Unfit, Value};
 
 /// As the text that a form sends. A text in the database that the type would refuse is [`Unfit`]: to read it
@@ -42,9 +42,9 @@ as_text! {
 
 /// What is copied is given by value, as a number is: nothing need outlive the statement.
 macro_rules! by_value {
-    ($([$($generics:tt)*] $type:ty, $sql:ident;)*) => {$(
+    ($([$($generics:tt)*] $type:ty, $sql:ident $(<$places:ident>)?;)*) => {$(
         impl<'q, $($generics)*> Parameter<'q> for $type {
-            type Sql = sql::$sql;
+            type Sql = sql::$sql $(<$places>)?;
 
             fn into_value(self) -> Result<Value<'q>, Unfit> {
                 self.to_value().map(Value::into_owned)
@@ -58,6 +58,34 @@ by_value! {
     [] Time, Text;
     [] DateTime, Text;
     [const MIN: i64, const MAX: i64] Whole<MIN, MAX>, Integer;
+    [const PLACES: u32, const MIN: i64, const MAX: i64] Decimal<PLACES, MIN, MAX>, Exact<PLACES>;
+}
+
+/// For a column of as many places, so that none is ever rounded: a form says beside the field that there are too many.
+impl<const PLACES: u32, const MIN: i64, const MAX: i64> ToValue for Decimal<PLACES, MIN, MAX> {
+    type Sql = sql::Exact<PLACES>;
+
+    fn to_value(&self) -> Result<Value<'_>, Unfit> {
+        Ok(Value::Decimal(self.to_string().into()))
+    }
+}
+
+impl<const PLACES: u32, const MIN: i64, const MAX: i64> FromValue for Decimal<PLACES, MIN, MAX> {
+    type Sql = sql::Exact<PLACES>;
+
+    fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
+        let text = match value {
+            Value::Integer(number) => number.to_string().into(),
+            Value::Decimal(text) | Value::Text(text) => text,
+            other => return Err(Unfit::expected("a decimal number", &other)),
+        };
+        Self::check(&text)
+            .map_err(|_| Unfit::because(format!("{text:?} does not fit, with its limits and {PLACES} places")))
+    }
+}
+
+impl<const PLACES: u32, const MIN: i64, const MAX: i64> Element for Decimal<PLACES, MIN, MAX> {
+    type Sql = NotNull<sql::Exact<PLACES>>;
 }
 
 impl<const MIN: i64, const MAX: i64> ToValue for Whole<MIN, MAX> {
