@@ -208,3 +208,43 @@ fn a_text_that_is_no_time_is_not_stored() {
     });
     assert_eq!(stored.unwrap().as_deref(), Some("2026-03-30T07:05:00.000000"));
 }
+
+const GERMAN: form::Messages = form::Messages {
+    language: "de",
+    time_twice: |time| format!("{time} gibt es an diesem Tag zweimal."),
+    ..form::Messages::ENGLISH
+};
+
+/// A moment of Samoa, whose clocks left out a day.
+#[derive(Service)]
+#[service(POST "/moment/{*zone}")]
+struct Moment {
+    zone: String,
+    #[form]
+    starts: civil::DateTime,
+}
+
+impl Handle for Moment {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let zone = jiff::tz::TimeZone::get(&self.zone).map_err(Error::internal)?;
+        let starts = Self::starts.in_zone(cx, self.starts, &zone, None)?;
+        Ok(Response::text(starts.timestamp().to_string()))
+    }
+}
+
+#[test]
+fn users_read_in_their_language_what_the_clocks_do() {
+    let client = Client::new(App::new().serve(services![Moment]).languages([form::Messages::ENGLISH, GERMAN]));
+    let says = |zone: &str, starts: &str, language: &str| {
+        let request = client.request(skep::Method::POST, &format!("/moment/{zone}"));
+        let refused = request.header("accept-language", language).form(&[("starts", starts)]).send();
+        assert_eq!(refused.status(), 422);
+        refused.text().to_owned()
+    };
+    let twice = says("Europe/Berlin", "2026-10-25T02:30", "de");
+    assert!(twice.contains("02:30 gibt es an diesem Tag zweimal."), "{twice}");
+    let gap = says("Europe/Berlin", "2026-03-29T02:30", "en");
+    assert!(gap.contains("The clocks go forward that day, and 02:30 does not come: it is 03:30 by then."), "{gap}");
+    let day = says("Pacific/Apia", "2011-12-30T12:00", "en");
+    assert!(day.contains("2011-12-30 12:00 does not come: it is 2011-12-31 12:00 by then."), "{day}");
+}

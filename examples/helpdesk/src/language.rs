@@ -46,4 +46,10 @@ pub const GERMAN: Messages = Messages {
         "" => "Jemand anderes hat dies geändert.".to_owned(),
         _ => format!("Jemand anderes hat dies geändert in: {now}"),
     },
+    time_left_out: |from, to| {
+        format!("Die Uhren werden an diesem Tag vorgestellt, {from} gibt es nicht: Es ist dann schon {to}.")
+    },
+    time_twice: |time| {
+        format!("Die Uhren werden an diesem Tag zurückgestellt, {time} gibt es zweimal: Welches Mal ist gemeint?")
+    },
 };

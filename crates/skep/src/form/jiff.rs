@@ -15,7 +15,7 @@ use crate::cx::Cx;
 use crate::error::Result;
 use crate::param::Param;
 use crate::param::shown::{display_types, render};
-use crate::validation::FieldError;
+use crate::validation::{FieldError, Messages};
 
 /// As HTML writes it: seconds only where there are some.
 macro_rules! local {
@@ -128,8 +128,7 @@ impl<S, T> Name<S, T> {
     /// assert_eq!(second.text(), "2026-10-25T01:30:00Z");
     /// ```
     pub fn in_zone(self, cx: &Cx<'_>, local: civil::DateTime, zone: &TimeZone, fold: Option<Fold>) -> Result<Zoned> {
-        let is_german = cx.messages().language.starts_with("de");
-        moment(local, zone, fold).map_err(|problem| self.refuse(problem.text(is_german)))
+        moment(local, zone, fold).map_err(|problem| self.refuse(problem.text(cx.messages())))
     }
 }
 
@@ -161,30 +160,21 @@ fn moment(local: civil::DateTime, zone: &TimeZone, fold: Option<Fold>) -> Result
 }
 
 impl Problem {
-    fn text(&self, is_german: bool) -> String {
+    fn text(&self, messages: &Messages) -> String {
         match self {
-            Self::Gap { from, to } => {
-                let (from, to) = (written(&from.time()), written(&to.time()));
-                if is_german {
-                    format!("Die Uhren werden an diesem Tag vorgestellt, {from} gibt es nicht: Es ist dann schon {to}.")
-                } else {
-                    format!("The clocks go forward that day, and {from} does not come: it is {to} by then.")
-                }
+            Self::Gap { from, to } if from.date() == to.date() => {
+                (messages.time_left_out)(&written(&from.time()), &written(&to.time()))
             }
-            Self::Fold(local) if is_german => {
-                let time = written(&local.time());
-                format!(
-                    "Die Uhren werden an diesem Tag zurückgestellt, {time} gibt es zweimal: Welches Mal ist gemeint?"
-                )
-            }
-            Self::Fold(local) => {
-                let time = written(&local.time());
-                format!("The clocks go back that day, and {time} comes twice: which time do you mean?")
-            }
-            Self::Beyond if is_german => "Diesen Tag kennt der Kalender nicht.".to_owned(),
-            Self::Beyond => "The calendar ends before that.".to_owned(),
+            Self::Gap { from, to } => (messages.time_left_out)(&shown(from), &shown(to)),
+            Self::Fold(local) => (messages.time_twice)(&written(&local.time())),
+            Self::Beyond => messages.not_date_time.to_owned(),
         }
     }
+}
+
+/// A day and a time for a reader.
+fn shown(local: &civil::DateTime) -> String {
+    format!("{} {}", local.date(), written(&local.time()))
 }
 
 #[cfg(test)]

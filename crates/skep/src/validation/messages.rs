@@ -63,6 +63,10 @@ pub struct Messages {
     pub conflict: &'static str,
     /// Somebody else gave the field this value meanwhile; it is empty where it has no text, such as that of a checkbox.
     pub changed: fn(now: &str) -> String,
+    /// The clocks go forward and leave out this time, `from`: it is `to` by then. Both say the day where it differs.
+    pub time_left_out: fn(from: &str, to: &str) -> String,
+    /// The clocks go back and show this time twice.
+    pub time_twice: fn(time: &str) -> String,
 }
 
 impl Messages {
@@ -102,6 +106,10 @@ impl Messages {
             "" => "Somebody else changed this.".to_owned(),
             _ => format!("Somebody else changed this to: {now}"),
         },
+        time_left_out: |from, to| {
+            format!("The clocks go forward that day, and {from} does not come: it is {to} by then.")
+        },
+        time_twice: |time| format!("The clocks go back that day, and {time} comes twice: which time do you mean?"),
     };
 }
 

@@ -104,15 +104,17 @@ fn a_value_has_one_text_and_that_of_a_browser() {
 fn a_user_reads_what_the_clocks_do() {
     let berlin = zone("Europe/Berlin");
     let gap = moment(datetime(2026, 3, 29, 2, 30, 0, 0), &berlin, None).unwrap_err();
-    assert_eq!(gap.text(false), "The clocks go forward that day, and 02:30 does not come: it is 03:30 by then.");
+    let english = Messages::ENGLISH;
+    assert_eq!(gap.text(&english), "The clocks go forward that day, and 02:30 does not come: it is 03:30 by then.");
     let fold = moment(datetime(2026, 10, 25, 2, 30, 0, 0), &berlin, None).unwrap_err();
-    assert_eq!(
-        fold.text(true),
-        "Die Uhren werden an diesem Tag zurückgestellt, 02:30 gibt es zweimal: Welches Mal ist gemeint?"
-    );
+    assert_eq!(fold.text(&english), "The clocks go back that day, and 02:30 comes twice: which time do you mean?");
     let apia = moment(datetime(2011, 12, 30, 12, 0, 0, 0), &zone("Pacific/Apia"), None).unwrap_err();
     assert_eq!(
         apia,
         Problem::Gap { from: datetime(2011, 12, 30, 12, 0, 0, 0), to: datetime(2011, 12, 31, 12, 0, 0, 0) }
     );
+    let left_out =
+        "The clocks go forward that day, and 2011-12-30 12:00 does not come: it is 2011-12-31 12:00 by then.";
+    assert_eq!(apia.text(&english), left_out);
+    assert_eq!(Problem::Beyond.text(&english), english.not_date_time);
 }
