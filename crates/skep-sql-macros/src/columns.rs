@@ -5,6 +5,7 @@
 //!
 //! Start reading at [`expand`].
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, TokenStream, TokenTree};
@@ -109,6 +110,9 @@ impl Texts {
         while let Some((before, what, after)) = next(rest) {
             written.push_str(before);
             let named = LitStr::new(what, text.span()).parse::<Named>().map_err(|_| Error::new(text.span(), NAMED))?;
+            if named.of.is_ident("Self") {
+                return Err(Error::new(text.span(), NO_SELF));
+            }
             match self.known.get(&key(&named.of)) {
                 Some(columns) => written.push_str(&named.text(columns, &written)),
                 None => _ = self.missing.get_or_insert(named.of),
@@ -136,6 +140,9 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
 const NAMED: &str = "expected the name of a struct with `derive(Row)`, as in `{columns of Post}`, `{columns of Post as p}` for a table that \
                      the statement calls `p`, or `{values of Post}`";
 
+const NO_SELF: &str =
+    "`Self` has no columns here, since a macro does not know which struct it is: write the name of the struct";
+
 /// `columns of Post as p`
 struct Named {
     is_values: bool,
@@ -162,8 +169,12 @@ impl Named {
         let last = columns.len().saturating_sub(1);
         let is_set = self.is_values && sets(before);
         let each = columns.iter().enumerate().map(|(nth, (field, column))| {
+            let column = quoted(column);
             if !self.is_values {
-                return self.table.as_ref().map_or_else(|| column.clone(), |table| format!("{table}.{column}"));
+                return self
+                    .table
+                    .as_ref()
+                    .map_or_else(|| column.clone().into_owned(), |table| format!("{table}.{column}"));
             }
             let (last, of) = (if nth == last { "last " } else { "" }, key(&self.of));
             let value = format!("{{{last}of {of}.{field}}}");
@@ -172,6 +183,21 @@ impl Named {
         each.collect::<Vec<_>>().join(", ")
     }
 }
+
+/// The name as a statement has it: words of SQL in quotes.
+fn quoted(column: &str) -> Cow<'_, str> {
+    let is_word = RESERVED.split_whitespace().any(|word| word.eq_ignore_ascii_case(column));
+    if is_word { format!("\"{column}\"").into() } else { column.into() }
+}
+
+/// The words that one of the two databases takes for no name of a column.
+const RESERVED: &str = "add all alter analyse analyze and any array as asc asymmetric authorization autoincrement between binary both \
+    case cast check collate collation column commit concurrently constraint create cross current_catalog current_date current_role \
+    current_schema current_time current_timestamp current_user default deferrable delete desc distinct do drop else end escape except \
+    exists false fetch for foreign freeze from full grant group having ilike in index initially inner insert intersect into is isnull join \
+    lateral leading left like limit localtime localtimestamp natural not nothing notnull null offset on only or order outer overlaps placing \
+    primary references returning right select session_user set similar some symmetric system_user table tablesample then to trailing \
+    transaction true union unique update user using values variadic verbose when where window with";
 
 /// Is it the list of an `update` or upsert that this text ends in?
 fn sets(before: &str) -> bool {

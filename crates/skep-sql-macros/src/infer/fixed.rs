@@ -15,7 +15,9 @@ impl Inference<'_> {
         let values = branches(value);
         let is_strict = matches!(kind, Kind::Fixed { .. } | Kind::Time | Kind::DateTime | Kind::Timestamp);
         if is_strict && !values.is_empty() {
-            values.into_iter().for_each(|value| _ = self.put(value, kind, scope));
+            for value in values {
+                self.put(value, kind, scope);
+            }
             return ty;
         }
         self.refuse_clock(value, kind);
@@ -87,7 +89,9 @@ impl Inference<'_> {
         let is = |wanted: fn(Kind) -> bool| types.iter().map(|ty| ty.kind).find(|kind| wanted(*kind));
         let kind = is(|kind| matches!(kind, Kind::Fixed { .. }))
             .or_else(|| is(|kind| matches!(kind, Kind::Time | Kind::DateTime | Kind::Timestamp)))?;
-        values.iter().for_each(|value| _ = self.put(value, kind, scope));
+        for value in values {
+            self.put(value, kind, scope);
+        }
         matches!(kind, Kind::Fixed { .. }).then_some(kind)
     }
 

@@ -40,7 +40,20 @@ fn columns_and_values_take_the_place_of_the_name() {
 }
 
 #[test]
+fn words_of_sql_are_quoted() {
+    let rank = r#"columns [Rank] [order "order" id "id"]; "#;
+    for (written, made) in [
+        ("select {columns of Rank as r} from rank r", r#"select r."order", r.id from rank r"#),
+        ("update rank set {values of Rank}", r#"update rank set "order" = {of Rank.order}, id = {last of Rank.id}"#),
+    ] {
+        assert_eq!(texts(&format!("{rank}{written:?}")), format!("{made:?}"));
+    }
+}
+
+#[test]
 fn a_name_that_is_none_is_an_error() {
+    let error = expand(Home::Skep, r#""select {columns of Self}""#.parse().unwrap()).err().unwrap();
+    assert!(error.to_string().contains("write the name of the struct"), "{error}");
     for wrong in ["select {columns of Post as}", "select {values of Post as p}", "select {columns of 7}"] {
         assert!(expand(Home::Skep, format!("{wrong:?}").parse().unwrap()).is_err(), "{wrong}");
     }

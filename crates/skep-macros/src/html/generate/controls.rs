@@ -424,7 +424,9 @@ fn other_control(element: &Element, path: &mut Path, found: &mut Vec<Diagnostic>
             },
             // A fieldset has a name for scripts only.
             Attribute::Named { name, value } if name.text == "name" && !element.is(&["fieldset"]) => {
-                text(value).into_iter().for_each(|name| path.send(&name, By::Hand));
+                if let Some(name) = text(value) {
+                    path.send(&name, By::Hand);
+                }
             }
             _ => {}
         }
