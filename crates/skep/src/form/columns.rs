@@ -6,7 +6,7 @@ use crate::sql::{self, Element, FromValue, NotNull, Parameter, ToValue, Unfit, V
 /// As the text that a form sends. A text in the database that the type would refuse is [`Unfit`]: to read it
 /// nevertheless, read a `String`.
 macro_rules! as_text {
-    ($([$($generics:tt)*] $type:ty, $text:ident;)*) => {$(
+    ($([$($generics:tt)*] $type:ty, $text:ident $(, $shortened:ident)?;)*) => {$(
         impl<$($generics)*> ToValue for $type {
             type Sql = sql::Text;
 
@@ -20,6 +20,7 @@ macro_rules! as_text {
 
             fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
                 let text = String::from_value(value)?;
+                $(let text = $shortened(&text);)?
                 text.parse().map_err(|_| Unfit::because(format!("not {}", <$type as crate::param::Param>::expected())))
             }
         }
@@ -36,8 +37,15 @@ as_text! {
     [] Email, as_str;
     [] Url, as_str;
     [] Date, to_string;
-    [] Time, to_string;
-    [] DateTime, to_string;
+    [] Time, to_string, shortened;
+    [] DateTime, to_string, shortened;
+}
+
+/// A time as forms write it: databases write zeros behind the three decimals of a second that HTML knows.
+fn shortened(text: &str) -> &str {
+    let end = text.rfind('.').map_or(text.len(), |point| point + 4);
+    let are_zeros = text.get(end..).is_some_and(|rest| rest.bytes().all(|byte| byte == b'0'));
+    if are_zeros { &text[..end] } else { text }
 }
 
 /// What is copied is given by value, as a number is: nothing need outlive the statement.

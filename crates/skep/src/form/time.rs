@@ -166,12 +166,11 @@ impl FromStr for Time {
             let (hour, rest) = text.split_once(':')?;
             let (minute, seconds) = rest.split_once(':').map_or((rest, "00"), |(minute, seconds)| (minute, seconds));
             let (second, fraction) = match seconds.split_once('.') {
-                // Databases write zeros behind the three digits that HTML knows.
-                Some((second, fraction)) if (1..=9).contains(&fraction.len()) => (second, fraction),
+                Some((second, fraction)) if (1..=3).contains(&fraction.len()) => (second, fraction),
                 Some(_) => return None,
                 None => (seconds, "0"),
             };
-            let millisecond = digits(&format!("{:0<3}", fraction.trim_end_matches('0')), 3)?;
+            let millisecond = digits(&format!("{fraction:0<3}"), 3)?;
             Self::new(digits(hour, 2)?, digits(minute, 2)?, digits(second, 2)?, millisecond)
         };
         read().ok_or(FieldError::NotTime)
