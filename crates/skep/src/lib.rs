@@ -223,15 +223,7 @@ pub use skep_macros::piece;
 /// script of one line, `println!("cargo::rerun-if-changed=static");`.
 pub use skep_macros::assets;
 
-/// Databases: the crate `skep-sql`. A module of this crate, so that the compiler names its types as an application does.
-pub mod sql {
-    #[doc(inline)]
-    pub use skep_sql::*;
-
-    pub use crate::named::NamedDatabase;
-    // In the place of those of `skep-sql`, which write paths of that crate: an application of skep depends on this one.
-    pub use skep_sql_macros::{RowOfSkep as Row, migrations_of_skep as migrations, sql_of_skep as sql};
-}
+pub mod sql;
 
 /// What an application's source usually needs.
 pub mod prelude {
