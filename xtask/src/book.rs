@@ -1,4 +1,5 @@
-//! The manual: `cargo xtask book` builds `docs/` into `target/book` with mdBook, and checks every link of what was built.
+//! The manual: `cargo xtask book` builds `docs/` into `target/book` with mdBook, and checks every link of what was
+//! built.
 //!
 //! mdBook brings the search. Records of decisions (`docs/decisions/`) are not part of the book.
 

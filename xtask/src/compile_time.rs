@@ -1,10 +1,10 @@
-//! How long macros compile. A page with 2 000 elements: with skep's `html!` and with maud's, in turns. 1 000 statements: with `sql!`, which
-//! checks them, and with `query()`, which does not.
+//! How long macros compile. A page with 2 000 elements: with skep's `html!` and with maud's, in turns. 1 000
+//! statements: with `sql!`, which checks them, and with `query()`, which does not.
 //!
-//! All are crates of a workspace in `target/compile-time`, with cargo's own profiles: what a user gets who sets nothing. There
-//! proc macros are built without optimisation, even for a release. Each time the source is new and all that it depends on is ready, as
-//! for a developer who saved a file; only that nothing is taken from what was compiled before (`CARGO_INCREMENTAL=0`). What
-//! cargo and rustc take at the least is in all figures.
+//! All are crates of a workspace in `target/compile-time`, with cargo's own profiles: what a user gets who sets
+//! nothing. There proc macros are built without optimisation, even for a release. Each time the source is new and all
+//! that it depends on is ready, as for a developer who saved a file; only that nothing is taken from what was compiled
+//! before (`CARGO_INCREMENTAL=0`). What cargo and rustc take at the least is in all figures.
 
 use std::fs;
 use std::path::Path;
@@ -121,8 +121,8 @@ struct Cost {
     cpu: f64,
 }
 
-/// The CPU time of all programs that ended below this one (`proc_pid_stat(5)`), in seconds; they come as hundredths. Where there
-/// is no `/proc`, the ratio is no number.
+/// The CPU time of all programs that ended below this one (`proc_pid_stat(5)`), in seconds; they come as hundredths.
+/// Where there is no `/proc`, the ratio is no number.
 fn cpu_of_children() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // Behind the name, which may have spaces: the times of children are fields 16 and 17 of all.

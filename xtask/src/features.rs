@@ -1,9 +1,11 @@
-//! The feature matrix: each crate of the product with none of its features and with its default; and, in a step of its own, with sets of
-//! them. In some set each feature is there while another is not, for all pairs of them: what a feature needs of another and does not turn on
-//! is an error in that set. A warning is an error, too. The step `clippy` has all features of all crates.
+//! The feature matrix: each crate of the product with none of its features and with its default; and, in a step of its
+//! own, with sets of them. In some set each feature is there while another is not, for all pairs of them: what a
+//! feature needs of another and does not turn on is an error in that set. A warning is an error, too. The step `clippy`
+//! has all features of all crates.
 //!
-//! A feature that no source of its crate names only turns on those of other crates, and is checked there: it is left out here.
-//! The compiler of components would be checked again for each set of features, which takes a minute: the crates that bring it are left out.
+//! A feature that no source of its crate names only turns on those of other crates, and is checked there: it is left
+//! out here. The compiler of components would be checked again for each set of features, which takes a minute: the
+//! crates that bring it are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,8 +15,9 @@ use serde_json::Value;
 
 use crate::command;
 
-/// Checks one target of a package. What clippy knows it says of the whole workspace; here, what is unused or missing is looked for, which
-/// the compiler does in half the time. `cargo check` cannot make warnings errors without flags that compile all dependencies again.
+/// Checks one target of a package. What clippy knows it says of the whole workspace; here, what is unused or missing is
+/// looked for, which the compiler does in half the time. `cargo check` cannot make warnings errors without flags that
+/// compile all dependencies again.
 const CHECK: &str = "cargo rustc --quiet --profile check";
 const DENY: &str = "-- -D warnings";
 
@@ -105,7 +108,8 @@ fn features(told: &Value) -> Features {
     features
 }
 
-/// Few sets of features, of which for each two one has the first without the second, unless the first turns the second on.
+/// Few sets of features, of which for each two one has the first without the second, unless the first turns the second
+/// on.
 fn separating(features: &Features) -> Vec<BTreeSet<&str>> {
     let names = || features.keys().map(String::as_str);
     let pairs = names().flat_map(|with| names().map(move |without| (with, without)));

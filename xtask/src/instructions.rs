@@ -1,8 +1,10 @@
-//! `cargo xtask test instructions`: how many instructions a request costs in user space, held against `tools/instructions.txt`.
+//! `cargo xtask test instructions`: how many instructions a request costs in user space, held against
+//! `tools/instructions.txt`.
 //!
-//! Times drift on machines that others use, and instructions do not: one in a hundred is seen. `hello` runs in callgrind, for
-//! some requests and for twice as many; the difference is theirs alone. Compiler, C library and processor change the figures
-//! too, so that they are recorded again where those change. Start reading at [`complaints`].
+//! Times drift on machines that others use, and instructions do not: one in a hundred is seen. `hello` runs in
+//! callgrind, for some requests and for twice as many; the difference is theirs alone. Compiler, C library and
+//! processor change the figures too, so that they are recorded again where those change. Start reading at
+//! [`complaints`].
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -59,7 +59,8 @@ enum Command {
     Pages,
     /// Build the manual in docs/ into target/book, and check its links
     Book,
-    /// Measure Skep and its peers; `peers posts`: the posts' tables; `peers cache`: the bench of the cache; `peers log`: what a log line costs; `peers odd`: the table of odd requests
+    /// Measure Skep and its peers; `peers posts`: the posts' tables; `peers cache`: the bench of the cache;
+    /// `peers log`: what a log line costs; `peers odd`: the table of odd requests
     #[command(disable_help_flag = true)]
     Peers {
         /// Arguments of the runner, such as --help

@@ -50,7 +50,8 @@ const WASM: &str = "wasm32-wasip2";
 const COMPONENTIZE_JS: &str = "target/tools/componentize-js";
 /// `examples/blog/tests/browser.rs` loads what is there.
 const AXE: &str = "target/tools/axe-core";
-/// The commit of its release 2.6.0, whose number Go does not accept: the name of the module would have to end with `/v2`.
+/// The commit of its release 2.6.0, whose number Go does not accept: the name of the module would have to end with
+/// `/v2`.
 const H2SPEC: &str = "v0.0.0-20200804131034-70ac22940108";
 /// With the version in its name, which the program does not know.
 const H2SPEC_FOLDER: &str = "target/tools/h2spec-2.6.0";

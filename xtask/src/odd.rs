@@ -1,5 +1,5 @@
-//! The table of odd requests: what Skep, nginx, Apache, Go and Node respond to them. `cargo xtask peers odd` writes it to
-//! `tools/odd/table.md`.
+//! The table of odd requests: what Skep, nginx, Apache, Go and Node respond to them. `cargo xtask peers odd` writes it
+//! to `tools/odd/table.md`.
 //!
 //! Start reading at [`run`]. [`cases`] has the requests, [`servers`] starts those who respond.
 
@@ -163,8 +163,8 @@ fn reasons(cases: &[Case], group: &str) -> String {
     if reasons.is_empty() { text } else { text + "\n" }
 }
 
-/// True if the first server says something else than three of the others. What is refused may have any status, and whether there is
-/// something at an address is the application's affair.
+/// True if the first server says something else than three of the others. What is refused may have any status, and
+/// whether there is something at an address is the application's affair.
 fn is_alone(row: &[&str]) -> bool {
     let kind = |answer: &str| match answer.split([' ', '×']).next().unwrap_or_default() {
         "404" => "200".to_owned(),

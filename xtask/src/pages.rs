@@ -2,7 +2,8 @@
 //!
 //! Each example is built and started as for a visitor, with a data folder of its own. From the paths that its table of
 //! routes names, every link is followed and every form is sent empty, so that pages with complaints are seen as well as
-//! those that a visitor hopes for, and a page that is not there. Where there are accounts, the same is done signed in. Start reading at [`run`].
+//! those that a visitor hopes for, and a page that is not there. Where there are accounts, the same is done signed in.
+//! Start reading at [`run`].
 
 use std::fs;
 use std::path::Path;

@@ -9,7 +9,8 @@ const SERVERS: (&str, &str) = ("tools/Cargo.toml", "runner");
 const CACHE: (&str, &str) = ("tools/Cargo.toml", "cache-bench");
 const LOG: (&str, &str) = ("tools/Cargo.toml", "log-bench");
 
-/// Loggers beside which a log line is measured. Without one, its column is left out, and the rest is measured all the same.
+/// Loggers beside which a log line is measured. Without one, its column is left out, and the rest is measured all the
+/// same.
 const LOGGERS: &[Need] = &[
     Need {
         name: "spdlog",

@@ -2,7 +2,8 @@
 
 use crate::command;
 
-/// What a first run writes to `target`, without what cargo keeps for the next compilation (`CARGO_INCREMENTAL=0`), in gigabytes.
+/// What a first run writes to `target`, without what cargo keeps for the next compilation (`CARGO_INCREMENTAL=0`), in
+/// gigabytes.
 const FIRST_RUN: u64 = 16;
 
 /// Says so if a first run has too little.

@@ -128,8 +128,8 @@ impl Drop for Site {
 /// Builds these examples.
 pub(crate) fn build<N: AsRef<str>>(names: &[N], more: &[&str]) -> Result<(), String> {
     let mut cargo = command::program("cargo");
-    // Of the whole workspace and with a test among them, as `cargo test` builds it: without what tests depend on, features of dependencies
-    // differ, and all of them would be built again.
+    // Of the whole workspace and with a test among them, as `cargo test` builds it: without what tests depend on,
+    // features of dependencies differ, and all of them would be built again.
     cargo
         .args(["build", "--workspace", "--test", "desk"])
         .args(names.iter().flat_map(|name| ["--bin", name.as_ref()]))

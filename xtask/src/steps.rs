@@ -40,7 +40,8 @@ pub(crate) enum Work {
     Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
     /// Runs commands, split at spaces, until one fails, while the steps after it run.
     Beside(&'static [&'static str]),
-    /// Checks each crate with none of its features and its default, or with sets that separate them. See [`features`](crate::features).
+    /// Checks each crate with none of its features and its default, or with sets that separate them. See
+    /// [`features`](crate::features).
     Features(Sets),
     /// Asks the database of advisories about all dependencies, if it can be fetched.
     Advisories,
@@ -48,8 +49,9 @@ pub(crate) enum Work {
     Msrv,
 }
 
-/// Every step, in the order in which they run. They share `target` and the debug profile, so that nothing is built twice; only
-/// `release` builds with another profile. `RUSTDOCFLAGS`, unlike `RUSTFLAGS`, rebuilds nothing but documentation.
+/// Every step, in the order in which they run. They share `target` and the debug profile, so that nothing is built
+/// twice; only `release` builds with another profile. `RUSTDOCFLAGS`, unlike `RUSTFLAGS`, rebuilds nothing but
+/// documentation.
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
@@ -105,9 +107,9 @@ pub(crate) const STEPS: &[Step] = &[
         name: "release",
         about: "the blog builds as it is deployed, with the release profile",
         runs: Runs::Rest,
-        // `skep-wasm`, with its compiler of components, would take ten minutes more, and each other example one or two: they are made of the same parts.
-        // Most of it is one thread, and the tests that follow wait for processes most of the time. `suites` was before it, since one of
-        // them measures what slow clients cost others.
+        // `skep-wasm`, with its compiler of components, would take ten minutes more, and each other example one or two:
+        // they are made of the same parts. Most of it is one thread, and the tests that follow wait for processes most
+        // of the time. `suites` was before it, since one of them measures what slow clients cost others.
         work: Work::Beside(&["cargo build --release -p blog"]),
     },
     Step {
@@ -117,7 +119,8 @@ pub(crate) const STEPS: &[Step] = &[
         work: Work::Commands(
             &[
                 "cargo test --workspace --no-fail-fast --test backends --test browser",
-                // `child_process...` is what a test starts, and no test (`tidy`). Those in a module `long` are the step `long`.
+                // `child_process...` is what a test starts, and no test (`tidy`). Those in a module `long` are the step
+                // `long`.
                 "cargo test --workspace --no-fail-fast --lib --tests -- --ignored --skip litestream --skip long:: --skip child_process",
             ],
             &[],
@@ -141,8 +144,8 @@ pub(crate) const STEPS: &[Step] = &[
         runs: Runs::All,
         work: Work::Commands(
             &[
-                // The drill of a component starts `skep serve`, which cargo puts beside `skep-drill`. With a test, so that what `cargo test` has
-                // compiled has the right features.
+                // The drill of a component starts `skep serve`, which cargo puts beside `skep-drill`. With a test, so
+                // that what `cargo test` has compiled has the right features.
                 "cargo build --workspace --bin skep --bin skep-wasm --test subcommands",
                 "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast",
             ],
@@ -175,7 +178,8 @@ pub(crate) const STEPS: &[Step] = &[
         runs: Runs::Rest,
         work: Work::Commands(
             &[
-                // With an example, and with the features of `clippy`: what that has checked has the right features, then.
+                // With an example, and with the features of `clippy`: what that has checked has the right features,
+                // then.
                 "cargo doc --workspace --no-deps --lib --bins --example configuration --all-features",
                 "cargo xtask book",
             ],

@@ -1,8 +1,8 @@
 //! `cargo xtask test`: installs what the checks need, then runs them.
 //!
-//! Without arguments it runs the hermetic steps, which need Rust and a C compiler only. `--all` runs all steps, `--rest` what CI runs beside
-//! them. A step that fails does not keep the others from running. The output of a step goes to
-//! `target/xtask/STEP.log`, and is printed if the step fails.
+//! Without arguments it runs the hermetic steps, which need Rust and a C compiler only. `--all` runs all steps,
+//! `--rest` what CI runs beside them. A step that fails does not keep the others from running. The output of a step
+//! goes to `target/xtask/STEP.log`, and is printed if the step fails.
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -59,7 +59,8 @@ impl Args {
     }
 }
 
-/// Runs steps one after the other, but for [`Work::Beside`], which runs beside those that follow it and has its outcome last.
+/// Runs steps one after the other, but for [`Work::Beside`], which runs beside those that follow it and has its outcome
+/// last.
 fn run_all(steps: &[&'static Step]) -> Result<Vec<Outcome>, String> {
     thread::scope(|scope| {
         let (mut outcomes, mut beside) = (Vec::new(), Vec::new());

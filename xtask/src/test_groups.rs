@@ -1,7 +1,8 @@
 //! The tests of the workspace, several executables at a time.
 //!
-//! cargo runs one after the other, and many of them wait for processes, clocks and sockets: two cores were idle for more
-//! than half of that time. So all is compiled first, and then groups run beside each other, each in cargo's own order.
+//! cargo runs one after the other, and many of them wait for processes, clocks and sockets: two cores were idle for
+//! more than half of that time. So all is compiled first, and then groups run beside each other, each in cargo's own
+//! order.
 
 use std::fs::{self, File};
 use std::io::Write;

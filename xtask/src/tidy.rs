@@ -17,6 +17,7 @@ mod ignored;
 mod invariants;
 mod layers;
 mod leftovers;
+mod line_length;
 mod links;
 mod machine;
 mod manifests;
@@ -38,6 +39,7 @@ type Rule = fn(&Source) -> Vec<Complaint>;
 pub(crate) const RULES: &[Rule] = &[
     functions::length,
     files::length,
+    line_length::bound,
     files::name,
     files::module_doc,
     files::table_of_contents,

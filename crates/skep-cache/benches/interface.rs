@@ -1,7 +1,7 @@
-//! What `Cache` costs over its driver called directly: one warm key of 36 characters, one thread, values as bytes. The driver
-//! is given the key encoded and the entry made; `Cache` encodes the key, asks the time, checks the epoch, counts, and for `set`
-//! makes the entry. Leaves out decoding (a codec's cost is its own) and contention.
-//! Run: `cargo bench -p skep-cache --bench interface`. The goal: 5 %, or 30 ns for drivers in memory.
+//! What `Cache` costs over its driver called directly: one warm key of 36 characters, one thread, values as bytes. The
+//! driver is given the key encoded and the entry made; `Cache` encodes the key, asks the time, checks the epoch,
+//! counts, and for `set` makes the entry. Leaves out decoding (a codec's cost is its own) and contention. Run:
+//! `cargo bench -p skep-cache --bench interface`. The goal: 5 %, or 30 ns for drivers in memory.
 
 use bytes::Bytes;
 use divan::{Bencher, black_box};

@@ -116,8 +116,8 @@ impl<K: Serialize + ?Sized, V: Send, D: Ready, C: Codec<V>> BlockingCache<'_, K,
         block_on(self.0.keys())
     }
 
-    /// The value; on a miss, the result of `compute`. See [`Cache::get_or`]. Timeouts cannot interrupt `compute`, which blocks its
-    /// thread.
+    /// The value; on a miss, the result of `compute`. See [`Cache::get_or`]. Timeouts cannot interrupt `compute`, which
+    /// blocks its thread.
     pub fn get_or<A, E>(&self, key: &K, compute: impl FnOnce() -> Result<A, E>) -> Result<V>
     where
         A: Into<Computed<V>>,

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 
 /// Runs the calls of a [`Ready`] driver on tokio's blocking threads, or in place without a tokio runtime.
 ///
-/// The hop costs about 15 µs, more than reading a small file or row from the page cache. Use it for large values and slow disks,
-/// and where a slow call must not delay other tasks of the thread.
+/// The hop costs about 15 µs, more than reading a small file or row from the page cache. Use it for large values and
+/// slow disks, and where a slow call must not delay other tasks of the thread.
 ///
 /// ```
 /// use skep_cache::{Memory, BlockingPool};

@@ -1,7 +1,7 @@
 //! A circuit breaker: stops calling a backend that fails, and probes it after a while.
 //!
-//! A plain value without a clock. Consecutive failures open it for a pause that doubles up to a maximum; after each pause one
-//! call is let through as a probe. Used for whole drivers ([`Breaker::default`]) and for single servers.
+//! A plain value without a clock. Consecutive failures open it for a pause that doubles up to a maximum; after each
+//! pause one call is let through as a probe. Used for whole drivers ([`Breaker::default`]) and for single servers.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;

@@ -35,8 +35,9 @@ pub(crate) type Usual = crate::Null;
 
 /// Values of type `V` under keys of type `K`, in the driver `D`, encoded by `C`. Clones share everything.
 ///
-/// [`blocking`](Cache::blocking) has the same methods without `await`. A failure of the driver is a miss for reads, and `false` for
-/// writes; it is counted, logged (target `skep_cache`) and opens a circuit breaker. [`Builder::errors`] makes it an error.
+/// [`blocking`](Cache::blocking) has the same methods without `await`. A failure of the driver is a miss for reads, and
+/// `false` for writes; it is counted, logged (target `skep_cache`) and opens a circuit breaker. [`Builder::errors`]
+/// makes it an error.
 ///
 /// See [the crate](crate) for an example.
 pub struct Cache<K: ?Sized, V, D = Usual, C = Postcard> {
@@ -45,8 +46,8 @@ pub struct Cache<K: ?Sized, V, D = Usual, C = Postcard> {
 }
 
 impl<K: ?Sized, V> Cache<K, V> {
-    /// Starts a cache with settings. The namespace separates its keys from those of other caches on the same driver. See
-    /// [`Cache`] for an example.
+    /// Starts a cache with settings. The namespace separates its keys from those of other caches on the same driver.
+    /// See [`Cache`] for an example.
     pub fn builder(namespace: &str) -> Builder<K, V> {
         Builder::new(namespace)
     }
@@ -141,8 +142,8 @@ impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
         self.inner.remove(&key).await
     }
 
-    /// Invalidates all entries of this namespace, of every schema, in all tiers and on all machines, with one write. Frees their
-    /// space if the driver can.
+    /// Invalidates all entries of this namespace, of every schema, in all tiers and on all machines, with one write.
+    /// Frees their space if the driver can.
     ///
     /// # Errors
     ///
@@ -153,8 +154,8 @@ impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
 
     /// Invalidates all entries with this tag, of all caches on this driver, with one write. See [`EntryPolicy::tag`].
     ///
-    /// Takes effect in this process when it returns; in others at once or within [`Builder::invalidation_lag`], depending on the
-    /// driver. Between machines it is as exact as their clocks (see [`Builder::clock_skew`]).
+    /// Takes effect in this process when it returns; in others at once or within [`Builder::invalidation_lag`],
+    /// depending on the driver. Between machines it is as exact as their clocks (see [`Builder::clock_skew`]).
     ///
     /// # Errors
     ///
@@ -172,8 +173,8 @@ impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
         self.inner.invalidate(tag).await
     }
 
-    /// Changes a value atomically and returns the new one. `change` gets the current value, and is called again if another
-    /// write came between.
+    /// Changes a value atomically and returns the new one. `change` gets the current value, and is called again if
+    /// another write came between.
     ///
     /// ```
     /// use skep_cache::{Cache, Memory};
@@ -243,7 +244,8 @@ impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
         self.inner.fresh_header(&key).await
     }
 
-    /// The keys of this cache, in no order. Keys of more than about 180 bytes, which are stored as digests, are missing.
+    /// The keys of this cache, in no order. Keys of more than about 180 bytes, which are stored as digests, are
+    /// missing.
     ///
     /// # Errors
     ///

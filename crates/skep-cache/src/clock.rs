@@ -54,8 +54,9 @@ impl Time {
 
 /// Orders the writes of a key: later ones have higher versions.
 ///
-/// The upper 42 bits are milliseconds, the lower 22 tell apart what happened within one: 10 are drawn by chance once for each
-/// process, so that two processes do not draw the same number, 12 count. A clock that has seen a higher version than its own draws above that.
+/// The upper 42 bits are milliseconds, the lower 22 tell apart what happened within one: 10 are drawn by chance once
+/// for each process, so that two processes do not draw the same number, 12 count. A clock that has seen a higher
+/// version than its own draws above that.
 ///
 /// ```
 /// use skep_cache::Clock;
@@ -154,8 +155,8 @@ impl Clock {
         Self::of(Source::Manual(Arc::new(Manual { now: AtomicU64::new(1_800_000_000_000), timer: Arc::default() })))
     }
 
-    /// The system's time with versions from a function: for instances of a component, which share a cache but no memory. Each would
-    /// count for itself, and two might draw the same version.
+    /// The system's time with versions from a function: for instances of a component, which share a cache but no
+    /// memory. Each would count for itself, and two might draw the same version.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -174,8 +175,8 @@ impl Clock {
         Self { source, seen: Arc::default() }
     }
 
-    /// The same time for one cache. What that observes is ahead of the time after an invalidation; to draw as far ahead for another cache,
-    /// whose invalidations know nothing of it, would keep its outdated entries valid.
+    /// The same time for one cache. What that observes is ahead of the time after an invalidation; to draw as far ahead
+    /// for another cache, whose invalidations know nothing of it, would keep its outdated entries valid.
     pub(crate) fn of_one_cache(&self) -> Self {
         if self.by_hand().is_some() { self.clone() } else { Self::of(self.source.clone()) }
     }
@@ -278,8 +279,8 @@ fn system() -> Time {
     Time(since.as_secs() * 1_000 + u64::from(since.subsec_millis()))
 }
 
-/// The random bits of this process in a version, which change after a fork. The process id is a system call: read it once for each
-/// millisecond at most.
+/// The random bits of this process in a version, which change after a fork. The process id is a system call: read it
+/// once for each millisecond at most.
 fn node(now: Time) -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let mask = (1 << NODE) - 1;

@@ -1,7 +1,7 @@
 //! The connections to one server, pooled for each runtime, behind a circuit breaker.
 //!
-//! A connection belongs to the tokio runtime that opened it, since only that runtime drives its I/O. A program with a runtime
-//! for each core therefore has a few connections for each core, and no request crosses threads.
+//! A connection belongs to the tokio runtime that opened it, since only that runtime drives its I/O. A program with a
+//! runtime for each core therefore has a few connections for each core, and no request crosses threads.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
 //! The contract of drivers, and the types they exchange with [`Cache`](crate::Cache).
 //!
-//! A driver stores bytes under keys, and checks conditions atomically. It knows no types, tags or computations, and has no
-//! clock: each call gets the time. [`suite`](mod@crate::suite) tests the contract.
+//! A driver stores bytes under keys, and checks conditions atomically. It knows no types, tags or computations, and has
+//! no clock: each call gets the time. [`suite`](mod@crate::suite) tests the contract.
 //!
 //! To connect another backend, implement [`Store`](crate::Store), which is small, and wrap it in a
 //! [`StoreDriver`](crate::StoreDriver). Start reading at [`Driver`].
@@ -23,10 +23,10 @@ pub(crate) use dispatch::{called, dispatch, dispatch_enum, forward};
 
 /// Stores entries under keys.
 ///
-/// Keys are opaque, at most [`MAX_KEY`] bytes, and include the namespace. Of an entry, a driver reads the [`Header`] only.
-/// Futures are [`Send`]; those of a driver in this process are ready at once ([`Ready`]). A driver never panics on what its
-/// backend returns: invalid bytes are an error that [is corrupt](Error::is_corrupt), once, and are removed, or overwritten by
-/// the next write.
+/// Keys are opaque, at most [`MAX_KEY`] bytes, and include the namespace. Of an entry, a driver reads the [`Header`]
+/// only. Futures are [`Send`]; those of a driver in this process are ready at once ([`Ready`]). A driver never panics
+/// on what its backend returns: invalid bytes are an error that [is corrupt](Error::is_corrupt), once, and are removed,
+/// or overwritten by the next write.
 ///
 /// ```
 /// use skep_cache::driver::{Header, Record, When, ready};
@@ -44,8 +44,8 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Passes the entry to `read`, if there is one that [is live](Entry::is_live) `now`, and returns the result.
     ///
-    /// `read` is called at most once. The driver must hold no lock meanwhile that another call needs: `read` decodes, which
-    /// takes a while.
+    /// `read` is called at most once. The driver must hold no lock meanwhile that another call needs: `read` decodes,
+    /// which takes a while.
     fn get<R, F>(&self, key: &[u8], now: Time, read: F) -> impl Future<Output = Result<Option<R>>> + Send
     where
         R: Send,
@@ -53,21 +53,23 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Stores an entry if `when` holds, atomically. Whether it was stored.
     ///
-    /// A successful write ends the lease on its key. An entry that is dead `now` may be "stored" by storing nothing. If the
-    /// backend has an expiry of its own, it gets at least the time from `now` to the entry's end.
+    /// A successful write ends the lease on its key. An entry that is dead `now` may be "stored" by storing nothing. If
+    /// the backend has an expiry of its own, it gets at least the time from `now` to the entry's end.
     fn set(&self, key: &[u8], record: &Record, when: When, now: Time) -> impl Future<Output = Result<bool>> + Send;
 
     /// Removes the entry and ends the lease on its key. Whether there was a live entry.
     ///
-    /// A tombstone remains until `removal.until`, with the version of the removal or of the removed entry, whichever is higher.
-    /// It refuses writes with [`When::Newer`] whose version is not higher. If `until` is `now`, no tombstone is needed.
+    /// A tombstone remains until `removal.until`, with the version of the removal or of the removed entry, whichever is
+    /// higher. It refuses writes with [`When::Newer`] whose version is not higher. If `until` is `now`, no tombstone is
+    /// needed.
     fn remove(&self, key: &[u8], removal: Removal, now: Time) -> impl Future<Output = Result<bool>> + Send;
 
     /// Takes the lease on a key: the right to compute its value. `None` if another caller has it.
     ///
-    /// It ends when the entry is set or removed by anybody, when it is [released](Driver::release), or at `claim.until`. The
-    /// token proves it: `claim.token`, which no other claim has, or one of the driver's own. No token of a key is used twice,
-    /// so that a holder which lost its lease unnoticed is refused ([`When::Leased`]). A lease does not hide a stale entry.
+    /// It ends when the entry is set or removed by anybody, when it is [released](Driver::release), or at
+    /// `claim.until`. The token proves it: `claim.token`, which no other claim has, or one of the driver's own. No
+    /// token of a key is used twice, so that a holder which lost its lease unnoticed is refused ([`When::Leased`]). A
+    /// lease does not hide a stale entry.
     fn lease(&self, key: &[u8], claim: Claim, now: Time) -> impl Future<Output = Result<Option<Token>>> + Send;
 
     /// Releases the lease, if the token still holds it.
@@ -75,8 +77,8 @@ pub trait Driver: Send + Sync + 'static {
 
     /// Releases the lease of a dropped future: does not block; at worst the lease expires.
     ///
-    /// The default polls [`release`](Driver::release) once, which is enough if that is ready at once. A driver that uses the
-    /// network spawns a task.
+    /// The default polls [`release`](Driver::release) once, which is enough if that is ready at once. A driver that
+    /// uses the network spawns a task.
     fn abandon(&self, key: &[u8], token: Token, now: Time) {
         let _ = pin!(self.release(key, token, now)).poll(&mut Context::from_waker(Waker::noop()));
     }
@@ -104,8 +106,8 @@ pub trait Driver: Send + Sync + 'static {
         }
     }
 
-    /// Adds to a [counter](Flags::COUNTER) and returns the sum, which saturates. The counter gets the version of `fresh` or a
-    /// higher one. Without a counter, stores `fresh` with `by` added to its number.
+    /// Adds to a [counter](Flags::COUNTER) and returns the sum, which saturates. The counter gets the version of
+    /// `fresh` or a higher one. Without a counter, stores `fresh` with `by` added to its number.
     ///
     /// The default reads and sets until no other write comes between.
     fn increment(&self, key: &[u8], by: i64, fresh: &Record, now: Time) -> impl Future<Output = Result<i64>> + Send {
@@ -179,7 +181,8 @@ pub trait Driver: Send + Sync + 'static {
     /// epochs again after a while ([`Builder::invalidation_lag`](crate::Builder::invalidation_lag)).
     fn generation(&self) -> Stamp;
 
-    /// Coherence of a near tier: a number that changes after this key was written or removed; other writes may change it too.
+    /// Coherence of a near tier: a number that changes after this key was written or removed; other writes may change
+    /// it too.
     ///
     /// A near tier stores it with its copy and compares, so it must cost much less than a `get`. Unless it is
     /// [complete](Stamp::Complete), the copy also expires after [`Tiered::bound`](crate::Tiered::bound).
@@ -202,7 +205,8 @@ pub trait Driver: Send + Sync + 'static {
     }
 }
 
-/// A driver whose futures are ready at the first poll, so that [`Cache::blocking`](crate::Cache::blocking) needs no runtime.
+/// A driver whose futures are ready at the first poll, so that [`Cache::blocking`](crate::Cache::blocking) needs no
+/// runtime.
 ///
 /// See [`ready`].
 pub trait Ready: Driver {}
@@ -252,7 +256,8 @@ pub struct Claim {
 pub enum Stamp {
     /// Every change changes it, by whichever process or machine.
     Complete(u64),
-    /// Changes known in this process change it: those of this machine, or those of which the backend sent a notification.
+    /// Changes known in this process change it: those of this machine, or those of which the backend sent a
+    /// notification.
     Partial(u64),
     /// The driver has no such number.
     Unknown,
@@ -374,8 +379,8 @@ pub(crate) fn count(found: Option<&Record>, by: i64, fresh: &Record) -> Result<(
     Ok((Record::new(&Header { version, ..base.header() }, &tags, &sum.to_le_bytes()), sum, when))
 }
 
-/// Whether `when` lets an entry of version `new` replace `old`. For drivers that decide in this process; they check leases
-/// themselves.
+/// Whether `when` lets an entry of version `new` replace `old`. For drivers that decide in this process; they check
+/// leases themselves.
 pub fn may_replace(when: When, new: Version, old: Option<Entry<'_>>, now: Time) -> bool {
     let old = old.filter(|old| old.exists(now));
     match when {

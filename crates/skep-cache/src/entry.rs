@@ -1,7 +1,7 @@
 //! The encoding of entries, the same in all tiers.
 //!
-//! A [`Header`] of 48 bytes (little endian), the hashes of the tags (8 bytes each), then the encoded value. A [`Record`] owns the
-//! bytes, an [`Entry`] borrows them. Drivers read the expiry, the version and the flags only.
+//! A [`Header`] of 48 bytes (little endian), the hashes of the tags (8 bytes each), then the encoded value. A
+//! [`Record`] owns the bytes, an [`Entry`] borrows them. Drivers read the expiry, the version and the flags only.
 
 use std::convert::identity;
 

@@ -1,7 +1,8 @@
 //! One file for each entry, for large values that should survive restarts.
 //!
-//! A file is written under another name and renamed, so readers see whole entries and need no lock. Writers of one machine
-//! lock the folder; the system releases the lock when its holder dies. A checksum detects damaged files, which are removed.
+//! A file is written under another name and renamed, so readers see whole entries and need no lock. Writers of one
+//! machine lock the folder; the system releases the lock when its holder dies. A checksum detects damaged files, which
+//! are removed.
 //!
 //! Nothing is flushed to the disk: after a power failure an entry is complete or a miss.
 
@@ -24,14 +25,15 @@ mod format;
 
 use folder::{Budget, Folder};
 
-/// Folders, by the first digit of a file's name. With more, the share of each, and so the largest value, would be smaller.
+/// Folders, by the first digit of a file's name. With more, the share of each, and so the largest value, would be
+/// smaller.
 const FOLDERS: usize = 16;
 
 /// One file for each entry.
 ///
-/// Needs no runtime: each call blocks, for about 10 µs if the file is in the page cache, and longer for large values and slow
-/// disks. If that must not delay other tasks, wrap it in a `BlockingPool`. Processes of one machine may share the folder, not
-/// machines (over NFS).
+/// Needs no runtime: each call blocks, for about 10 µs if the file is in the page cache, and longer for large values
+/// and slow disks. If that must not delay other tasks, wrap it in a `BlockingPool`. Processes of one machine may share
+/// the folder, not machines (over NFS).
 ///
 /// ```
 /// use skep_cache::File;
@@ -118,11 +120,12 @@ impl File {
 
 impl FileBuilder {
     setters! {
-        /// Limits the bytes of all files, at least 1 MiB. Default: 1 GiB. One entry may take a sixteenth. A full folder evicts dead
-        /// entries first, then the least recently read.
+        /// Limits the bytes of all files, at least 1 MiB. Default: 1 GiB. One entry may take a sixteenth. A full folder
+        /// evicts dead entries first, then the least recently read.
         pub fn max_bytes(bytes: u64) => max_bytes = bytes;
 
-        /// Limits the number of entries, at least 16. Default: 100 000. An eviction reads a whole folder, a sixteenth of them.
+        /// Limits the number of entries, at least 16. Default: 100 000. An eviction reads a whole folder, a sixteenth
+        /// of them.
         pub fn max_entries(entries: u64) => max_entries = entries;
     }
 

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::Path;
 
-/// Which file a path names, to notice that one was removed or replaced while it is open: what is written to it then is lost.
+/// Which file a path names, to notice that one was removed or replaced while it is open: what is written to it then is
+/// lost.
 ///
 /// ```
 /// use skep_cache::FileId;

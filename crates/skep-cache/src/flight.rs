@@ -1,7 +1,7 @@
 //! Single flight: of all callers in this process, on whatever threads and runtimes, one computes and the others wait.
 //!
-//! The first caller for a key is the leader; later ones follow. The leader publishes one outcome for all; if it is dropped
-//! before, a follower becomes the leader.
+//! The first caller for a key is the leader; later ones follow. The leader publishes one outcome for all; if it is
+//! dropped before, a follower becomes the leader.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

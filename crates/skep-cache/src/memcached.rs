@@ -1,10 +1,11 @@
 //! Entries in memcached, on one server or many.
 //!
-//! The client is our own, since many tasks share a connection: docs/decisions/2026-11-22-memcached-client.md has the figures.
+//! The client is our own, since many tasks share a connection: docs/decisions/2026-11-22-memcached-client.md has the
+//! figures.
 //!
-//! Conditional writes read the bytes of a key, decide here, and write back if nobody wrote in between (memcached's CAS). So
-//! a lease, a tombstone and a counter are plain entries, and memcached 1.6 is enough. Plain reads and writes take one round
-//! trip.
+//! Conditional writes read the bytes of a key, decide here, and write back if nobody wrote in between (memcached's
+//! CAS). So a lease, a tombstone and a counter are plain entries, and memcached 1.6 is enough. Plain reads and writes
+//! take one round trip.
 //!
 //! Start reading at [`Memcached`]. The module `connection` moves the bytes.
 
@@ -36,8 +37,8 @@ const SLACK: u64 = 2;
 
 /// Entries in memcached (1.6 or later), on one server or many.
 ///
-/// Needs a tokio runtime with I/O and time; a connection belongs to the runtime that first needs it, and is opened then. An
-/// unreachable server is an error that [is unreachable](Error::is_unreachable), never a hang.
+/// Needs a tokio runtime with I/O and time; a connection belongs to the runtime that first needs it, and is opened
+/// then. An unreachable server is an error that [is unreachable](Error::is_unreachable), never a hang.
 ///
 /// ```
 /// use skep_cache::Memcached;
@@ -175,8 +176,9 @@ impl Inner {
         self.refused(server, text)
     }
 
-    /// Sends a batch of requests, one for each key, to all their servers at the same time. `append` gets the index of a key.
-    /// Gives the replies with the number of their server, and the first error: a server that fails leaves out its replies.
+    /// Sends a batch of requests, one for each key, to all their servers at the same time. `append` gets the index of a
+    /// key. Gives the replies with the number of their server, and the first error: a server that fails leaves out its
+    /// replies.
     async fn batch<'k>(
         &self,
         keys: impl Iterator<Item = &'k [u8]> + Send,
@@ -279,7 +281,8 @@ impl Driver for Memcached {
         }
     }
 
-    /// One round trip to each server, all at the same time. Entries of reachable servers are read even if another one fails.
+    /// One round trip to each server, all at the same time. Entries of reachable servers are read even if another one
+    /// fails.
     async fn get_many<F: FnMut(usize, Entry<'_>) + Send>(&self, keys: &[&[u8]], now: Time, mut read: F) -> Result<()> {
         let wire: Vec<_> = keys.iter().map(|key| WireKey::new(key)).collect();
         let get = |index: usize, out: &mut Vec<u8>| protocol::get(&wire[index], false, Some(index as u64), out);

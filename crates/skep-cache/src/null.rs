@@ -4,7 +4,8 @@ use crate::clock::Time;
 use crate::driver::{Claim, Driver, Entry, Ready, Record, Removal, Stamp, Token, When};
 use crate::error::Result;
 
-/// Stores nothing. Every read is a miss, every write succeeds, every lease is granted, so each process computes each value.
+/// Stores nothing. Every read is a miss, every write succeeds, every lease is granted, so each process computes each
+/// value.
 ///
 /// ```
 /// use skep_cache::driver::{Header, Record, When, ready};

@@ -38,7 +38,8 @@ impl EntryPolicy {
     }
 
     setters! {
-        /// Shortens the TTL by a random part, at most this one (0 to 1): entries stored together do not expire together.
+        /// Shortens the TTL by a random part, at most this one (0 to 1): entries stored together do not expire
+        /// together.
         pub fn jitter(part: f64) => jitter = part.clamp(0.0, 1.0);
 
         /// Expires when it was not read for this long (at most 49 days), accurate to an eighth.
@@ -51,7 +52,8 @@ impl EntryPolicy {
         pub fn weight(bytes: u32) => weight = bytes;
     }
 
-    /// Adds a tag: invalidating it invalidates the entry. All caches of a driver share the tags; an entry has at most 64.
+    /// Adds a tag: invalidating it invalidates the entry. All caches of a driver share the tags; an entry has at most
+    /// 64.
     ///
     /// # Panics
     ///
@@ -68,7 +70,8 @@ impl EntryPolicy {
         &self.tags
     }
 
-    /// Adds the tags of an entry that this one is derived from. If there would be more than 64, adds none and returns their number.
+    /// Adds the tags of an entry that this one is derived from. If there would be more than 64, adds none and returns
+    /// their number.
     ///
     /// ```
     /// use std::time::Duration;

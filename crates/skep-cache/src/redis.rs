@@ -1,7 +1,7 @@
 //! Entries in Redis or Valkey: one server, or a cluster.
 //!
-//! Plain reads and writes are `GET` and `SET`; all else is one script (`redis/operation.lua`), so every call is one round trip.
-//! This suits a cluster: each call uses one key, which also holds the lease.
+//! Plain reads and writes are `GET` and `SET`; all else is one script (`redis/operation.lua`), so every call is one
+//! round trip. This suits a cluster: each call uses one key, which also holds the lease.
 //!
 //! Start reading at [`Redis`].
 
@@ -30,8 +30,9 @@ const SLACK: u64 = 2_000;
 
 /// Entries in Redis (6.2 or later) or Valkey: one server, or a cluster (feature `redis-cluster`).
 ///
-/// Needs a tokio runtime with I/O and time. A connection is opened when it is first needed, belongs to that runtime, and is shared
-/// by many tasks. An unreachable server is an error that [is unreachable](Error::is_unreachable), never a hang.
+/// Needs a tokio runtime with I/O and time. A connection is opened when it is first needed, belongs to that runtime,
+/// and is shared by many tasks. An unreachable server is an error that [is unreachable](Error::is_unreachable), never a
+/// hang.
 ///
 /// ```
 /// use skep_cache::Redis;

@@ -1,8 +1,8 @@
 //! Encrypts and authenticates what a driver stores, for servers that others can reach.
 //!
-//! The value of an entry is sealed with XChaCha20-Poly1305 for its key, version, kind and tags: it opens only unchanged and in
-//! its place. The rest of the header stays as it is, since servers compare versions and expire entries. So anybody who can write
-//! to the server can still remove entries, bring back older ones, and extend their time.
+//! The value of an entry is sealed with XChaCha20-Poly1305 for its key, version, kind and tags: it opens only unchanged
+//! and in its place. The rest of the header stays as it is, since servers compare versions and expire entries. So
+//! anybody who can write to the server can still remove entries, bring back older ones, and extend their time.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ const NONCE_BYTES: usize = 24;
 
 /// A driver whose server learns keys and sizes, but no values, and cannot make any up.
 ///
-/// A value takes 40 bytes more. One that does not open is an error that [is corrupt](Error::is_corrupt), and is removed. Counters
-/// are read, changed and written, since the server cannot add to what it cannot read.
+/// A value takes 40 bytes more. One that does not open is an error that [is corrupt](Error::is_corrupt), and is
+/// removed. Counters are read, changed and written, since the server cannot add to what it cannot read.
 ///
 /// ```
 /// use skep_cache::{Cache, Memory, SealKeys, Sealed};

@@ -1,10 +1,11 @@
 //! A cache in a file that many processes map. It outlives the processes.
 //!
-//! A read takes no lock, makes no system call and allocates nothing. A write takes the lock of one shard for about a microsecond. No
-//! process can harm the others by dying: not at any instruction. shared/README.md has the layout and the reasons.
+//! A read takes no lock, makes no system call and allocates nothing. A write takes the lock of one shard for about a
+//! microsecond. No process can harm the others by dying: not at any instruction. shared/README.md has the layout and
+//! the reasons.
 //!
-//! The words of the file are atomics, so all code except `sys` is safe Rust, and no number read from them is trusted. The map
-//! itself (`map`) knows neither files nor systems, so that miri can run it.
+//! The words of the file are atomics, so all code except `sys` is safe Rust, and no number read from them is trusted.
+//! The map itself (`map`) knows neither files nor systems, so that miri can run it.
 //!
 //! Start reading at `Map::get` and, for writes, at `writer`.
 
@@ -44,10 +45,11 @@ use crate::error::Result;
 
 /// A cache in a file that many processes map. It outlives the processes, but not a reboot.
 ///
-/// All processes must open a file with the same size and `max_value`; otherwise it is replaced by an empty file, and processes that
-/// have the old one keep using that. Put it on a `tmpfs` such as /dev/shm. All space is allocated when the file is created, so a disk that
-/// fills up later does no harm. Only its user may access the file (mode 0600); no program may truncate it while it is mapped (the
-/// system would kill the processes that use it). It may be opened before or after a fork.
+/// All processes must open a file with the same size and `max_value`; otherwise it is replaced by an empty file, and
+/// processes that have the old one keep using that. Put it on a `tmpfs` such as /dev/shm. All space is allocated when
+/// the file is created, so a disk that fills up later does no harm. Only its user may access the file (mode 0600); no
+/// program may truncate it while it is mapped (the system would kill the processes that use it). It may be opened
+/// before or after a fork.
 ///
 /// ```
 /// use skep_cache::driver::{Header, Record, When, ready};
@@ -102,8 +104,9 @@ thread_local! {
 const MAX_BUFFER: usize = 64 << 10;
 
 impl Options {
-    /// The largest value in bytes, with its header and tags. Default: a 256th of the file, between 4 KiB and 1 MiB. A shard holds at
-    /// least four such values, so a smaller limit gives more shards (at most 256), which more processes can write at the same time.
+    /// The largest value in bytes, with its header and tags. Default: a 256th of the file, between 4 KiB and 1 MiB. A
+    /// shard holds at least four such values, so a smaller limit gives more shards (at most 256), which more processes
+    /// can write at the same time.
     ///
     /// See [`Shared`] for an example.
     pub fn max_value(mut self, bytes: usize) -> Self {
@@ -111,13 +114,13 @@ impl Options {
         self
     }
 
-    /// Opens the file, or makes it. One of another version, size or maximum value size is replaced, and so is a damaged one; the log
-    /// says so (target `skep_cache`).
+    /// Opens the file, or makes it. One of another version, size or maximum value size is replaced, and so is a damaged
+    /// one; the log says so (target `skep_cache`).
     ///
     /// # Errors
     ///
-    /// If the file is a symbolic link, belongs to another user, is accessible to others, or is not a cache; if there is no space for it; if
-    /// the size is too small for `max_value`. The text says what is expected.
+    /// If the file is a symbolic link, belongs to another user, is accessible to others, or is not a cache; if there is
+    /// no space for it; if the size is too small for `max_value`. The text says what is expected.
     pub fn open(self) -> io::Result<Shared> {
         let max_value = self.max_value.unwrap_or((self.bytes / 256).clamp(4 << 10, 1 << 20));
         let name = || self.path.as_ref().map_or("a shared map".into(), |path| path.display().to_string());
@@ -137,13 +140,14 @@ impl Options {
 }
 
 impl Shared {
-    /// A file with this path and size, at least 260 KiB. It may be a little smaller, since shards are equal. See [`Shared`] for an
-    /// example.
+    /// A file with this path and size, at least 260 KiB. It may be a little smaller, since shards are equal. See
+    /// [`Shared`] for an example.
     pub fn at(path: impl AsRef<Path>, bytes: usize) -> Options {
         Options { path: Some(path.as_ref().to_owned()), bytes, max_value: None }
     }
 
-    /// A map without a file, for this process and its later forks. It takes memory as it fills, and is gone with the last process.
+    /// A map without a file, for this process and its later forks. It takes memory as it fills, and is gone with the
+    /// last process.
     ///
     /// ```
     /// # use skep_cache::driver::{Header, Record, When, ready};
@@ -166,8 +170,9 @@ impl Shared {
         }
     }
 
-    /// Copies the live entry of a key, with its header, into a buffer, and returns whether there was one. Without one, the contents of
-    /// the buffer are unspecified. Allocates only if the buffer is too small. See [`Shared`] for an example.
+    /// Copies the live entry of a key, with its header, into a buffer, and returns whether there was one. Without one,
+    /// the contents of the buffer are unspecified. Allocates only if the buffer is too small. See [`Shared`] for an
+    /// example.
     #[inline]
     pub fn copy(&self, key: &[u8], now: Time, buffer: &mut Vec<u8>) -> bool {
         self.map.get(key, now, buffer)

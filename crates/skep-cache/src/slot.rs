@@ -1,7 +1,7 @@
 //! The bytes of one key where the backend knows only bytes: an entry, a lease, or both.
 //!
-//! A driver that can replace the bytes of a key atomically keeps the whole contract with `Operation::apply` (Redis runs the same in
-//! Lua: `redis/operation.lua`). A lease precedes the entry:
+//! A driver that can replace the bytes of a key atomically keeps the whole contract with `Operation::apply` (Redis runs
+//! the same in Lua: `redis/operation.lua`). A lease precedes the entry:
 //!
 //! | bytes | content |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Entries in a table of an SQLite database: the application's, or one of its own.
 //!
-//! Survives restarts and `kill -9`, and is shared by the processes of one machine. Each operation is a transaction; reads do not
-//! block (write-ahead log). For sessions, and other data that must not be evicted.
+//! Survives restarts and `kill -9`, and is shared by the processes of one machine. Each operation is a transaction;
+//! reads do not block (write-ahead log). For sessions, and other data that must not be evicted.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -33,8 +33,8 @@ const IDLE: usize = 8;
 
 /// Entries in a table of an SQLite database.
 ///
-/// Needs no runtime: each call blocks, for some microseconds to read, and to write as long as the disk takes, or while another
-/// process writes. If that must not delay other tasks, wrap it in a `BlockingPool`.
+/// Needs no runtime: each call blocks, for some microseconds to read, and to write as long as the disk takes, or while
+/// another process writes. If that must not delay other tasks, wrap it in a `BlockingPool`.
 ///
 /// ```
 /// use skep_cache::Sqlite;
@@ -157,11 +157,11 @@ impl Sqlite {
         self
     }
 
-    /// Limits the number of entries, at least 16. Beyond the limit, entries that expire first are evicted: with an idle time, the
-    /// least recently used. Default: no limit, and no live entry is evicted.
+    /// Limits the number of entries, at least 16. Beyond the limit, entries that expire first are evicted: with an idle
+    /// time, the least recently used. Default: no limit, and no live entry is evicted.
     ///
-    /// Triggers on the table count, so the limit of the writing process holds for the entries of all. Each write evicts at most
-    /// 1024 entries.
+    /// Triggers on the table count, so the limit of the writing process holds for the entries of all. Each write evicts
+    /// at most 1024 entries.
     ///
     /// See [`Sqlite`] for an example.
     ///
@@ -177,8 +177,8 @@ impl Sqlite {
         self.measure()
     }
 
-    /// Limits the bytes of keys and values, as [`max_entries`](Self::max_entries) does the entries. The file is larger, by a third or
-    /// so. Default: no limit.
+    /// Limits the bytes of keys and values, as [`max_entries`](Self::max_entries) does the entries. The file is larger,
+    /// by a third or so. Default: no limit.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

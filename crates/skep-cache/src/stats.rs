@@ -62,8 +62,8 @@ counters! {
     undecodable: Undecodable,
 }
 
-/// Threads that have a stripe of their own and count with a plain store. The others share one stripe and count with an atomic
-/// addition, which costs half as much as a hit.
+/// Threads that have a stripe of their own and count with a plain store. The others share one stripe and count with an
+/// atomic addition, which costs half as much as a hit.
 const OWN: usize = 15;
 
 #[derive(Debug, Default)]

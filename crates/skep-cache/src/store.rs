@@ -30,8 +30,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// Stores `value` (or removes the key for `None`) if the key still holds `expected`. Whether it did.
     ///
-    /// The default compares and stores in two steps. [`StoreDriver`] makes that atomic among its callers in this process.
-    /// Override it with an atomic operation of the backend if several processes write to it.
+    /// The default compares and stores in two steps. [`StoreDriver`] makes that atomic among its callers in this
+    /// process. Override it with an atomic operation of the backend if several processes write to it.
     fn compare_and_set(
         &self,
         key: &[u8],

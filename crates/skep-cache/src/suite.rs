@@ -1,7 +1,7 @@
 //! The contract of drivers, as tests. One line tests a driver: [`suite!`](crate::suite!).
 //!
-//! Each promise is a function of a driver and a manual clock, and can be called alone. Tests advance the clock instead of waiting. Each
-//! promise uses keys of its own (they begin with its name), so all may share one backend.
+//! Each promise is a function of a driver and a manual clock, and can be called alone. Tests advance the clock instead
+//! of waiting. Each promise uses keys of its own (they begin with its name), so all may share one backend.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Invalidates all entries of a tag or a namespace at once.
 //!
-//! A tag has an epoch, stored as an entry: entries of the tag that are not newer are invalid. So invalidation is one write,
-//! and reaches tiers and machines as every write does. If a tag's epoch was evicted, its entries are invalid: that costs
-//! misses and never revives an entry.
+//! A tag has an epoch, stored as an entry: entries of the tag that are not newer are invalid. So invalidation is one
+//! write, and reaches tiers and machines as every write does. If a tag's epoch was evicted, its entries are invalid:
+//! that costs misses and never revives an entry.
 //!
 //! Epochs are cached in memory until the driver's generation changes, which it does after each write of an epoch
 //! through it: so all caches on a driver see an invalidation by one of them at once. If the generation is not complete,
@@ -52,7 +52,8 @@ pub(crate) fn hash(tag: &str) -> u64 {
     tag.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Stands for a tag whose epoch is at least that of every other tag: the highest version that any process can have seen.
+/// Stands for a tag whose epoch is at least that of every other tag: the highest version that any process can have
+/// seen.
 const LATEST: u64 = 0;
 
 /// The key of a tag's epoch. No namespace begins with 0.
@@ -142,8 +143,8 @@ impl Epochs {
         })
     }
 
-    /// Whether a tag of a value just computed was invalidated. A missing epoch means that it was not, since the value need not be
-    /// stored.
+    /// Whether a tag of a value just computed was invalidated. A missing epoch means that it was not, since the value
+    /// need not be stored.
     pub(crate) async fn is_invalidated(
         &self,
         driver: &impl Driver,
@@ -219,8 +220,8 @@ impl Epochs {
 
     /// Creates missing epochs, so that an entry of this version, about to be stored, is valid.
     ///
-    /// A missing epoch never existed or was evicted. If it was evicted after an invalidation during this computation, that
-    /// invalidation is lost.
+    /// A missing epoch never existed or was evicted. If it was evicted after an invalidation during this computation,
+    /// that invalidation is lost.
     pub(crate) async fn ensure(&self, driver: &impl Driver, clock: &Clock, tags: &[u64], at: Version) -> Result<()> {
         let now = clock.now();
         let generation = self.prepare(driver, clock, now).await?;
@@ -243,13 +244,14 @@ impl Epochs {
         }
         let at = now.plus(skew);
         let drawn = clock.version_at(at);
-        // Other processes may have drawn higher versions in this millisecond, so take its last one. Frequent invalidations only
-        // leave room for some, or versions would run ahead of the clock.
+        // Other processes may have drawn higher versions in this millisecond, so take its last one. Frequent
+        // invalidations only leave room for some, or versions would run ahead of the clock.
         let is_near = drawn.time().since(at) < AHEAD;
         let epoch = if is_near { drawn.last_of_millisecond() } else { drawn.after_some_draws() };
         clock.observe(epoch);
-        // The latest epoch first: who has seen this one draws versions above it, perhaps for an entry of another tag, which the next
-        // invalidation of that tag must exceed. Refused only if another process invalidated at the same time, which is as good.
+        // The latest epoch first: who has seen this one draws versions above it, perhaps for an entry of another tag,
+        // which the next invalidation of that tag must exceed. Refused only if another process invalidated at the same
+        // time, which is as good.
         for tag in [LATEST, tag] {
             driver.set(&key(tag), &record(epoch), When::Newer, now).await?;
         }

@@ -1,16 +1,18 @@
 //! A near tier (L1) in front of a far one (L2); nest it for three tiers.
 //!
-//! The far tier is authoritative: leases, conditions and counters are its own. The near tier stores copies, kept coherent so:
+//! The far tier is authoritative: leases, conditions and counters are its own. The near tier stores copies, kept
+//! coherent so:
 //!
-//! - A copy is stored under a lease of the near tier taken before the far tier is read. Every write of the key ends that lease,
-//!   so an outdated copy is refused.
+//! - A copy is stored under a lease of the near tier taken before the far tier is read. Every write of the key ends
+//!   that lease, so an outdated copy is refused.
 //! - Changes by other processes reach the near tier in the first of three ways that the far driver supports: a complete
-//!   [`stamp`](Driver::stamp), compared on every hit, so that no outdated copy is read; notifications ([`watch`](Driver::watch)), within
-//!   [`bound`](Tiered::bound) at most; or that bound alone. If processes of a machine share the middle one of three tiers, its
-//!   stamps tell the first tier about their writes at once.
+//!   [`stamp`](Driver::stamp), compared on every hit, so that no outdated copy is read; notifications
+//!   ([`watch`](Driver::watch)), within [`bound`](Tiered::bound) at most; or that bound alone. If processes of a
+//!   machine share the middle one of three tiers, its stamps tell the first tier about their writes at once.
 //! - Epochs of tags are read from the far tier; `Cache` caches them in memory.
 //!
-//! While the far tier is unreachable, the near tier serves its copies. Keys whose writes failed are removed when it is back.
+//! While the far tier is unreachable, the near tier serves its copies. Keys whose writes failed are removed when it is
+//! back.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,8 +74,9 @@ pub enum WritePolicy {
     Through,
     /// Write-around: stores in the far tier and drops the copy. For entries written more often than read.
     Around,
-    /// Write-back: buffers the entry in this process. The first write after a second or after 1024 entries stores them in the far tier,
-    /// and so does [`Tiered::flush`]. A crash loses buffered entries. For data that may be lost, like view counts.
+    /// Write-back: buffers the entry in this process. The first write after a second or after 1024 entries stores them
+    /// in the far tier, and so does [`Tiered::flush`]. A crash loses buffered entries. For data that may be lost, like
+    /// view counts.
     Back,
 }
 
@@ -118,8 +121,8 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
         self
     }
 
-    /// The maximum age of a copy, and so the longest time for which a change by another process may go unnoticed. Default: 1 s,
-    /// or 60 s if the far driver sends notifications (for a lost one). Unused if its stamps are complete.
+    /// The maximum age of a copy, and so the longest time for which a change by another process may go unnoticed.
+    /// Default: 1 s, or 60 s if the far driver sends notifications (for a lost one). Unused if its stamps are complete.
     #[must_use]
     pub fn bound(mut self, bound: Duration) -> Self {
         self.bound = bound;
@@ -333,7 +336,8 @@ impl<N: Ready, F: Driver> Driver for Tiered<N, F> {
         if record.entry().flags().has(Flags::EPOCH) {
             let stored = self.call(now, self.far.set(key, record, when, now)).await?;
             if stored && !self.far.generation().is_complete() {
-                // Epochs are read from the far tier; this only changes the generation of the near one, for all that share it.
+                // Epochs are read from the far tier; this only changes the generation of the near one, for all that
+                // share it.
                 let _ = ready(self.near.set(key, record, When::Newer, now));
             }
             return Ok(stored);

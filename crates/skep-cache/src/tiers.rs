@@ -37,9 +37,9 @@ pub use kind::{Far, Near};
 ///
 /// `seal=FILE` encrypts values with the keys of a file (`SealKeys::read`), the same on all machines.
 ///
-/// A tier in front of another one (any but memcached, Redis and those with `pool=yes`) also takes `writes=through`, `around` or `back`
-/// ([`WritePolicy`](crate::WritePolicy)) and `bound=1s` ([`Tiered::bound`]). Sizes and durations
-/// are those of all settings: `64MiB`, `500ms`, `5m`.
+/// A tier in front of another one (any but memcached, Redis and those with `pool=yes`) also takes `writes=through`,
+/// `around` or `back` ([`WritePolicy`](crate::WritePolicy)) and `bound=1s` ([`Tiered::bound`]). Sizes and durations are
+/// those of all settings: `64MiB`, `500ms`, `5m`.
 ///
 /// ```
 /// use skep_cache::tiers::Plan;
@@ -125,7 +125,8 @@ impl Plan {
         let runtime = all.iter().any(|tier| tier.runtime);
         Needs {
             runtime,
-            // Network drivers need the runtime of their thread, so they cannot be called on a thread for blocking calls.
+            // Network drivers need the runtime of their thread, so they cannot be called on a thread for blocking
+            // calls.
             blocks: !runtime && all.iter().any(|tier| tier.blocks),
             survives_fork: all.iter().all(|tier| tier.survives_fork),
             keeps_nothing: all.iter().all(|tier| tier.keeps_nothing),
@@ -134,8 +135,8 @@ impl Plan {
         }
     }
 
-    /// Opens the driver: creates files, opens no connections. `name` is part of the name of files without a path, and should name the
-    /// program and the cache, so that two programs of one user do not share a file by mistake.
+    /// Opens the driver: creates files, opens no connections. `name` is part of the name of files without a path, and
+    /// should name the program and the cache, so that two programs of one user do not share a file by mistake.
     ///
     /// A tier in front of Redis receives notifications on the runtime in which the driver is first used.
     ///
@@ -193,7 +194,8 @@ dispatch_enum! {
 }
 
 impl Tiers {
-    /// Stores buffered writes ([`WritePolicy::Back`](crate::WritePolicy::Back)) in the far tiers. Call it before the program ends.
+    /// Stores buffered writes ([`WritePolicy::Back`](crate::WritePolicy::Back)) in the far tiers. Call it before the
+    /// program ends.
     ///
     /// See [`Tiered::flush`].
     pub async fn flush(&self, now: Time) -> Result<()> {

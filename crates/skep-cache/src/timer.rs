@@ -1,7 +1,7 @@
 //! Timers without a runtime.
 //!
-//! The system clock has one thread, `skep-cache timer`, started at the first sleep; most programs never need it. A manual clock
-//! has none: advancing it wakes the sleepers.
+//! The system clock has one thread, `skep-cache timer`, started at the first sleep; most programs never need it. A
+//! manual clock has none: advancing it wakes the sleepers.
 
 use std::collections::BTreeMap;
 use std::future::Future;

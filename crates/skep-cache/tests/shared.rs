@@ -160,7 +160,8 @@ fn what_is_as_long_as_what_it_replaces_takes_no_new_room() {
 fn a_record_that_another_user_moved_is_found_where_it_is() {
     let (_folder, one, other) = pair();
     for round in 1..40 {
-        // Another length each time, so that it goes to the head of the ring; beside it others, which take its old place.
+        // Another length each time, so that it goes to the head of the ring; beside it others, which take its old
+        // place.
         let value = |text: &str| text.repeat(100 + round * 16);
         set(&other, "key", &value("x"));
         (0..8).for_each(|number| set(&other, &number.to_string(), &value("y")));

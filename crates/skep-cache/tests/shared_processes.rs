@@ -1,6 +1,7 @@
 //! The shared map between real processes: killed at any moment, opened all at once, forked from one another.
 //!
-//! A test that needs other processes starts this very program again, with a word in the environment that says what to do.
+//! A test that needs other processes starts this very program again, with a word in the environment that says what to
+//! do.
 #![cfg(all(feature = "shared", unix))]
 
 use std::io::{BufRead, BufReader, Lines};

@@ -1,7 +1,7 @@
 //! `skep gen`: goes on with what `skep new` began. It writes what a person would have written, where it belongs.
 //!
-//! Nothing is overwritten. What was written is compiled before it counts; if it does not compile, everything is as it was.
-//! Start reading at [`run`].
+//! Nothing is overwritten. What was written is compiled before it counts; if it does not compile, everything is as it
+//! was. Start reading at [`run`].
 
 mod check;
 mod diff;

@@ -1,4 +1,5 @@
-//! `skep new`: an application to begin with. It is `examples/starter`, under another name, or with accounts `examples/members`.
+//! `skep new`: an application to begin with. It is `examples/starter`, under another name, or with accounts
+//! `examples/members`.
 
 mod files;
 mod manifest;

@@ -1,7 +1,9 @@
-//! `skep sql check`: has PostgreSQL check the statements of `sql!`, and notes what it says in a lock file, which `sql!` reads.
+//! `skep sql check`: has PostgreSQL check the statements of `sql!`, and notes what it says in a lock file, which `sql!`
+//! reads.
 //!
-//! An application is compiled to collect its statements. Where one is new, nothing is known of its rows yet, so a library that uses them does
-//! not compile, and neither does what depends on it: then what was found is described, and all compiled again.
+//! An application is compiled to collect its statements. Where one is new, nothing is known of its rows yet, so a
+//! library that uses them does not compile, and neither does what depends on it: then what was found is described, and
+//! all compiled again.
 //!
 //! Start reading at [`check`].
 
@@ -55,7 +57,8 @@ examples:
   SKEP_POSTGRES=postgres://me@localhost/postgres skep sql check
 ";
 
-/// How often an application is compiled at most: once more for each library that depends on another with new statements.
+/// How often an application is compiled at most: once more for each library that depends on another with new
+/// statements.
 const ROUNDS: usize = 16;
 
 const BAD_USAGE: u8 = 2;

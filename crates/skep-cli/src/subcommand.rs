@@ -81,7 +81,8 @@ pub(crate) fn execute(file: &Path, name: &OsStr, arguments: Vec<OsString>) -> io
     command.args(arguments).exec()
 }
 
-/// A line of the help text for each subcommand: ours, with how to get those that are not there, and what else can be found.
+/// A line of the help text for each subcommand: ours, with how to get those that are not there, and what else can be
+/// found.
 pub(crate) fn list() -> String {
     let ours = |ours: &Ours| match find(OsStr::new(ours.name)) {
         Some(_) => format!("  {:11} {}\n", ours.name, ours.about),

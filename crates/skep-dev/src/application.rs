@@ -1,7 +1,7 @@
 //! The running application: started, swapped and stopped.
 //!
-//! It is the server's own supervisor that swaps: the version before answers until the new one is ready. Readiness is what
-//! the supervisor reports as to systemd (`sd_notify(3)`).
+//! It is the server's own supervisor that swaps: the version before answers until the new one is ready. Readiness is
+//! what the supervisor reports as to systemd (`sd_notify(3)`).
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! What the browser talks to: a proxy in front of the application, with some pages of its own.
 //!
-//! Each request has a connection of its own to the application, so that none is lost with a connection that a swap closes.
-//! Everything passes unchanged, except pages for a browser, which get the [script](crate::inject).
+//! Each request has a connection of its own to the application, so that none is lost with a connection that a swap
+//! closes. Everything passes unchanged, except pages for a browser, which get the [script](crate::inject).
 //!
 //! Start reading at [`Front::answer`].
 

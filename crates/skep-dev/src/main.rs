@@ -1,9 +1,9 @@
 //! The command `skep dev`: an application that follows its source.
 //!
-//! It builds the application, starts it, and stands in front of it on a loopback address. When the source changes it builds
-//! again and has the server [swap](application): the version before answers until the new one is ready. Pages get a script that
-//! loads them again, or shows over them why there is no new version. It never changes a file of the application, and never
-//! listens where another machine could read its source.
+//! It builds the application, starts it, and stands in front of it on a loopback address. When the source changes it
+//! builds again and has the server [swap](application): the version before answers until the new one is ready. Pages
+//! get a script that loads them again, or shows over them why there is no new version. It never changes a file of the
+//! application, and never listens where another machine could read its source.
 //!
 //! Start reading at [`work::run`].
 

@@ -75,7 +75,8 @@ impl Application {
         skep_units::lock(&self.last)
     }
 
-    /// Compiles a file, probes it, and makes it the current version. A failure changes nothing. `None` if the content was tried before.
+    /// Compiles a file, probes it, and makes it the current version. A failure changes nothing. `None` if the content
+    /// was tried before.
     pub(crate) fn load(
         &self,
         host: &Host,

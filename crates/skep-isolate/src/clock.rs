@@ -1,7 +1,7 @@
 //! The clock of guests: the epoch of the engines, advanced every `TICK` while requests run.
 //!
-//! A guest compares the epoch in loops and calls. After a tick it yields its thread, and stops if its deadline has passed. While no
-//! request runs ([`Clock::work`]) the thread of this clock sleeps.
+//! A guest compares the epoch in loops and calls. After a tick it yields its thread, and stops if its deadline has
+//! passed. While no request runs ([`Clock::work`]) the thread of this clock sleeps.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, Weak};

@@ -41,7 +41,8 @@ impl Code {
         }
     }
 
-    /// The same for a component that serves each request with a new instance, with functions to reset instances if that is possible.
+    /// The same for a component that serves each request with a new instance, with functions to reset instances if that
+    /// is possible.
     pub(crate) fn recyclable(host: &Host, disk: Option<&Disk>, wasm: &[u8], options: &Options) -> Result<Self, Error> {
         if is_wasi03(wasm) || recycle::uses_our_names(wasm) {
             return Self::soonest(host, disk, wasm, options);
@@ -77,7 +78,8 @@ impl Code {
         quick.map_or_else(|| Self::optimised(host, disk, wasm), Ok)
     }
 
-    /// Code of the baseline compiler. `None` if it lacks a proposal that the component uses. Other errors the optimising compiler reports.
+    /// Code of the baseline compiler. `None` if it lacks a proposal that the component uses. Other errors the
+    /// optimising compiler reports.
     fn baseline(host: &Host, disk: Option<&Disk>, wasm: &[u8]) -> Option<Self> {
         if is_wasi03(wasm) {
             return None;

@@ -111,7 +111,8 @@ fn make(
     (settings, database): (Vec<RawSetting>, Option<Secret<String>>),
 ) -> Result<(bool, [Vec<u8>; 4]), Error> {
     let one = Options { instances: 2, ..options.clone() };
-    // Up to three variants of one component are compiled, which differ in few functions; all of that ends with this process.
+    // Up to three variants of one component are compiled, which differ in few functions; all of that ends with this
+    // process.
     let host = Host::new(Size { functions: usize::MAX, ..size(std::iter::once(&one)) })?;
     let start = match options.module_cache {
         ModuleCache::Cached | ModuleCache::Cold => None,

@@ -1,7 +1,7 @@
 //! The data of an application: its database, caches, keys and files.
 //!
-//! Each application has a folder of its own in the server's data directory: `DATA/NAME` holds its database, sessions and keys, and
-//! `DATA/NAME/files` is what it sees as `/data`.
+//! Each application has a folder of its own in the server's data directory: `DATA/NAME` holds its database, sessions
+//! and keys, and `DATA/NAME/files` is what it sees as `/data`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -32,8 +32,8 @@ pub(crate) struct ServerSettings {
 }
 
 impl ServerSettings {
-    /// For a check, which changes nothing in the data directory: databases there are copied to temporary ones. One of PostgreSQL is made beside
-    /// the one with this address.
+    /// For a check, which changes nothing in the data directory: databases there are copied to temporary ones. One of
+    /// PostgreSQL is made beside the one with this address.
     pub(crate) fn for_check(data: PathBuf, settings: Vec<RawSetting>, database: Option<Secret<String>>) -> Self {
         let mut setup = Setup::default();
         setup.data = data;
@@ -61,8 +61,8 @@ pub(crate) struct DataOptions<'o> {
 
 /// The path at which an application sees the folder of its files.
 pub(crate) const FOLDER: &str = "/data";
-/// That folder on the host. The database and the keys next to it belong to the host, which maps them into its memory and trusts their
-/// contents.
+/// That folder on the host. The database and the keys next to it belong to the host, which maps them into its memory
+/// and trusts their contents.
 const FILES: &str = "files";
 
 /// A version, and the environment and the folders of its instances.
@@ -79,7 +79,8 @@ impl AppData {
         self.server.get().is_some_and(|server| server.setup.temporary_database)
     }
 
-    /// Opens the data for a version of the application `name`, and adds what its instances need for it to environment and folders.
+    /// Opens the data for a version of the application `name`, and adds what its instances need for it to environment
+    /// and folders.
     pub(crate) fn open(
         &self,
         options: &DataOptions<'_>,
@@ -138,7 +139,8 @@ pub(crate) fn folder(data: &Path, name: &str) -> Result<PathBuf, Error> {
     Ok(data.join(name))
 }
 
-/// Refuses two applications with one folder: each would have the other's data. Only links and letter case can lead there.
+/// Refuses two applications with one folder: each would have the other's data. Only links and letter case can lead
+/// there.
 pub(crate) fn ensure_distinct_data_dirs<'n>(data: &Path, names: impl Iterator<Item = &'n str>) -> Result<(), Error> {
     let mut folders: Vec<(PathBuf, &str)> = Vec::new();
     for name in names {

@@ -1,8 +1,9 @@
 //! The compile cache on disk: a second start compiles nothing.
 //!
-//! The name of a file is the hash of the component and of everything that affects its code (version and settings of the engine, processor).
-//! It is machine code that this process will run, so it is used only if nobody else could have written it. wasmtime has a cache, too; it
-//! does not check that, and its code is not mapped: memory of a component that nobody uses would stay in use.
+//! The name of a file is the hash of the component and of everything that affects its code (version and settings of the
+//! engine, processor). It is machine code that this process will run, so it is used only if nobody else could have
+//! written it. wasmtime has a cache, too; it does not check that, and its code is not mapped: memory of a component
+//! that nobody uses would stay in use.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
@@ -64,8 +65,8 @@ impl Disk {
         Ok(disk)
     }
 
-    /// Removes code that was not used for long, unfinished files, and, beyond `most` bytes, what was used longest ago. Processes that run
-    /// it have it mapped.
+    /// Removes code that was not used for long, unfinished files, and, beyond `most` bytes, what was used longest ago.
+    /// Processes that run it have it mapped.
     fn tidy(&self, now: SystemTime, most: u64) {
         let Ok(files) = fs::read_dir(&self.folder) else { return };
         let is_ours = |name: &[u8]| name.ends_with(b".cwasm") || name.starts_with(PART.as_bytes());
@@ -115,8 +116,8 @@ impl Disk {
         self.path(engine, content).exists()
     }
 
-    /// Stores code, replacing an older file in one step. It is not synced, which would take as long as the rest of a small swap: its checksum
-    /// shows whether it is whole.
+    /// Stores code, replacing an older file in one step. It is not synced, which would take as long as the rest of a
+    /// small swap: its checksum shows whether it is whole.
     pub(crate) fn store(&self, engine: &Engine, content: &Hash, code: &[u8]) -> io::Result<Trusted> {
         let (sum, path) = (Sha256::digest(code), self.path(engine, content));
         let written = write_beside(&path, &[code, &sum])?;
@@ -125,7 +126,8 @@ impl Disk {
         Trusted::open(&path)
     }
 
-    /// A secret number for what start-up code seeds. It is the same at each start, or each start would make another image and compile it.
+    /// A secret number for what start-up code seeds. It is the same at each start, or each start would make another
+    /// image and compile it.
     pub(crate) fn seed(&self, content: &Hash) -> Option<u128> {
         let path = self.folder.join("seed");
         let read = || {

@@ -1,8 +1,8 @@
 //! The engine: how components are compiled, and where their instances live.
 //!
-//! One engine serves all applications and all threads, and others are made when they are needed ([`Kind`]). Instances come from a pool:
-//! memory, tables and stacks are reserved once, and what a request has written is reset to the component's image when its instance is
-//! dropped. Start reading at [`Host::new`].
+//! One engine serves all applications and all threads, and others are made when they are needed ([`Kind`]). Instances
+//! come from a pool: memory, tables and stacks are reserved once, and what a request has written is reset to the
+//! component's image when its instance is dropped. Start reading at [`Host::new`].
 
 mod idle;
 mod linker;
@@ -44,10 +44,12 @@ struct Side {
 enum Kind {
     /// For nearly all components.
     Usual,
-    /// For components of WASI 0.3: support for concurrent functions costs each store something, also of components that have none.
+    /// For components of WASI 0.3: support for concurrent functions costs each store something, also of components that
+    /// have none.
     #[cfg(feature = "wasi03")]
     Wasi03,
-    /// Winch: compiles in a seventh of the time, and its code is slower. For start-up code, and until a version is optimised.
+    /// Winch: compiles in a seventh of the time, and its code is slower. For start-up code, and until a version is
+    /// optimised.
     Baseline,
 }
 
@@ -69,7 +71,8 @@ pub(crate) struct Size {
     pub(crate) functions: usize,
 }
 
-/// Core modules that one component may instantiate: a Rust component has three or four, an interpreter with its libraries some twenty.
+/// Core modules that one component may instantiate: a Rust component has three or four, an interpreter with its
+/// libraries some twenty.
 const INNER: u32 = 32;
 
 /// Memories of one component.
@@ -78,7 +81,8 @@ const MEMORIES: u32 = 2;
 /// Tables of one component.
 const TABLES: u32 = 4;
 
-/// Bytes of a memory that are reset by copying. Other pages are dropped and come back with a fault each: 1.6 us a page instead of 0.25.
+/// Bytes of a memory that are reset by copying. Other pages are dropped and come back with a fault each: 1.6 us a page
+/// instead of 0.25.
 const KEPT_MEMORY: usize = 2 << 20;
 
 /// Slots of a memory that are kept warm. Those beyond, which a burst has left, give back what they keep: [`idle`].
@@ -137,8 +141,8 @@ impl Host {
         ))
     }
 
-    /// The engine of the baseline compiler. `None` where it is not possible: on other processors, for many instances, and if fuel is
-    /// counted, of which the two compilers count different amounts.
+    /// The engine of the baseline compiler. `None` where it is not possible: on other processors, for many instances,
+    /// and if fuel is counted, of which the two compilers count different amounts.
     pub(crate) fn baseline(&self) -> Option<Self> {
         if self.size.instances > MOST_BASELINE || self.size.fuel || !cfg!(target_arch = "x86_64") {
             return None;
@@ -211,8 +215,8 @@ impl Side {
     }
 }
 
-/// What affects compiled code depends on nothing but `kind` and fuel: a file of `skep compile` fits every server of this version that
-/// counts fuel alike.
+/// What affects compiled code depends on nothing but `kind` and fuel: a file of `skep compile` fits every server of
+/// this version that counts fuel alike.
 fn config(size: Size, kind: Kind) -> Config {
     let mut config = Config::new();
     config

@@ -15,8 +15,8 @@ pub(crate) const ENABLED: WasmFeatures = RECYCLABLE
 pub(crate) const NOT_IN_BASELINE: WasmFeatures =
     WasmFeatures::RELAXED_SIMD.union(WasmFeatures::TAIL_CALL).union(WasmFeatures::FUNCTION_REFERENCES);
 
-/// What a component may use whose instances are reset and used again. What one of these proposals adds that a reset does not undo,
-/// [`crate::recycle`] refuses operator by operator.
+/// What a component may use whose instances are reset and used again. What one of these proposals adds that a reset
+/// does not undo, [`crate::recycle`] refuses operator by operator.
 pub(crate) const RECYCLABLE: WasmFeatures = WasmFeatures::MUTABLE_GLOBAL
     .union(WasmFeatures::SATURATING_FLOAT_TO_INT)
     .union(WasmFeatures::SIGN_EXTENSION)

@@ -19,8 +19,8 @@ impl FileStamp {
         Some(Self { inode: about.ino(), size: about.len(), seconds: about.mtime(), nanos: about.mtime_nsec() })
     }
 
-    /// True if the file was last written longer than `period` ago: one that was renamed into its place often was. With a wrong clock
-    /// half a file may be read, which fails, and then the whole.
+    /// True if the file was last written longer than `period` ago: one that was renamed into its place often was. With
+    /// a wrong clock half a file may be read, which fails, and then the whole.
     pub(crate) fn is_older_than(self, period: Duration, now: SystemTime) -> bool {
         let (Ok(seconds), Ok(nanos)) = (u64::try_from(self.seconds), u32::try_from(self.nanos)) else { return false };
         let changed = UNIX_EPOCH + Duration::new(seconds, nanos);

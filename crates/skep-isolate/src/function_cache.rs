@@ -1,7 +1,8 @@
 //! Compiled functions of earlier versions: wasmtime's incremental compilation.
 //!
-//! The optimising compiler looks up each function by its content before it compiles it, so that a new version costs what has changed.
-//! The cache lives in memory and is bounded: of two generations the older one is dropped when the younger is full.
+//! The optimising compiler looks up each function by its content before it compiles it, so that a new version costs
+//! what has changed. The cache lives in memory and is bounded: of two generations the older one is dropped when the
+//! younger is full.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

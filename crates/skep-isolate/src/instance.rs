@@ -95,8 +95,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Runs `handle` with functions of WASI 0.3, which run concurrently, also after they have returned. When `handle` returns, nothing
-    /// runs.
+    /// Runs `handle` with functions of WASI 0.3, which run concurrently, also after they have returned. When `handle`
+    /// returns, nothing runs.
     #[cfg(feature = "wasi03")]
     pub(crate) async fn serve_concurrent<F>(
         &mut self,
@@ -222,7 +222,8 @@ impl Instance {
         if state.was_refused_memory().is_some() {
             return Err(Discarded("it was refused memory"));
         }
-        // The host's side of open handles is dropped with the state. The guest's side remains, though no guest knows its numbers.
+        // The host's side of open handles is dropped with the state. The guest's side remains, though no guest knows
+        // its numbers.
         self.left_open += state.open_handles();
         if self.left_open > MOST_LEFT_OPEN {
             return Err(Discarded("it has left many handles open"));
@@ -243,15 +244,15 @@ const GLOBALS: Discarded = Discarded("its globals cannot be restored");
 /// An instance is reset at most this often, which bounds what the engine may accumulate in its store.
 const RESETS: u32 = 10_000;
 
-/// An instance may have left this many handles open: a hundredth of the 100 000 that wasmtime allows in a store, beyond which another
-/// request would fail. The first `println!` of Rust's standard library leaves two or three.
+/// An instance may have left this many handles open: a hundredth of the 100 000 that wasmtime allows in a store, beyond
+/// which another request would fail. The first `println!` of Rust's standard library leaves two or three.
 const MOST_LEFT_OPEN: usize = 1000;
 
 /// The unit of memory sizes.
 const WASM_PAGE: usize = 64 << 10;
 
-/// A guest that computes yields. Each turn lets the thread poll for events once, and a request takes some: its connection, its bytes, its
-/// response.
+/// A guest that computes yields. Each turn lets the thread poll for events once, and a request takes some: its
+/// connection, its bytes, its response.
 async fn yield_to_others() {
     for _ in 0..TURNS {
         tokio::task::yield_now().await;
@@ -260,8 +261,8 @@ async fn yield_to_others() {
 
 const TURNS: u32 = 8;
 
-/// A guest yields for the first time at the second tick. After one tick it would be chance: the guest that runs then waits for all
-/// others, and of a hundred responses of 80 us one took 20 ms.
+/// A guest yields for the first time at the second tick. After one tick it would be chance: the guest that runs then
+/// waits for all others, and of a hundred responses of 80 us one took 20 ms.
 const UNDISTURBED: u64 = 2;
 
 /// Bounds memory and time of a store by its [`State`].

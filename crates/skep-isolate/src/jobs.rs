@@ -1,8 +1,8 @@
 //! Periodic jobs of an application: `App::every`.
 //!
-//! One thread for each version runs its jobs, one at a time, in an instance that lives on: statics keep their values between runs. A job
-//! that traps or takes longer than a request may is logged, and the next one gets a new instance. The thread ends when another version
-//! takes over, whose jobs begin after that.
+//! One thread for each version runs its jobs, one at a time, in an instance that lives on: statics keep their values
+//! between runs. A job that traps or takes longer than a request may is logged, and the next one gets a new instance.
+//! The thread ends when another version takes over, whose jobs begin after that.
 
 use std::future::Future;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! The WebAssembly host of Skep: a fresh copy of an initialised program for every request.
 //!
-//! A component for `wasi:http` is compiled once. Each request gets an instance of its own, whose memory is a copy-on-write image of the
-//! program after its start-up code: as separate as processes, near the cost of a function call.
+//! A component for `wasi:http` is compiled once. Each request gets an instance of its own, whose memory is a
+//! copy-on-write image of the program after its start-up code: as separate as processes, near the cost of a function
+//! call.
 //!
 //! From top to bottom; an upper module never appears in a lower one:
 //!

@@ -18,8 +18,8 @@ use crate::state::{Dir, Grants, TotalMemory};
 
 pub(crate) use table::{SETTINGS, Setting, row};
 
-/// Instances of all applications together. Each has address space of more than 4 GiB, and twice that if it has two memories; a process has
-/// 128 TiB.
+/// Instances of all applications together. Each has address space of more than 4 GiB, and twice that if it has two
+/// memories; a process has 128 TiB.
 pub(crate) const MOST_INSTANCES: u32 = 10_000;
 
 /// What one application is served with. The defaults are in the table of settings.

@@ -98,7 +98,8 @@ impl Pool {
         program.reset.is_some() && (self.failed_resets.load(Ordering::Relaxed) < FUTILE || made.is_multiple_of(FUTILE))
     }
 
-    /// Takes an instance back whose request succeeded, resets it unless it keeps its state, and drops it if neither is possible.
+    /// Takes an instance back whose request succeeded, resets it unless it keeps its state, and drops it if neither is
+    /// possible.
     pub(crate) async fn give_back(&self, mut instance: Instance, program: &Program, counts: &PoolCounts) {
         if instance.reuse().is_some() {
             return self.keep(instance, counts);
@@ -144,8 +145,8 @@ impl Pool {
         }
     }
 
-    /// Notes that a guest returned without a response. If it had served before, no new one ever did the same, and none that had
-    /// served before ever responded, its program can handle one request for each instance only, such as one of
+    /// Notes that a guest returned without a response. If it had served before, no new one ever did the same, and none
+    /// that had served before ever responded, its program can handle one request for each instance only, such as one of
     /// componentize-js with `addEventListener("fetch", ..)`. Then none is kept.
     pub(crate) fn note_silent(&self, served: u32, app: &str) {
         let is_new = served <= 1;

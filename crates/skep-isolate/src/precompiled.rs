@@ -1,7 +1,7 @@
 //! The file of `skep compile`: machine code, and what must be known before any of it runs.
 //!
-//! `skepcode`; the version of the format and of Skep; the settings that start-up code has read; the code for requests; the code whose
-//! start-up code runs once more, if any; and the SHA-256 of all that.
+//! `skepcode`; the version of the format and of Skep; the settings that start-up code has read; the code for requests;
+//! the code whose start-up code runs once more, if any; and the SHA-256 of all that.
 
 use std::ops::Range;
 
@@ -25,13 +25,13 @@ pub(crate) struct Precompiled {
     /// The environment of that start-up code, `NAME=VALUE`.
     pub(crate) environment: Vec<String>,
     pub(crate) code: Range<usize>,
-    /// The component without that memory: its start-up code has used the database, a cache or the keys, and does so again with those of
-    /// the server.
+    /// The component without that memory: its start-up code has used the database, a cache or the keys, and does so
+    /// again with those of the server.
     pub(crate) start: Option<Range<usize>>,
 }
 
-/// The parts of a file, to be written one after the other. `start`: code whose start-up code runs once more on the server; empty if it
-/// need not.
+/// The parts of a file, to be written one after the other. `start`: code whose start-up code runs once more on the
+/// server; empty if it need not.
 pub(crate) fn pieces(has_image: bool, environment: &[(String, String)], code: Vec<u8>, start: Vec<u8>) -> [Vec<u8>; 4] {
     let variables = environment.iter().map(|(name, value)| format!("{name}={value}"));
     let mut head = MAGIC.to_vec();

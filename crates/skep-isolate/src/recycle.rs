@@ -1,13 +1,14 @@
 //! Resets an instance after its request, so that the next request may use it as if it were new.
 //!
-//! Making an instance takes some 6 us, most of them for connecting the imports of its inner modules. A reset takes as long as what its request
-//! has written. For that a component gets two more exported functions ([`recyclable`]): one returns its memory, one restores its
-//! globals. The host restores memory, page by page as the kernel reports what was written ([`crate::sys::Memory`]).
+//! Making an instance takes some 6 us, most of them for connecting the imports of its inner modules. A reset takes as
+//! long as what its request has written. For that a component gets two more exported functions ([`recyclable`]): one
+//! returns its memory, one restores its globals. The host restores memory, page by page as the kernel reports what was
+//! written ([`crate::sys::Memory`]).
 //!
-//! Anything else that could change makes a component unfit, and each of its requests gets a new instance: sections, canonical functions, types and
-//! [`operators`] are allow-lists, and proposals are those of [`features::RECYCLABLE`]. The host's side of an instance is replaced, which closes
-//! the handles that were left open. What remains of earlier requests is the order in which numbers are given to handles
-//! ([`crate::instance::Instance::reset`]).
+//! Anything else that could change makes a component unfit, and each of its requests gets a new instance: sections,
+//! canonical functions, types and [`operators`] are allow-lists, and proposals are those of [`features::RECYCLABLE`].
+//! The host's side of an instance is replaced, which closes the handles that were left open. What remains of earlier
+//! requests is the order in which numbers are given to handles ([`crate::instance::Instance::reset`]).
 
 mod module;
 mod operators;
@@ -180,8 +181,8 @@ fn refuse_nested(payload: &Payload<'_>) -> Result<()> {
 
 const UNKNOWN: Unfit = Unfit("it has a section that a reset does not know");
 
-/// Functions that lift, lower and drop are allowed. Handles of its own resources would stay in its table, and tasks, streams and what else
-/// is asynchronous have state of their own.
+/// Functions that lift, lower and drop are allowed. Handles of its own resources would stay in its table, and tasks,
+/// streams and what else is asynchronous have state of their own.
 fn refuse_canonical(functions: SectionLimited<'_, CanonicalFunction>) -> Result<()> {
     use wasmparser::CanonicalOption::{CompactUTF16, Memory, PostReturn, Realloc, UTF8, UTF16};
     for function in functions {

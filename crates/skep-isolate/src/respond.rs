@@ -1,7 +1,7 @@
 //! From a request to its response, by an instance.
 //!
-//! The guest runs on the thread of the request. Most responses are complete when the guest returns, and are sent as one piece. A guest that
-//! waits, or writes more than is gathered, continues in a task while its response is sent.
+//! The guest runs on the thread of the request. Most responses are complete when the guest returns, and are sent as one
+//! piece. A guest that waits, or writes more than is gathered, continues in a task while its response is sent.
 
 mod body;
 mod direct;
@@ -443,8 +443,8 @@ impl Gathered {
         Ok((parts, body))
     }
 
-    /// The whole response, if its body did not end with the guest: it is the body of a request, or of another response, that the guest has
-    /// passed on, and needs only the permit.
+    /// The whole response, if its body did not end with the guest: it is the body of a request, or of another response,
+    /// that the guest has passed on, and needs only the permit.
     fn passed_on(self, permit: RequestPermit) -> Result<skep::Response, Failure> {
         if self.is_complete() {
             return Err(Failure::Broken);

@@ -17,8 +17,8 @@ pub(crate) struct Reuse {
 const FEW: u32 = 10;
 
 impl Reuse {
-    /// Draws the number of requests of one instance from the last fifth. Instances that were made at one moment would otherwise end at one
-    /// moment, and their start-up code would run at once.
+    /// Draws the number of requests of one instance from the last fifth. Instances that were made at one moment would
+    /// otherwise end at one moment, and their start-up code would run at once.
     pub(crate) fn drawn(self) -> Self {
         Self { requests: spread(self.requests, seed().0), ..self }
     }

@@ -99,7 +99,8 @@ pub(crate) fn failed(error: &Error) -> ExitCode {
     ExitCode::from(if matches!(error, Error::Usage(_)) { 2 } else { 1 })
 }
 
-/// Compiles and starts all applications. An error of the only one keeps the server from starting; of several, the others serve.
+/// Compiles and starts all applications. An error of the only one keeps the server from starting; of several, the
+/// others serve.
 pub(crate) fn start(table: &Arc<Table>, cache: &Cache, server: &ServerSettings) -> Result<(), Error> {
     begin(table, server)?;
     let disk = cache.open()?;
@@ -161,7 +162,8 @@ pub(crate) fn size<'o>(options: impl Iterator<Item = &'o Options> + Clone) -> Si
 /// Bytes of a generation of compiled functions, which are kept for the next version: `function_cache.rs`.
 const FUNCTIONS: usize = 8 << 20;
 
-/// Instances of an application without a request: one for probes, and those for the jobs of this version and of the one before.
+/// Instances of an application without a request: one for probes, and those for the jobs of this version and of the one
+/// before.
 const BESIDE: u32 = 3;
 
 const USAGE: &str = "\

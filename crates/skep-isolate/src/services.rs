@@ -1,7 +1,8 @@
 //! What components of Skep may import beyond WASI: `wit/skep.wit`.
 //!
-//! An [`Application`] outlives its versions: data folder, caches, keys. A [`Version`] has the database that it was opened with. An
-//! [`Instance`] has what ends with it: its transaction, and the body of its request. Only values cross the border to a guest.
+//! An [`Application`] outlives its versions: data folder, caches, keys. A [`Version`] has the database that it was
+//! opened with. An [`Instance`] has what ends with it: its transaction, and the body of its request. Only values cross
+//! the border to a guest.
 //!
 //! Start reading at [`Guest`] and [`add_to_linker`].
 
@@ -81,7 +82,8 @@ pub(crate) trait Guest: Send {
     /// The part of this instance.
     fn services(&mut self) -> &mut Instance;
 
-    /// The program asks to serve this many requests and to end when it was idle this long; or to end after this request.
+    /// The program asks to serve this many requests and to end when it was idle this long; or to end after this
+    /// request.
     fn keep(&mut self, reuse: Option<(u32, Duration)>);
 }
 

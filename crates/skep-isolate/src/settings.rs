@@ -1,7 +1,8 @@
 //! The settings of `skep serve`: rows of the server's table.
 //!
-//! `skep serve FILE` serves one component. Without a file, each table `[component.NAME]` of `skep.toml` is a component. `component.memory`
-//! holds for all of them, `component.NAME.memory` for one: the stronger source wins, and of equal ones the one with the name.
+//! `skep serve FILE` serves one component. Without a file, each table `[component.NAME]` of `skep.toml` is a component.
+//! `component.memory` holds for all of them, `component.NAME.memory` for one: the stronger source wins, and of equal
+//! ones the one with the name.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

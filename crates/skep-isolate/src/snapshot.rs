@@ -1,8 +1,8 @@
 //! Snapshots: start-up code runs once, and every instance begins with the memory that it has left.
 //!
-//! A component with start-up code exports a function for it ([`Init::of`]). It runs in an instance with frozen clocks, without network and
-//! without random numbers; then its memories and globals are written back into the component. Start-up code that uses what would be the same
-//! for every request from then on is refused, with the reason.
+//! A component with start-up code exports a function for it ([`Init::of`]). It runs in an instance with frozen clocks,
+//! without network and without random numbers; then its memories and globals are written back into the component.
+//! Start-up code that uses what would be the same for every request from then on is refused, with the reason.
 
 use std::fmt;
 use std::future::Future;
@@ -135,8 +135,8 @@ fn unfit(source: wasmtime::Error) -> Error {
     }
 }
 
-/// Runs start-up code whose memory is in an image already, for its other effects: it opens the database, say. Nothing is frozen, since
-/// its memory is dropped.
+/// Runs start-up code whose memory is in an image already, for its other effects: it opens the database, say. Nothing
+/// is frozen, since its memory is dropped.
 pub(crate) fn run_again(host: &Host, component: &Component, grants: &Arc<Grants>) -> Result<(), Error> {
     let mut store = Store::new(host.engine(), State::new(grants, None));
     runtime()?.block_on(async {
@@ -207,7 +207,8 @@ fn refuse(frozen: &Frozen) -> Result<(), Error> {
     )))
 }
 
-/// Refuses open handles: the table of resources is new for each request, and a number in the image would name another resource.
+/// Refuses open handles: the table of resources is new for each request, and a number in the image would name another
+/// resource.
 fn holds_nothing(state: &State) -> Result<(), Error> {
     if state.is_table_empty() {
         return Ok(());

@@ -109,8 +109,8 @@ impl Probed {
         &self.version
     }
 
-    /// Starts its jobs, once those of the version before have ended. Requests in flight finish on that one; its instances that wait end, which
-    /// frees their slots.
+    /// Starts its jobs, once those of the version before have ended. Requests in flight finish on that one; its
+    /// instances that wait end, which frees their slots.
     pub(crate) fn activate(self, before: Option<Serving>) -> Serving {
         let before = before.and_then(|before| {
             before.version.pool.close();

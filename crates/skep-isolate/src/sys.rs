@@ -18,12 +18,14 @@ use crate::source::TrustedCode;
 pub(crate) use memory::{Discarded, FaultShortcut, Memory, SHORTCUT_MISSED_A_PAGE, can_find_written_pages};
 pub(crate) use pages::Pages;
 
-/// Loads a component from a file that the user has named. It is copied, since the file may be written while the server runs.
+/// Loads a component from a file that the user has named. It is copied, since the file may be written while the server
+/// runs.
 ///
-/// wasmtime checks whether code and engine match, not whether a compiler has written the code. So [`TrustedCode`] is only made of files
-/// that nobody but this user or root could have written.
+/// wasmtime checks whether code and engine match, not whether a compiler has written the code. So [`TrustedCode`] is
+/// only made of files that nobody but this user or root could have written.
 pub(crate) fn load(engine: &Engine, code: &TrustedCode<'_>) -> Result<Component> {
-    // SAFETY: the bytes were written by `skep compile`, of a user that we trust as much as this one, since nobody else could write them.
+    // SAFETY: the bytes were written by `skep compile`, of a user that we trust as much as this one, since nobody else
+    // could write them.
     unsafe { Component::deserialize(engine, code.bytes()) }
 }
 
@@ -32,14 +34,16 @@ pub(crate) fn load(engine: &Engine, code: &TrustedCode<'_>) -> Result<Component>
 pub(crate) struct Mapped(Component);
 
 impl Mapped {
-    /// wasmtime checks whether file and engine match (version, settings, processor), not whether a compiler has written the code. So
-    /// [`Trusted`] is only made of an open file that belongs to this user or to root, and that nobody else may write.
+    /// wasmtime checks whether file and engine match (version, settings, processor), not whether a compiler has written
+    /// the code. So [`Trusted`] is only made of an open file that belongs to this user or to root, and that nobody else
+    /// may write.
     pub(crate) fn new(engine: &Engine, file: &Trusted) -> Result<Self> {
         let file: &File = file.file();
         // The open file itself, whatever its name refers to by now.
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        // SAFETY: the file was written by `Component::serialize` of a process that we trust as much as this one, since nobody else could
-        // write it. It is never changed in place: the cache, whose own file it is, writes a new one and renames it.
+        // SAFETY: the file was written by `Component::serialize` of a process that we trust as much as this one, since
+        // nobody else could write it. It is never changed in place: the cache, whose own file it is, writes a new one
+        // and renames it.
         unsafe { Component::deserialize_file(engine, path) }.map(Self)
     }
 
@@ -47,13 +51,13 @@ impl Mapped {
         &self.0
     }
 
-    /// Drops its pages from memory. Those that are used come back from the page cache with a fault each, and with the first of them the
-    /// kernel maps others around it.
+    /// Drops its pages from memory. Those that are used come back from the page cache with a fault each, and with the
+    /// first of them the kernel maps others around it.
     pub(crate) fn release_pages(&self) {
         let range = self.0.image_range();
         let length = range.end.addr() - range.start.addr();
-        // SAFETY: all of it is a private mapping of a file, which wasmtime has made read-only when it was loaded, and which needs no
-        // relocations: no page of it was ever written, and what comes back is what was there.
+        // SAFETY: all of it is a private mapping of a file, which wasmtime has made read-only when it was loaded, and
+        // which needs no relocations: no page of it was ever written, and what comes back is what was there.
         let _ = unsafe { rustix::mm::madvise(range.start.cast_mut().cast(), length, Advice::LinuxDontNeed) };
     }
 }

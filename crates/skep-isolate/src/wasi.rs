@@ -39,7 +39,8 @@ pub(crate) fn exports(component: &[u8], is_such: impl Fn(&str) -> bool) -> bool 
     names(component, false, is_such)
 }
 
-/// True if a component exports such a name, or imports one if those count, too. Its inner modules and components do not count.
+/// True if a component exports such a name, or imports one if those count, too. Its inner modules and components do not
+/// count.
 fn names(component: &[u8], imports_count: bool, is_such: impl Fn(&str) -> bool) -> bool {
     let mut inside = 0u32;
     Parser::new(0).parse_all(component).map_while(Result::ok).any(|payload| match payload {

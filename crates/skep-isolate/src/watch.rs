@@ -1,7 +1,7 @@
 //! Reloads components when their files change.
 //!
-//! A file is read when it has not changed for a moment: one that is still being written is no version. A file that does not compile or fails
-//! its probe is logged once, and the version before it goes on serving.
+//! A file is read when it has not changed for a moment: one that is still being written is no version. A file that does
+//! not compile or fails its probe is logged once, and the version before it goes on serving.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};

@@ -1,7 +1,8 @@
-//! What jobs cost on SQLite, on a server in this process: to enqueue one in a transaction compared with the transaction alone, jobs that do
-//! nothing in a second, and the time from a commit to the start of its job.
+//! What jobs cost on SQLite, on a server in this process: to enqueue one in a transaction compared with the transaction
+//! alone, jobs that do nothing in a second, and the time from a commit to the start of its job.
 //!
-//! Not measured: several processes, PostgreSQL, a disk that is slow to write. Run: `cargo run --release -p skep-jobs --example cost`.
+//! Not measured: several processes, PostgreSQL, a disk that is slow to write. Run:
+//! `cargo run --release -p skep-jobs --example cost`.
 
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 

@@ -11,8 +11,8 @@ use crate::schema;
 
 /// Gives an application jobs.
 pub trait JobsApp {
-    /// Mounts jobs: their tables, and what runs them, in the one process of the machine that also runs [`App::every`]. The application needs a
-    /// database ([`App::database`]). An example is at the [crate](crate).
+    /// Mounts jobs: their tables, and what runs them, in the one process of the machine that also runs [`App::every`].
+    /// The application needs a database ([`App::database`]). An example is at the [crate](crate).
     #[must_use]
     fn jobs(self, jobs: Jobs) -> Self;
 

@@ -1,4 +1,5 @@
-//! One attempt at a job: within its time limit, its panics caught, its transaction committed with the note that it is done.
+//! One attempt at a job: within its time limit, its panics caught, its transaction committed with the note that it is
+//! done.
 
 use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
@@ -41,7 +42,8 @@ fn plain(text: &str) -> String {
     text.chars().take(LONGEST).map(|char| if char == '\0' { char::REPLACEMENT_CHARACTER } else { char }).collect()
 }
 
-/// All that the application wrote panics within, also what is dropped: a panic outside would keep the job's slot for ever.
+/// All that the application wrote panics within, also what is dropped: a panic outside would keep the job's slot for
+/// ever.
 async fn caught(site: &Arc<Site>, local: &Local, runner: i64, claimed: &Claimed) -> Fate {
     let whole = pin!(async {
         let (jobs, work) = (site.state::<Jobs>(), local.work());

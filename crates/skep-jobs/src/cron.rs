@@ -1,7 +1,7 @@
 //! Jobs by cron patterns, in a time zone, with the feature `cron`.
 //!
-//! The database has when each schedule has enqueued last. Who enqueues next changes that in the same transaction: of any number of processes
-//! and machines, one does.
+//! The database has when each schedule has enqueued last. Who enqueues next changes that in the same transaction: of
+//! any number of processes and machines, one does.
 
 use croner::Cron;
 use jiff::tz::TimeZone;
@@ -19,7 +19,8 @@ const MOST: usize = 1000;
 /// Of [`Missed::Skip`], in milliseconds.
 const LATE: i64 = 60_000;
 
-/// What is done about runs of a [schedule](Jobs::cron) that were due while nothing ran, such as during a night without power.
+/// What is done about runs of a [schedule](Jobs::cron) that were due while nothing ran, such as during a night without
+/// power.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missed {
     /// One run for all of them, the last one.
@@ -42,12 +43,14 @@ pub(crate) struct Schedule {
 }
 
 impl Jobs {
-    /// Enqueues a job by a cron pattern, in a time zone: `jobs![Nightly].cron("0 2 * * *", "Europe/Berlin", Nightly)`. The pattern has
-    /// minute, hour, day of month, month and day of week (`MON-FRI`, `L`, `#2`), and perhaps seconds before them.
+    /// Enqueues a job by a cron pattern, in a time zone: `jobs![Nightly].cron("0 2 * * *", "Europe/Berlin", Nightly)`.
+    /// The pattern has minute, hour, day of month, month and day of week (`MON-FRI`, `L`, `#2`), and perhaps seconds
+    /// before them.
     ///
-    /// Where clocks are put forward, a run at a time that does not exist is at the first moment after the gap; where an hour repeats, a
-    /// run at a fixed time is once, and one of `*` in each hour. Of any number of processes and machines, one enqueues. The first run is the
-    /// next moment after the first start; [`JobCx::due`](crate::JobCx::due) is the moment of the pattern.
+    /// Where clocks are put forward, a run at a time that does not exist is at the first moment after the gap; where an
+    /// hour repeats, a run at a fixed time is once, and one of `*` in each hour. Of any number of processes and
+    /// machines, one enqueues. The first run is the next moment after the first start;
+    /// [`JobCx::due`](crate::JobCx::due) is the moment of the pattern.
     ///
     /// An application with an invalid pattern or an unknown time zone does not start.
     #[must_use]

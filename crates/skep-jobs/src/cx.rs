@@ -24,8 +24,8 @@ impl JobCx<'_> {
         self.claimed.id
     }
 
-    /// A key for what the job asks other systems to do (`Idempotency-Key`): the same at each attempt, and of no other job. Letters, digits
-    /// and `-`.
+    /// A key for what the job asks other systems to do (`Idempotency-Key`): the same at each attempt, and of no other
+    /// job. Letters, digits and `-`.
     #[must_use]
     pub fn key(&self) -> String {
         format!("job-{}-{:x}", self.claimed.id, self.claimed.created)
@@ -61,14 +61,15 @@ impl JobCx<'_> {
         self.work.db()
     }
 
-    /// The transaction of this attempt, begun by the first call. It commits if the job is done, together with the note that it is: what it
-    /// writes happens exactly once, also if the process is killed. Other writers of SQLite wait while it is open, so do nothing slow in it.
+    /// The transaction of this attempt, begun by the first call. It commits if the job is done, together with the note
+    /// that it is: what it writes happens exactly once, also if the process is killed. Other writers of SQLite wait
+    /// while it is open, so do nothing slow in it.
     pub async fn transaction(&self) -> Result<&sql::Transaction> {
         self.work.transaction().await
     }
 
-    /// Sends a mail, and waits until a mail server has taken it over. Each attempt of the job sends it with the same Message-ID, unless
-    /// the mail has one; a job that sends several gives each its own ([`Mail::id`]).
+    /// Sends a mail, and waits until a mail server has taken it over. Each attempt of the job sends it with the same
+    /// Message-ID, unless the mail has one; a job that sends several gives each its own ([`Mail::id`]).
     pub async fn send_mail(&self, mail: Mail) -> Result<(), Failure> {
         let mail = if mail.id.is_none() { mail.id(self.key()) } else { mail };
         self.work.send_mail(mail).await

@@ -9,8 +9,8 @@ use skep::Result;
 
 use crate::cx::JobCx;
 
-/// A job: its fields are what it needs to know, and its value is the job. It is stored as JSON; a field that is added later needs
-/// `#[serde(default)]`, for jobs that were enqueued before.
+/// A job: its fields are what it needs to know, and its value is the job. It is stored as JSON; a field that is added
+/// later needs `#[serde(default)]`, for jobs that were enqueued before.
 ///
 /// An example is at the [crate](crate).
 #[diagnostic::on_unimplemented(
@@ -25,18 +25,19 @@ pub trait Job: Serialize + DeserializeOwned + 'static {
     /// Its queue. Those of a queue share its slots: [`Jobs::queue`](crate::Jobs::queue).
     const QUEUE: &'static str = "default";
 
-    /// How often it is tried (12). After that it is a dead letter, which the [page](crate::JobsApp::jobs_page) shows. With the pauses of
-    /// [`retry_after`](Self::retry_after), 12 attempts take six hours.
+    /// How often it is tried (12). After that it is a dead letter, which the [page](crate::JobsApp::jobs_page) shows.
+    /// With the pauses of [`retry_after`](Self::retry_after), 12 attempts take six hours.
     const ATTEMPTS: u32 = 12;
 
     /// How long one attempt may take (5 minutes). What blocks its thread is not interrupted: use [`JobCx::offload`].
     const TIME_LIMIT: Duration = Duration::from_mins(5);
 
-    /// Does the work. An error or a panic is a failed attempt: what it wrote in its transaction is undone, and it is tried again.
+    /// Does the work. An error or a panic is a failed attempt: what it wrote in its transaction is undone, and it is
+    /// tried again.
     fn run(self, cx: &mut JobCx<'_>) -> impl Future<Output = Result<Outcome>>;
 
-    /// The pause after this number of failed attempts, to which up to a quarter is added at random: 10 s, then twice as long each time, 6 hours
-    /// at most.
+    /// The pause after this number of failed attempts, to which up to a quarter is added at random: 10 s, then twice as
+    /// long each time, 6 hours at most.
     #[must_use]
     fn retry_after(attempts: u32) -> Duration {
         let doublings = attempts.saturating_sub(1).min(20);
@@ -70,9 +71,11 @@ pub trait Job: Serialize + DeserializeOwned + 'static {
 pub enum Outcome {
     /// The work is done.
     Done,
-    /// Try again after this pause: something is not ready yet. That is no failed attempt. What was written in the job's transaction stays.
+    /// Try again after this pause: something is not ready yet. That is no failed attempt. What was written in the job's
+    /// transaction stays.
     Snooze(Duration),
-    /// It would fail each time: it is a dead letter at once, with this reason. What was written in the job's transaction is undone.
+    /// It would fail each time: it is a dead letter at once, with this reason. What was written in the job's
+    /// transaction is undone.
     GiveUp(String),
 }
 
@@ -151,8 +154,8 @@ impl<J> Order<J> {
         self
     }
 
-    /// Only if no job was enqueued with this key in the last `period`, whether that has run by now or not. Otherwise it is dropped, and
-    /// [`later`](crate::Later::later) gives `None`.
+    /// Only if no job was enqueued with this key in the last `period`, whether that has run by now or not. Otherwise it
+    /// is dropped, and [`later`](crate::Later::later) gives `None`.
     #[must_use]
     pub fn unique_for(mut self, key: impl Into<String>, period: Duration) -> Self {
         self.unique = Some((key.into(), period));

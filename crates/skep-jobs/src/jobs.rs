@@ -122,7 +122,8 @@ impl Jobs {
         self
     }
 
-    /// How long jobs of a process that was killed wait until they are run again (30 s). What was cut off by a shutdown does not wait.
+    /// How long jobs of a process that was killed wait until they are run again (30 s). What was cut off by a shutdown
+    /// does not wait.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease.max(Duration::from_millis(300));

@@ -19,8 +19,8 @@ pub trait Later {
     #[doc(hidden)]
     fn place(&self) -> Place<'_>;
 
-    /// Enqueues a job, and gives its number. If a transaction of the request is open, the job is a part of it: it exists once that is
-    /// committed, and never if it is undone. Without one, it is enqueued at once.
+    /// Enqueues a job, and gives its number. If a transaction of the request is open, the job is a part of it: it
+    /// exists once that is committed, and never if it is undone. Without one, it is enqueued at once.
     ///
     /// `None` if another one has its [key](Order::unique_for).
     ///
@@ -41,8 +41,8 @@ pub trait Later {
         async move { enqueue(Place { transaction: Some(db), ..self.place() }, order).await }
     }
 
-    /// Cancels a job: it is deleted. One that is running goes on, and what it writes in its transaction is undone. False if there is
-    /// none with this number any more.
+    /// Cancels a job: it is deleted. One that is running goes on, and what it writes in its transaction is undone.
+    /// False if there is none with this number any more.
     fn cancel_job(&self, id: i64) -> impl Future<Output = Result<bool>> {
         async move {
             let Place { db, transaction, .. } = self.place();
@@ -55,8 +55,9 @@ pub trait Later {
         }
     }
 
-    /// Sends a mail by a job: with the request's transaction, again if the mail server cannot be reached or refuses it for now, and with one
-    /// Message-ID each time. What it refuses for good is a dead letter. Until it is sent, its text is in the database.
+    /// Sends a mail by a job: with the request's transaction, again if the mail server cannot be reached or refuses it
+    /// for now, and with one Message-ID each time. What it refuses for good is a dead letter. Until it is sent, its
+    /// text is in the database.
     fn deliver_later(&self, mail: Mail) -> impl Future<Output = Result<()>> {
         async move { self.later(DeliverMail(mail)).await.map(drop) }
     }

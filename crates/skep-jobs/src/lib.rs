@@ -1,7 +1,7 @@
 //! Jobs: work that is done later, and done even if the process dies meanwhile.
 //!
-//! A job is a struct, and its value is the job. It is a row of the application's own database, written in the transaction of the request:
-//! it exists if and only if the request has succeeded.
+//! A job is a struct, and its value is the job. It is a row of the application's own database, written in the
+//! transaction of the request: it exists if and only if the request has succeeded.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! The page of all jobs: [`JobsApp::jobs_page`](crate::JobsApp::jobs_page).
 //!
-//! Who may see it, a guard before its prefix decides. What changes something is a form, which is accepted from this page only.
+//! Who may see it, a guard before its prefix decides. What changes something is a form, which is accepted from this
+//! page only.
 
 use skep::html::Html;
 use skep::mount::{Mount, Mounted, ResponseFuture};

@@ -1,8 +1,8 @@
 //! Runs jobs: in one process of the machine, on a thread of its own with a runtime.
 //!
-//! It claims as many jobs as there are free slots, notes in the same transaction what became of those before, and waits until it is woken: by a
-//! commit, by the end of a job, or by its clock. While it has jobs, it has a lease; whose lease has ended is dead, and what it
-//! had is given back by any other runner.
+//! It claims as many jobs as there are free slots, notes in the same transaction what became of those before, and waits
+//! until it is woken: by a commit, by the end of a job, or by its clock. While it has jobs, it has a lease; whose lease
+//! has ended is dead, and what it had is given back by any other runner.
 //!
 //! Start reading at [`Runner::serve`].
 
@@ -26,7 +26,8 @@ use crate::jobs::Jobs;
 use crate::step::{new_runner, prepare};
 use crate::store::{CHANNEL, Claimed, Ended};
 
-/// How long nobody looks for jobs if nobody is woken: a safety net, for writes of other programs and clocks that were changed.
+/// How long nobody looks for jobs if nobody is woken: a safety net, for writes of other programs and clocks that were
+/// changed.
 const LOOK: Duration = Duration::from_mins(1);
 
 /// The pause after an error of the database.

@@ -1,7 +1,7 @@
 //! The tables of jobs, in the application's database.
 //!
-//! They are made when the application starts, in one transaction. [`VERSION`] changes with them: a program does not start on tables of a
-//! newer one.
+//! They are made when the application starts, in one transaction. [`VERSION`] changes with them: a program does not
+//! start on tables of a newer one.
 
 /// Of the tables below.
 pub(crate) const VERSION: i64 = 1;

@@ -1,7 +1,7 @@
 //! All statements about jobs, for SQLite and for PostgreSQL.
 //!
-//! Each concerns tables of this crate only, and invalidates no page. What changes a running job names its runner, and what ends one also its
-//! attempt: who has lost a job to others changes nothing of it.
+//! Each concerns tables of this crate only, and invalidates no page. What changes a running job names its runner, and
+//! what ends one also its attempt: who has lost a job to others changes nothing of it.
 
 use std::fmt::Write as _;
 

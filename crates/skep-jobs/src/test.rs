@@ -87,7 +87,8 @@ pub fn run_one(client: &Client) -> Option<Ran> {
     ran.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Runs all jobs that are due by the application's clock, and those that they enqueue. An example is at the [module](self).
+/// Runs all jobs that are due by the application's clock, and those that they enqueue. An example is at the
+/// [module](self).
 ///
 /// # Panics
 /// If the application has no jobs, its database fails, or they do not end.

@@ -1,5 +1,5 @@
-//! Wakes who waits for jobs: at once in the same process, and in others that have the same SQLite file by a file that they watch
-//! ([`WakeupFile`](skep::wakeup::WakeupFile)). PostgreSQL notifies by itself.
+//! Wakes who waits for jobs: at once in the same process, and in others that have the same SQLite file by a file that
+//! they watch ([`WakeupFile`](skep::wakeup::WakeupFile)). PostgreSQL notifies by itself.
 //!
 //! Nothing polls but a look once a minute, for what nobody was woken for: `runner.rs`.
 

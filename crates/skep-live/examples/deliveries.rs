@@ -1,8 +1,9 @@
-//! What topics cost on SQLite, on a server in this process: one message to many event streams, in deliveries per second of processor time of the
-//! server's threads, and the time from the begin of a commit to each delivery.
+//! What topics cost on SQLite, on a server in this process: one message to many event streams, in deliveries per second
+//! of processor time of the server's threads, and the time from the begin of a commit to each delivery.
 //!
-//! Not measured: several processes, PostgreSQL, a network, slow readers. The readers are in this process, too, and take processor time of
-//! their own, which is left out of the figure per core. Run: `cargo run --release -p skep-live --example deliveries`.
+//! Not measured: several processes, PostgreSQL, a network, slow readers. The readers are in this process, too, and take
+//! processor time of their own, which is left out of the figure per core. Run:
+//! `cargo run --release -p skep-live --example deliveries`.
 
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 

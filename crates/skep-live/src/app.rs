@@ -25,8 +25,9 @@ pub trait LiveApp {
     #[must_use]
     fn topics(self, topics: Topics) -> Self;
 
-    /// Mounts live pages: their script, and a layer that answers it. The application needs a database ([`App::database`]). Pages link to the script with [`live_script`], and mark what follows the
-    /// database with [`live`](crate::live).
+    /// Mounts live pages: their script, and a layer that answers it. The application needs a database
+    /// ([`App::database`]). Pages link to the script with [`live_script`], and mark what follows the database with
+    /// [`live`](crate::live).
     ///
     /// ```
     /// use skep::prelude::*;
@@ -75,8 +76,8 @@ impl LiveApp for App {
     }
 }
 
-/// The script of live pages, for the `head` of a page: less than 6 KB, from this server, which the default
-/// [security headers](skep::SecurityHeaders) allow. A policy of your own allows `script-src 'self'` and `connect-src 'self'`.
+/// The script of live pages, for the `head` of a page: less than 6 KB, from this server, which the default [security
+/// headers](skep::SecurityHeaders) allow. A policy of your own allows `script-src 'self'` and `connect-src 'self'`.
 #[must_use]
 pub fn live_script() -> Html<Metadata> {
     skep::piece! { script src=(Script::LIVE_JS) defer {} }

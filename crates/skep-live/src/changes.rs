@@ -1,7 +1,7 @@
 //! Which tables were written, and who waits for that: viewers of live pages.
 //!
-//! A moment is a number that grows with each write that this process hears of. A viewer notes the moment before it makes its page: whatever is
-//! written after that is heard, also while the page is made.
+//! A moment is a number that grows with each write that this process hears of. A viewer notes the moment before it
+//! makes its page: whatever is written after that is heard, also while the page is made.
 //!
 //! Start reading at [`Changes::wait`].
 

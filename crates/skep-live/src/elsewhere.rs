@@ -1,4 +1,5 @@
-//! Writes of other processes: what was made of them here is invalidated before viewers are woken, so that these do not get it once more.
+//! Writes of other processes: what was made of them here is invalidated before viewers are woken, so that these do not
+//! get it once more.
 //!
 //! Start reading at [`Elsewhere::hear`].
 
@@ -65,7 +66,9 @@ impl Elsewhere {
             let elsewhere = self.clone();
             tokio::task::spawn_local(async move {
                 tokio::time::sleep(LAG).await;
-                again.iter().for_each(|heard| elsewhere.tell(heard));
+                for heard in &again {
+                    elsewhere.tell(heard);
+                }
             });
         }
     }

@@ -1,7 +1,8 @@
-//! What one process has of messages: the newest ones of each key that somebody subscribes to, each once for all subscribers.
+//! What one process has of messages: the newest ones of each key that somebody subscribes to, each once for all
+//! subscribers.
 //!
-//! One thread reads what is new, when it is woken, and puts it where subscribers of its key find it. A subscriber reads there at its own pace;
-//! who is so late that the next message is gone has to reload.
+//! One thread reads what is new, when it is woken, and puts it where subscribers of its key find it. A subscriber reads
+//! there at its own pace; who is so late that the next message is gone has to reload.
 //!
 //! Start reading at [`Hub::push`] and [`Channel::poll_after`].
 

@@ -1,4 +1,5 @@
-//! What reaches a page while it is open: topics, whose messages are published with a transaction, and live pages, which follow the database.
+//! What reaches a page while it is open: topics, whose messages are published with a transaction, and live pages, which
+//! follow the database.
 //!
 //! | to | see |
 //! |---|---|
@@ -8,8 +9,8 @@
 //! | have a piece of a page follow the database | [`live`], [`LiveApp::live_pages`] |
 //! | mount topics, set how long messages are there | [`LiveApp::topics`], [`Topics`] |
 //!
-//! Messages are rows of the application's database, so nothing is kept twice and no server is needed beside it. Pages have no state on the server:
-//! a new version goes on where the old one was.
+//! Messages are rows of the application's database, so nothing is kept twice and no server is needed beside it. Pages
+//! have no state on the server: a new version goes on where the old one was.
 //!
 //! Start reading at `topic.rs` and `hub.rs` for messages, at `page.rs` for live pages.
 

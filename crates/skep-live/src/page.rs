@@ -1,7 +1,8 @@
 //! A page that is followed: the response to a request with the field `Skep-Live`, which says what the browser shows.
 //!
-//! The server has nothing of a page but the open response. The same request is answered again when something was written that it has read, and what
-//! differs in the pieces is sent; a browser that connects again says what it shows, to this version of the application or to the next one.
+//! The server has nothing of a page but the open response. The same request is answered again when something was
+//! written that it has read, and what differs in the pieces is sent; a browser that connects again says what it shows,
+//! to this version of the application or to the next one.
 //!
 //! Start reading at [`follow`].
 

@@ -1,18 +1,19 @@
 //! Pieces of a page that follow the database: how they are marked in it, and found again.
 //!
-//! A piece stands between two comments, so it may be anything anywhere: rows of a table, items of a list. The first one has the version, by which
-//! a browser says what it shows, and the length, so that nothing within the piece can end it.
+//! A piece stands between two comments, so it may be anything anywhere: rows of a table, items of a list. The first one
+//! has the version, by which a browser says what it shows, and the length, so that nothing within the piece can end it.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 
 use skep::html::Html;
 
-/// Marks a piece of a page that follows the database: once a write is committed to a table that the page's [`sql!`](skep::sql) statements
-/// read, browsers show the piece as it is then. Its name has letters, digits, `-` and `_`, and no other piece of the page has it.
+/// Marks a piece of a page that follows the database: once a write is committed to a table that the page's
+/// [`sql!`](skep::sql) statements read, browsers show the piece as it is then. Its name has letters, digits, `-` and
+/// `_`, and no other piece of the page has it.
 ///
-/// Without JavaScript, and without [`LiveApp::live_pages`](crate::LiveApp::live_pages), it is the piece as it is. What differs each time that it
-/// is made (a nonce, the time) is sent after each such write, so it belongs outside.
+/// Without JavaScript, and without [`LiveApp::live_pages`](crate::LiveApp::live_pages), it is the piece as it is. What
+/// differs each time that it is made (a nonce, the time) is sent after each such write, so it belongs outside.
 ///
 /// ```
 /// use skep::html::Items;

@@ -1,10 +1,11 @@
 //! The table of messages. Each statement changes nothing if it ran before.
 //!
-//! A message becomes visible with its number, and never behind one with a higher number that others have seen. On SQLite there is one writer, so
-//! numbers are given and committed in one order. On PostgreSQL, a sequence alone would not do: who takes 7 may commit after who takes 8, and a
-//! subscriber who has seen 8 would skip 7. So a number is given when the transaction commits (a deferred trigger), under a lock that is held until
-//! it has: the same order in which `notify` has transactions commit anyway. Waiting for the oldest running transaction (`pg_current_snapshot`)
-//! would need no lock, but one long import would then hold up every message.
+//! A message becomes visible with its number, and never behind one with a higher number that others have seen. On
+//! SQLite there is one writer, so numbers are given and committed in one order. On PostgreSQL, a sequence alone would
+//! not do: who takes 7 may commit after who takes 8, and a subscriber who has seen 8 would skip 7. So a number is given
+//! when the transaction commits (a deferred trigger), under a lock that is held until it has: the same order in which
+//! `notify` has transactions commit anyway. Waiting for the oldest running transaction (`pg_current_snapshot`) would
+//! need no lock, but one long import would then hold up every message.
 
 /// The channel of PostgreSQL.
 pub(crate) const CHANNEL: &str = "skep_topic";

@@ -20,12 +20,13 @@ use crate::topics::Topics;
 pub const RELOAD: CloseCode = CloseCode(4205);
 
 impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
-    /// The response with all messages of a key as server-sent events, which a page reads with `EventSource`: those after the number that the
-    /// browser has seen last, if it connects again, else those after `after`, else those from now on. The data of an event is the message as
-    /// JSON, its id is the number. An event with the name `reload` says that messages are gone.
+    /// The response with all messages of a key as server-sent events, which a page reads with `EventSource`: those
+    /// after the number that the browser has seen last, if it connects again, else those after `after`, else those from
+    /// now on. The data of an event is the message as JSON, its id is the number. An event with the name `reload` says
+    /// that messages are gone.
     ///
-    /// Events end with what a guard has admitted, and when the server drains: browsers connect again after a random pause, and get what they
-    /// have missed. An example is at [`Topic`].
+    /// Events end with what a guard has admitted, and when the server drains: browsers connect again after a random
+    /// pause, and get what they have missed. An example is at [`Topic`].
     ///
     /// # Errors
     /// Of the database.
@@ -54,8 +55,9 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
     }
 
     /// Accepts a WebSocket and sends it all messages of a key after this number, or from now on: a text with
-    /// `{"number":7,"message":...}` for each. A page that connects again names the last number. If messages are gone, the socket is closed
-    /// with [`RELOAD`]. What the page sends is ignored: for more, write the loop with [`subscribe`](Self::subscribe).
+    /// `{"number":7,"message":...}` for each. A page that connects again names the last number. If messages are gone,
+    /// the socket is closed with [`RELOAD`]. What the page sends is ignored: for more, write the loop with
+    /// [`subscribe`](Self::subscribe).
     ///
     /// ```
     /// # use skep::prelude::*;
@@ -96,7 +98,8 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
     }
 }
 
-/// After this time without a message, a browser receives how far it has got, so that it need not reload when it comes back.
+/// After this time without a message, a browser receives how far it has got, so that it need not reload when it comes
+/// back.
 #[cfg(not(target_family = "wasm"))]
 const QUIET: Duration = Duration::from_secs(12);
 
@@ -119,7 +122,8 @@ async fn next_or_number<M>(subscription: &mut Subscription<M>, _: &Clock) -> Eit
     Either::Left(subscription.next_entry().await)
 }
 
-/// How long a browser waits until it connects again: at random, so that those of a server that ends do not all come at once.
+/// How long a browser waits until it connects again: at random, so that those of a server that ends do not all come at
+/// once.
 pub(crate) fn pause() -> Duration {
     Duration::from_millis(500) + up_to(Duration::from_millis(2_500))
 }

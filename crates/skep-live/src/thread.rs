@@ -1,4 +1,5 @@
-//! A thread of this process that waits for what other processes commit: by a file that they write (SQLite), or by `listen` (PostgreSQL).
+//! A thread of this process that waits for what other processes commit: by a file that they write (SQLite), or by
+//! `listen` (PostgreSQL).
 //!
 //! It is started by the first who needs it, after any fork, and ends with the application.
 
@@ -115,8 +116,8 @@ impl Worker {
         cfg!(target_os = "linux") && self.shared.is_watching.load(Ordering::Relaxed)
     }
 
-    /// Starts the thread, unless it runs: it does `work` with the database, and `woken` is called with the slots that other processes name.
-    /// True if it did not run.
+    /// Starts the thread, unless it runs: it does `work` with the database, and `woken` is called with the slots that
+    /// other processes name. True if it did not run.
     pub(crate) fn start<F>(
         &self,
         name: &'static str,

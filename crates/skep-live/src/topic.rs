@@ -82,8 +82,8 @@ impl<M, K: ?Sized> std::fmt::Debug for Topic<M, K> {
 }
 
 impl<M: Serialize, K: Display + ?Sized> Topic<M, K> {
-    /// Publishes a message. If a transaction of the request is open, the message is a part of it: subscribers get it once that is committed,
-    /// and never if it is undone. Without one, it is published at once.
+    /// Publishes a message. If a transaction of the request is open, the message is a part of it: subscribers get it
+    /// once that is committed, and never if it is undone. Without one, it is published at once.
     ///
     /// # Errors
     /// If the message has no JSON form, or of the database.
@@ -119,8 +119,9 @@ impl<M: Serialize, K: Display + ?Sized> Topic<M, K> {
 impl<M, K: Display + ?Sized> Topic<M, K> {
     /// The number of the last message of all topics: what a page carries, so that nothing is lost until it subscribes.
     ///
-    /// Read it before the page's statements: then a message may be on the page and come again, and none is missing. In the request's
-    /// [transaction](Cx::transaction), if that is open, where on SQLite it is exact: what the page shows does not come again.
+    /// Read it before the page's statements: then a message may be on the page and come again, and none is missing. In
+    /// the request's [transaction](Cx::transaction), if that is open, where on SQLite it is exact: what the page shows
+    /// does not come again.
     ///
     /// # Errors
     /// Of the database.
@@ -172,7 +173,8 @@ impl<M, K: Display + ?Sized> Topic<M, K> {
 pub enum Received<M> {
     /// A message and its number.
     Message(i64, M),
-    /// Messages are gone: they were removed since, or this subscriber was too slow. It should begin again from what is there now.
+    /// Messages are gone: they were removed since, or this subscriber was too slow. It should begin again from what is
+    /// there now.
     Reload,
 }
 
@@ -234,7 +236,8 @@ impl<M> Subscription<M> {
         self.hub.last().unwrap_or_default()
     }
 
-    /// Goes on to the last message of any key, if all of this one were given: for a page that would name an old one when it comes back.
+    /// Goes on to the last message of any key, if all of this one were given: for a page that would name an old one
+    /// when it comes back.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn catch_up(&mut self) -> Option<i64> {
         // First: what is published after this is not counted.

@@ -67,8 +67,8 @@ impl Topics {
         Self { keep_most: messages.max(1), ..self }
     }
 
-    /// How many messages of a key are in memory (1,000). Who takes messages so slowly that more have come meanwhile has to reload, and costs
-    /// no memory of its own.
+    /// How many messages of a key are in memory (1,000). Who takes messages so slowly that more have come meanwhile has
+    /// to reload, and costs no memory of its own.
     #[must_use]
     pub fn buffer(self, messages: u16) -> Self {
         Self { buffer: usize::from(messages.max(1)), ..self }

@@ -1,5 +1,5 @@
-//! The same promises on PostgreSQL, also of transactions that commit in another order than they began. An executable of its own: statements of
-//! others in it would have to be checked for PostgreSQL.
+//! The same promises on PostgreSQL, also of transactions that commit in another order than they began. An executable of
+//! its own: statements of others in it would have to be checked for PostgreSQL.
 #![cfg(not(target_family = "wasm"))]
 
 use std::sync::OnceLock;

@@ -168,7 +168,8 @@ struct File {
     content: Vec<u8>,
 }
 
-/// Where the folder is, for debug builds; the profile of the crate that calls the macro decides. A component has no disk.
+/// Where the folder is, for debug builds; the profile of the crate that calls the macro decides. A component has no
+/// disk.
 fn on_disk(folder: &LitStr) -> TokenStream {
     let path = format!("/{}", folder.value().trim_end_matches('/'));
     quote! {

@@ -81,8 +81,8 @@ pub trait Account: Sized + 'static {
     /// How long ago a [`Fresh`] proof may be. Default: 10 minutes.
     const FRESH: Duration = Duration::from_mins(10);
 
-    /// What identifies the account for ever, such as the key of its row. On SQLite that key has `autoincrement`: without
-    /// it, SQLite gives the number of a row that was deleted to the next one.
+    /// What identifies the account for ever, such as the key of its row. On SQLite that key has `autoincrement`:
+    /// without it, SQLite gives the number of a row that was deleted to the next one.
     fn id(&self) -> String;
 
     /// Something random of the row, which no other row ever had, and which changes with the password: the hash of the
@@ -188,8 +188,8 @@ impl<A: Account> Guard for Maybe<A> {
     }
 }
 
-/// A guard: the account that is signed in and proved it within [`Account::FRESH`]. For a new password, a deletion, a payment: what is
-/// elsewhere called sudo mode. Nobody else makes one:
+/// A guard: the account that is signed in and proved it within [`Account::FRESH`]. For a new password, a deletion, a
+/// payment: what is elsewhere called sudo mode. Nobody else makes one:
 ///
 /// ```compile_fail,E0423
 /// fn forge<A: skep_people::Account>(account: A) -> skep_people::Fresh<A> {

@@ -1,10 +1,11 @@
 //! Passwords that are guessed first.
 
-/// Why a password is too easily guessed, to be shown beside its field; `None` if nothing speaks against it. Length is the form's to check
-/// (`Password<10, 200>`). `about` is what an attacker knows of the user: name, e-mail address, name of the site.
+/// Why a password is too easily guessed, to be shown beside its field; `None` if nothing speaks against it. Length is
+/// the form's to check (`Password<10, 200>`). `about` is what an attacker knows of the user: name, e-mail address, name
+/// of the site.
 ///
-/// It knows the words, rows of keys and sequences that head the published lists of leaked passwords, also with digits, signs and letters
-/// that look like others (`P@ssw0rd123!`). It is no list of leaked passwords.
+/// It knows the words, rows of keys and sequences that head the published lists of leaked passwords, also with digits,
+/// signs and letters that look like others (`P@ssw0rd123!`). It is no list of leaked passwords.
 ///
 /// ```
 /// use skep_people::weakness;

@@ -8,8 +8,8 @@ use skep_units::lock;
 use skep::Error;
 use skep::Result;
 
-/// What hashing a password costs. The defaults are OWASP's for argon2id. A hash says what it was made with, so a change applies to new
-/// hashes, and to old ones at the next sign-in ([`password_sign_in`](crate::password_sign_in)).
+/// What hashing a password costs. The defaults are OWASP's for argon2id. A hash says what it was made with, so a change
+/// applies to new hashes, and to old ones at the next sign-in ([`password_sign_in`](crate::password_sign_in)).
 ///
 /// Another cost is a value of the application:
 ///

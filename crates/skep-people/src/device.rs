@@ -77,8 +77,8 @@ pub async fn user_sessions<A: Account>(cx: &Cx<'_>, account: &A) -> Result<Vec<U
     Ok(shown)
 }
 
-/// Ends one session of a user, by its [`id`](UserSession::id), and forgets the device if it was remembered. False if the user has no such
-/// session (any more).
+/// Ends one session of a user, by its [`id`](UserSession::id), and forgets the device if it was remembered. False if
+/// the user has no such session (any more).
 pub async fn end_session<A: Account>(cx: &Cx<'_>, account: &A, id: &str) -> Result<bool> {
     let user = owner::<A>(&account.id());
     let all = cx.session().all_of(&user).await?;

@@ -18,8 +18,8 @@ pub use kind::EventKind;
 
 /// Something that happened to an account.
 ///
-/// Each is a line of the log under `skep::security`. [`SecurityLog`] stores them too. It never holds what was typed, which may be a
-/// password in the wrong field.
+/// Each is a line of the log under `skep::security`. [`SecurityLog`] stores them too. It never holds what was typed,
+/// which may be a password in the wrong field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SecurityEvent {
@@ -34,7 +34,8 @@ pub struct SecurityEvent {
     pub name_digest: Option<String>,
     /// Where the request came from.
     pub address: Option<IpAddr>,
-    /// The path of the request, without its query. Links with tokens have them in their paths: `***` stands for a long segment.
+    /// The path of the request, without its query. Links with tokens have them in their paths: `***` stands for a long
+    /// segment.
     pub path: String,
     /// The id of the request, which is in its other log lines.
     pub request: RequestId,
@@ -59,7 +60,8 @@ pub struct SecurityEvent {
 /// # let _ = app;
 /// ```
 ///
-/// An event that cannot be stored is an error in the log, and changes nothing else: nobody is locked out by a full disk.
+/// An event that cannot be stored is an error in the log, and changes nothing else: nobody is locked out by a full
+/// disk.
 pub struct SecurityLog(Box<dyn Store>);
 
 impl SecurityLog {
@@ -166,8 +168,8 @@ async fn store(
     }
 }
 
-/// A path for logs: segments of 32 characters or more are `***`, since a token in a path, such as that of a sign-up link, is as good as a
-/// password until it is used. The paths of [`SecurityEvent`]s are written so.
+/// A path for logs: segments of 32 characters or more are `***`, since a token in a path, such as that of a sign-up
+/// link, is as good as a password until it is used. The paths of [`SecurityEvent`]s are written so.
 ///
 /// ```
 /// use skep_people::without_tokens;

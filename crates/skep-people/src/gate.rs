@@ -1,4 +1,5 @@
-//! How many passwords are hashed at once: each takes 19 MiB and all of a core, so a flood of sign-ins must not take all memory and every core.
+//! How many passwords are hashed at once: each takes 19 MiB and all of a core, so a flood of sign-ins must not take all
+//! memory and every core.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -23,7 +24,8 @@ struct State {
     waiting: VecDeque<Sender<Permit>>,
 }
 
-/// Leave to hash one password. It belongs to the work, not to who waits for it: the work goes on when the client is gone.
+/// Leave to hash one password. It belongs to the work, not to who waits for it: the work goes on when the client is
+/// gone.
 #[derive(Debug)]
 pub(crate) struct Permit(());
 

@@ -1,7 +1,8 @@
 //! Accounts for [`skep`]: who is signed in, how they prove it, and what they may do.
 //!
-//! The mechanism is here; tables and pages are the application's. Start with [`Account`], which makes a type of the application one that
-//! signs in, and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to guide is `docs/guides/people/accounts.md`.
+//! The mechanism is here; tables and pages are the application's. Start with [`Account`], which makes a type of the
+//! application one that signs in, and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to
+//! guide is `docs/guides/people/accounts.md`.
 
 mod account;
 mod bearer;

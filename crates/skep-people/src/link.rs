@@ -1,8 +1,8 @@
 //! Links in mails: to sign up, to sign in, to reset a password, to confirm an address.
 //!
-//! Each request for a link is answered the same whether or not there is such an account, and does the same work: the account is looked
-//! for, a token is stored, a mail is written and put into the queue. For nobody, the token opens nothing and the mail is dropped there.
-//! What still differs is hidden by [`wait_for_tick`].
+//! Each request for a link is answered the same whether or not there is such an account, and does the same work: the
+//! account is looked for, a token is stored, a mail is written and put into the queue. For nobody, the token opens
+//! nothing and the mail is dropped there. What still differs is hidden by [`wait_for_tick`].
 
 use std::time::{Duration, Instant};
 
@@ -80,8 +80,9 @@ static SIGN_UP_MAILS: Budget = mails("sign-up");
 static CONFIRM_MAILS: Budget = mails("confirm");
 static CHANGE_MAILS: Budget = mails("change");
 
-/// Sends a link that signs in (a magic link), if there is an account with this address. It lasts 15 minutes and works once. `mail` writes
-/// the mail from the address that it goes to and the token. The response must not depend on anything but success.
+/// Sends a link that signs in (a magic link), if there is an account with this address. It lasts 15 minutes and works
+/// once. `mail` writes the mail from the address that it goes to and the token. The response must not depend on
+/// anything but success.
 ///
 /// # Errors
 /// 422 for what is not an e-mail address alone. 429 if too many mails were asked for, to this address or from this
@@ -94,8 +95,8 @@ pub async fn send_sign_in_link<A: MailAccount>(
     send_link(cx, &SIGN_IN, &SIGN_IN_MAILS, email, A::stamp, mail).await
 }
 
-/// Signs in by the token of a [sign-in link](send_sign_in_link): `None` if it is none, was used, or has expired. Only in a service for
-/// POST: programs that look at mail open each link.
+/// Signs in by the token of a [sign-in link](send_sign_in_link): `None` if it is none, was used, or has expired. Only
+/// in a service for POST: programs that look at mail open each link.
 pub async fn redeem_sign_in_link<A: MailAccount>(cx: &mut Cx<'_>, token: &str) -> Result<Option<A>> {
     let proof = SIGN_IN.redeem(cx, token).await?;
     let account = prove(cx, proof, A::stamp).await?;
@@ -106,8 +107,8 @@ pub async fn redeem_sign_in_link<A: MailAccount>(cx: &mut Cx<'_>, token: &str) -
     Ok(account)
 }
 
-/// Sends a link that resets the password, if there is an account with this address. It lasts an hour, works once, and not any more once
-/// the password has changed. Arguments and errors are those of [`send_sign_in_link`].
+/// Sends a link that resets the password, if there is an account with this address. It lasts an hour, works once, and
+/// not any more once the password has changed. Arguments and errors are those of [`send_sign_in_link`].
 pub async fn send_reset_link<A: MailAccount + PasswordAccount>(
     cx: &Cx<'_>,
     email: &str,
@@ -121,15 +122,16 @@ pub async fn is_reset_link(cx: &Cx<'_>, token: &str) -> Result<bool> {
     Ok(RESET.peek(cx, token).await?.is_some_and(|proof| proof.kind != NOBODY))
 }
 
-/// Sets the password by the token of a [reset link](send_reset_link), and ends all sessions of the user: `None` if it is none, was used, or
-/// has expired. It does not sign in, which would be a way around the second factor. Check the new password's
-/// [`weakness`](crate::weakness) before.
+/// Sets the password by the token of a [reset link](send_reset_link), and ends all sessions of the user: `None` if it
+/// is none, was used, or has expired. It does not sign in, which would be a way around the second factor. Check the new
+/// password's [`weakness`](crate::weakness) before.
 pub async fn redeem_reset_link<A: MailAccount + PasswordAccount>(
     cx: &mut Cx<'_>,
     token: &str,
     password: &str,
 ) -> Result<Option<A>> {
-    // Hashing takes a core's time, and what it ends in may be a 503: not for every text, and not with a token that is gone then.
+    // Hashing takes a core's time, and what it ends in may be a 503: not for every text, and not with a token that is
+    // gone then.
     if !is_reset_link(cx, token).await? {
         refuse::<A>(cx, None).await?;
         return Ok(None);
@@ -144,11 +146,12 @@ pub async fn redeem_reset_link<A: MailAccount + PasswordAccount>(
     Ok(Some(A::find(cx, &account.id()).await?.unwrap_or(account)))
 }
 
-/// Sends a link with which somebody signs up, or, to an address that has an account, a mail that says so: `mail` gets the address, and the
-/// token for a new one. It lasts 24 hours and works once. Errors are those of [`send_sign_in_link`].
+/// Sends a link with which somebody signs up, or, to an address that has an account, a mail that says so: `mail` gets
+/// the address, and the token for a new one. It lasts 24 hours and works once. Errors are those of
+/// [`send_sign_in_link`].
 ///
-/// The account is made when the link is opened, and its password is chosen then: somebody who signs up with an address that is not theirs
-/// leaves nothing behind, and no password for its owner to confirm.
+/// The account is made when the link is opened, and its password is chosen then: somebody who signs up with an address
+/// that is not theirs leaves nothing behind, and no password for its owner to confirm.
 pub async fn send_sign_up_link<A: MailAccount>(
     cx: &Cx<'_>,
     email: &str,
@@ -172,8 +175,8 @@ pub async fn sign_up_address<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result
     Ok(SIGN_UP.peek(cx, token).await?.filter(|(kind, _)| kind == A::KIND).map(|(_, email)| email))
 }
 
-/// Redeems a [sign-up link](send_sign_up_link): the address, which is confirmed by it. The application makes the account then, and
-/// [signs it in](sign_in).
+/// Redeems a [sign-up link](send_sign_up_link): the address, which is confirmed by it. The application makes the
+/// account then, and [signs it in](sign_in).
 pub async fn redeem_sign_up_link<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<String>> {
     let redeemed = SIGN_UP.redeem(cx, token).await?;
     let email = redeemed.filter(|(kind, _)| kind == A::KIND).map(|(_, email)| email);
@@ -186,10 +189,11 @@ pub async fn redeem_sign_up_link<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Re
     Ok(Some(email))
 }
 
-/// Sends a link that confirms an address of an account: its own, or one that it is to have. It lasts 24 hours and works once. The arguments
-/// of `mail` and the errors are those of [`send_sign_in_link`].
+/// Sends a link that confirms an address of an account: its own, or one that it is to have. It lasts 24 hours and works
+/// once. The arguments of `mail` and the errors are those of [`send_sign_in_link`].
 ///
-/// Who changes an address takes over the account in the end: ask for a [`Fresh`](crate::Fresh) proof, and tell the old address.
+/// Who changes an address takes over the account in the end: ask for a [`Fresh`](crate::Fresh) proof, and tell the old
+/// address.
 pub async fn send_confirmation_link<A: MailAccount>(
     cx: &Cx<'_>,
     account: &A,
@@ -205,9 +209,9 @@ pub async fn send_confirmation_link<A: MailAccount>(
     Ok(())
 }
 
-/// Redeems a [confirmation link](send_confirmation_link): the account, and the address that is confirmed by it, for the application to
-/// store. The old address gets a [`Notice`](crate::Notice) of another one. `None` if it is unknown, was used, has
-/// expired, or the account has another address by now.
+/// Redeems a [confirmation link](send_confirmation_link): the account, and the address that is confirmed by it, for the
+/// application to store. The old address gets a [`Notice`](crate::Notice) of another one. `None` if it is unknown, was
+/// used, has expired, or the account has another address by now.
 pub async fn redeem_confirmation_link<A: MailAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<(A, String)>> {
     let (proof, email) = CONFIRM.redeem(cx, token).await?.unzip();
     let Some(account) = prove(cx, proof, A::stamp).await? else { return Ok(None) };

@@ -1,7 +1,8 @@
 //! Remember-me: a cookie that signs a browser in again after its session has ended, with tokens that are used once.
 //!
-//! A device has a series, and the series has a token, which each use replaces. A token that was replaced and comes again was copied: the
-//! thief has used it before its owner, or after. Nobody knows which of the two this is, so all sessions and series of the account end.
+//! A device has a series, and the series has a token, which each use replaces. A token that was replaced and comes
+//! again was copied: the thief has used it before its owner, or after. Nobody knows which of the two this is, so all
+//! sessions and series of the account end.
 
 use std::time::Duration;
 
@@ -51,9 +52,9 @@ enum Verdict {
     Copied,
 }
 
-/// Remembers this browser for 60 days of its last use: call it after signing in, if the user wants that. When the session has ended, the
-/// guards of this module sign in again, without a [`Fresh`](crate::Fresh) proof. [`sign_out`](crate::sign_out) forgets the browser,
-/// [`sign_out_everywhere`] and a new password all of the user's.
+/// Remembers this browser for 60 days of its last use: call it after signing in, if the user wants that. When the
+/// session has ended, the guards of this module sign in again, without a [`Fresh`](crate::Fresh) proof.
+/// [`sign_out`](crate::sign_out) forgets the browser, [`sign_out_everywhere`] and a new password all of the user's.
 ///
 /// It matters where `session.idle` is shorter than that.
 pub async fn remember<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {

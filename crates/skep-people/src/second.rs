@@ -40,7 +40,8 @@ const WRONG_CODES: Key<u32> = Key::new("skep.wrong-codes");
 
 /// An account that may have a second factor: codes of an authenticator application.
 ///
-/// [`Account::has_second_factor`] says whether it has, and an example is in the guide, `docs/guides/people/accounts.md`.
+/// [`Account::has_second_factor`] says whether it has, and an example is in the guide,
+/// `docs/guides/people/accounts.md`.
 pub trait TotpAccount: Account {
     /// The secret that was [confirmed](confirm_totp), [sealed](Totp::seal), if there is one.
     fn sealed_totp(&self) -> Option<&str>;
@@ -51,7 +52,8 @@ pub trait TotpAccount: Account {
     async fn take_recovery_code(&self, cx: &Cx<'_>, hash: &str) -> Result<bool>;
 }
 
-/// The account that has passed the first factor within ten minutes, and is asked for the second one: for the page with the form.
+/// The account that has passed the first factor within ten minutes, and is asked for the second one: for the page with
+/// the form.
 pub async fn awaiting_second_factor<A: Account>(cx: &Cx<'_>) -> Result<Option<A>> {
     let Some(first) = cx.session().get(&FIRST_FACTOR).await? else { return Ok(None) };
     let age = now(cx).saturating_sub(first.proved);
@@ -61,8 +63,8 @@ pub async fn awaiting_second_factor<A: Account>(cx: &Cx<'_>) -> Result<Option<A>
     Ok(A::find(cx, &first.id).await?.filter(|account| first.is_of(account)))
 }
 
-/// Signs in who has passed the first factor, by a code of the authenticator application or a recovery code: `None` if it is neither, or
-/// was used before.
+/// Signs in who has passed the first factor, by a code of the authenticator application or a recovery code: `None` if
+/// it is neither, or was used before.
 ///
 /// # Errors
 /// Those of [`Account::refuse`] if nobody has passed the first factor, within ten minutes and before five wrong codes:
@@ -97,9 +99,9 @@ pub async fn second_factor_sign_in<A: TotpAccount>(cx: &mut Cx<'_>, code: &str) 
     Ok(Some(account))
 }
 
-/// True if this is the present code of a secret, or one of its neighbours', and was not used before. When a user sets up the second factor,
-/// [seal](Totp::seal) and store the secret only then: who mistyped it would be locked out. The owner of the account is
-/// told that it has a second factor.
+/// True if this is the present code of a secret, or one of its neighbours', and was not used before. When a user sets
+/// up the second factor, [seal](Totp::seal) and store the secret only then: who mistyped it would be locked out. The
+/// owner of the account is notified that it has a second factor.
 ///
 /// # Errors
 /// 429 if the codes of this account were tried 5 times in a while. After five wrong ones, a [`Fresh`](crate::Fresh)

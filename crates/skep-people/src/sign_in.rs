@@ -24,8 +24,9 @@ use skep::session::Key;
 /// The address, as a digest, that was just confirmed to sign up: its first sign-in is from no new device.
 pub(crate) const SIGNED_UP: Key<String> = Key::new("skep.signed-up");
 
-/// Signs a user in, once it is proved who it is: gives the session a new id, against session fixation, and makes it the user's. An account
-/// that [has a second factor](Account::has_second_factor) is asked for that first, so it is not signed in when this returns.
+/// Signs a user in, once it is proved who it is: gives the session a new id, against session fixation, and makes it the
+/// user's. An account that [has a second factor](Account::has_second_factor) is asked for that first, so it is not
+/// signed in when this returns.
 ///
 /// An example is at [`PasswordAccount`].
 pub async fn sign_in<A: Account>(cx: &mut Cx<'_>, account: &A) -> Result<()> {
@@ -201,8 +202,8 @@ static GUESSES: Budget = Budget {
     event: EventKind::Throttled,
 };
 
-/// Signs in with name and password: `None` if the name is not known, has no password, or has another one. Which of them it is neither the
-/// result nor the time that it takes tells.
+/// Signs in with name and password: `None` if the name is not known, has no password, or has another one. Which of them
+/// it is neither the result nor the time that it takes tells.
 ///
 /// # Errors
 /// 429 with `Retry-After` if the name was tried 10 times from one network, or 100 times from all of them, or any names
@@ -360,8 +361,8 @@ pub async fn change_password<A: PasswordAccount>(cx: &mut Cx<'_>, account: &A, o
     Ok(true)
 }
 
-/// Where a user wanted to go who was sent to sign in: the path of a query parameter, if it is one of this site, and otherwise `home`. Nobody
-/// can send users to another site by it.
+/// Where a user wanted to go who was sent to sign in: the path of a query parameter, if it is one of this site, and
+/// otherwise `home`. Nobody can send users to another site by it.
 ///
 /// ```
 /// use skep_people::return_to;

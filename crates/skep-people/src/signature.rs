@@ -1,4 +1,5 @@
-//! Signatures of others, which are verified and never made here: RSASSA-PKCS1-v1_5 and ECDSA on P-256, both with SHA-256.
+//! Signatures of others, which are verified and never made here: RSASSA-PKCS1-v1_5 and ECDSA on P-256, both with
+//! SHA-256.
 
 use p256::ecdsa::signature::Verifier;
 use rsa::BoxedUint;

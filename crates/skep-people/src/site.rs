@@ -8,8 +8,8 @@ use crate::password::{Salt, hash_now, salt};
 
 /// Passwords for code that may block, such as for a first account at the start.
 pub trait HashPassword {
-    /// Hashes a password. In a request, [`hash_password`](crate::hash_password) does it. A component may do it while it starts, if it has a
-    /// database.
+    /// Hashes a password. In a request, [`hash_password`](crate::hash_password) does it. A component may do it while it
+    /// starts, if it has a database.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -35,8 +35,8 @@ fn salt_of(_site: &Site) -> Result<Salt> {
     salt()
 }
 
-/// Of the database, if there is one. Its host refuses start-up code that asks for random numbers, since what is in memory then is in
-/// each instance; but a salt goes into the database, and is not used again.
+/// Of the database, if there is one. Its host refuses start-up code that asks for random numbers, since what is in
+/// memory then is in each instance; but a salt goes into the database, and is not used again.
 #[cfg(target_family = "wasm")]
 fn salt_of(site: &Site) -> Result<Salt> {
     if !site.has_database() {

@@ -8,7 +8,8 @@ use sha2::{Digest, Sha256};
 use skep::Error;
 use skep::Result;
 
-/// Something random of an account's row: [`Account::stamp`](crate::Account::stamp). Only a digest of it leaves the program.
+/// Something random of an account's row: [`Account::stamp`](crate::Account::stamp). Only a digest of it leaves the
+/// program.
 ///
 /// ```
 /// use skep_people::Stamp;

@@ -7,7 +7,8 @@ use crate::sign_in::sign_in_by_id;
 
 /// Signs a [`Client`] in.
 pub trait SignIn {
-    /// Signs this client in as the account, as its sign-in form with all factors would: the next requests are this user's.
+    /// Signs this client in as the account, as its sign-in form with all factors would: the next requests are this
+    /// user's.
     ///
     /// ```
     /// # use skep::prelude::*;

@@ -1,4 +1,5 @@
-//! Hides how long work took whose time would tell who has an account: a row that is found costs more than one that is not.
+//! Hides how long work took whose time would tell who has an account: a row that is found costs more than one that is
+//! not.
 
 use std::thread;
 use std::time::{Duration, Instant};

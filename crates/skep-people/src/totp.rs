@@ -44,8 +44,8 @@ impl Totp {
         Ok(Self(random::bytes::<SECRET_BYTES>()?.to_vec()))
     }
 
-    /// A secret as [`to_text`](Self::to_text) writes it, or another program: base32 (RFC 4648), in any case, with or without spaces. An
-    /// example is at [`Totp`].
+    /// A secret as [`to_text`](Self::to_text) writes it, or another program: base32 (RFC 4648), in any case, with or
+    /// without spaces. An example is at [`Totp`].
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = from_base32(text)?;
@@ -58,11 +58,12 @@ impl Totp {
         to_base32(&self.0)
     }
 
-    /// The secret as the application stores it: encrypted with its keys, for this account alone, so that who reads the database can make no
-    /// codes, and who copies it to another account neither. [`TotpAccount::sealed_totp`](crate::TotpAccount::sealed_totp) gives it back.
+    /// The secret as the application stores it: encrypted with its keys, for this account alone, so that who reads the
+    /// database can make no codes, and who copies it to another account neither.
+    /// [`TotpAccount::sealed_totp`](crate::TotpAccount::sealed_totp) gives it back.
     ///
-    /// When keys are rotated, the old one is needed until all that it sealed is sealed again. An example is in the guide,
-    /// `docs/guides/people/sign-up.md`.
+    /// When keys are rotated, the old one is needed until all that it sealed is sealed again. An example is in the
+    /// guide, `docs/guides/people/sign-up.md`.
     ///
     /// # Errors
     /// If the application's keys cannot be read.
@@ -115,7 +116,8 @@ impl Totp {
         self.code(seconds / STEP_SECONDS)
     }
 
-    /// The step that a code belongs to, of the present one and its neighbours: clocks differ, and typing takes time (RFC 6238, 5.2).
+    /// The step that a code belongs to, of the present one and its neighbours: clocks differ, and typing takes time
+    /// (RFC 6238, 5.2).
     pub(crate) fn step_of(&self, code: &str, seconds: u64) -> Option<u64> {
         let code: String = code.chars().filter(|sign| !sign.is_whitespace()).collect();
         let now = seconds / STEP_SECONDS;

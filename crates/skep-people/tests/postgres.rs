@@ -1,5 +1,5 @@
-//! Accounts on PostgreSQL: sessions and tokens end with the row of their account. An executable of its own: statements of others in it would have
-//! to be checked for PostgreSQL.
+//! Accounts on PostgreSQL: sessions and tokens end with the row of their account. An executable of its own: statements
+//! of others in it would have to be checked for PostgreSQL.
 #![cfg(not(target_family = "wasm"))]
 
 use std::sync::{Arc, OnceLock};

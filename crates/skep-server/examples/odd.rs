@@ -1,5 +1,5 @@
-//! The server for the table of odd requests (`cargo xtask peers odd`), and for h2spec (`cargo xtask test suites`): it reads the body, and answers
-//! 200; on `/late` after a while.
+//! The server for the table of odd requests (`cargo xtask peers odd`), and for h2spec (`cargo xtask test suites`): it
+//! reads the body, and answers 200; on `/late` after a while.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -19,7 +19,8 @@ pub(crate) fn of(site: &Site, json: bool) -> String {
     if json { list(&parts, None) } else { text(&parts) }
 }
 
-/// What the application says, what its caches and sessions hold, and the last warnings and errors (an output `ring` of the log).
+/// What the application says, what its caches and sessions hold, and the last warnings and errors (an output `ring` of
+/// the log).
 fn parts(site: &Site) -> Vec<Part> {
     let (mut parts, recent) = (site.status(), log::recent());
     parts.extend(site.storage_status());

@@ -31,8 +31,9 @@ use crate::smtp::Smtp;
 use crate::worker::{ConnectionLimit, Worker};
 use crate::worker_state::{WorkerExit, WorkerState};
 
-/// The default cache of forked processes. A file would be shared just as well, but this memory has no name that must be removed, and the
-/// system frees it with the last process. It starts empty at each start and swap; a new build could not read old entries in any case.
+/// The default cache of forked processes. A file would be shared just as well, but this memory has no name that must be
+/// removed, and the system frees it with the last process. It starts empty at each start and swap; a new build could
+/// not read old entries in any case.
 const PREFORK_CACHE: &str = "shared:16MiB path=none";
 
 /// What the application needs to know about where it runs.
@@ -154,7 +155,8 @@ pub(crate) fn worker(
     }
 }
 
-/// What counts the requests of each thread, if something does. It is made before the threads are, and before a parent forks.
+/// What counts the requests of each thread, if something does. It is made before the threads are, and before a parent
+/// forks.
 #[derive(Clone, Debug)]
 pub(crate) struct Counting {
     metrics: Arc<Metrics>,

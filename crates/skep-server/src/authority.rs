@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use skep::link::BaseUrl;
 
-/// True for a host with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2 and 3.2.3). There is no user information, and the host is not empty.
+/// True for a host with an optional port (RFC 9110, 7.2; RFC 3986, 3.2.2 and 3.2.3). There is no user information, and
+/// the host is not empty.
 pub(crate) fn is_valid(authority: &[u8]) -> bool {
     let (host, port) = split(authority);
     let is_host = match host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")) {
@@ -61,7 +62,8 @@ pub(crate) enum Hosts {
 }
 
 impl Hosts {
-    /// Those of the setting; without it, that of the base URL, with those of the application and the names of this machine.
+    /// Those of the setting; without it, that of the base URL, with those of the application and the names of this
+    /// machine.
     pub(crate) fn new(setting: &[String], base_url: Option<&BaseUrl>, of_app: &[String], development: bool) -> Self {
         let base = base_url.and_then(|base| base.as_str().split_once("://")).map(|(_, authority)| host(authority));
         match (setting, base) {

@@ -21,7 +21,8 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// A worker has exited at this age. `useful`: it did not crash because of how it starts. Returns the delay before its successor starts.
+    /// A worker has exited at this age. `useful`: it did not crash because of how it starts. Returns the delay before
+    /// its successor starts.
     pub(crate) fn record_exit(&mut self, age: Duration, useful: bool) -> Duration {
         self.early_exits = if age < EARLY && !useful { self.early_exits.saturating_add(1) } else { 1 };
         match self.early_exits.checked_sub(WITHOUT_DELAY + 1) {

@@ -1,7 +1,7 @@
 //! The settings of a server, in one typed [`Config`].
 //!
-//! One [table](table::SETTINGS) names all settings of the server; an application and `skep serve` add rows of their own. All
-//! [`sources`] fill the same values; help and reference page are written from the same rows ([`page`]).
+//! One [table](table::SETTINGS) names all settings of the server; an application and `skep serve` add rows of their
+//! own. All [`sources`] fill the same values; help and reference page are written from the same rows ([`page`]).
 //!
 //! Start reading at [`Reading::read`].
 
@@ -299,8 +299,8 @@ pub(crate) fn table(more: &[Row]) -> Table {
 impl Reading {
     /// Reads all sources, and names all that is wrong in them.
     ///
-    /// `application`: the rows of the application, where it is known. The supervisor does not make the application; there, settings that
-    /// may be the application's are not judged.
+    /// `application`: the rows of the application, where it is known. The supervisor does not make the application;
+    /// there, settings that may be the application's are not judged.
     pub(crate) fn read(&self, application: Option<&[Row]>) -> Result<Settings, StartError> {
         let own = table(&self.rows);
         let rows: Vec<Row> = self.rows.iter().chain(application.unwrap_or_default()).cloned().collect();

@@ -1,7 +1,8 @@
 //! HTTP over one connection, from its first byte to its orderly end.
 //!
-//! [`http1`] reads and writes messages of HTTP/1, hyper those of HTTP/2. This module adds timeouts, the error page for what never became a
-//! request, and the order in which a connection closes. It knows neither processes nor where the application comes from.
+//! [`http1`] reads and writes messages of HTTP/1, hyper those of HTTP/2. This module adds timeouts, the error page for
+//! what never became a request, and the order in which a connection closes. It knows neither processes nor where the
+//! application comes from.
 //!
 //! Start reading at [`serve`].
 
@@ -224,14 +225,16 @@ impl Connection {
             false if self.requests.get() > 0 => Phase::Idle,
             false => self.phase.get(),
         };
-        // The first request comes in pieces, and another client may have a whole one: this one waits for its permit later.
+        // The first request comes in pieces, and another client may have a whole one: this one waits for its permit
+        // later.
         if wire.in_head()
             && self.requests.get() == 0
             && let Some(guard) = &self.guard
         {
             guard.release_reservation();
         }
-        // A request that begins and ends within one poll leaves the phase as it was; the phase starts again nevertheless.
+        // A request that begins and ends within one poll leaves the phase as it was; the phase starts again
+        // nevertheless.
         if phase != self.phase.get() || self.requests.get() != self.requests_before.get() {
             self.enter_phase(phase);
         }
@@ -247,7 +250,8 @@ impl Connection {
 
     /// Called at every tick.
     fn check_timeouts(&self) {
-        // A client that is slow with its first request gives up the permit that is reserved for it, and waits for one later.
+        // A client that is slow with its first request gives up the permit that is reserved for it, and waits for one
+        // later.
         if self.requests.get() == 0
             && let Some(guard) = &self.guard
             && self.is_over(self.since.get(), PROMPT)
@@ -278,9 +282,9 @@ impl Connection {
         }
     }
 
-    /// Notes that the client sends nothing more. It may still wait for its response (RFC 9112, 9.6), or it may be gone: of TCP both look the
-    /// same until something is sent. So the response is worked on for a bounded time, and given up at once when the socket shows that nobody
-    /// reads it.
+    /// Notes that the client sends nothing more. It may still wait for its response (RFC 9112, 9.6), or it may be gone:
+    /// of TCP both look the same until something is sent. So the response is worked on for a bounded time, and given up
+    /// at once when the socket shows that nobody reads it.
     fn close_half(&self) {
         self.half_closed_since.set(Some(self.context.now()));
     }

@@ -1,4 +1,5 @@
-//! A running server, from outside: what `skep top` asks it for. No interface for applications; it may change with every version.
+//! A running server, from outside: what `skep top` asks it for. No interface for applications; it may change with every
+//! version.
 
 use std::ffi::OsString;
 
@@ -13,7 +14,8 @@ use crate::supervisor::send_command;
 pub struct Client(Config);
 
 impl Client {
-    /// Takes the flags of a server, and reads the same settings: `skep.toml`, the environment. Settings of an application are not judged.
+    /// Takes the flags of a server, and reads the same settings: `skep.toml`, the environment. Settings of an
+    /// application are not judged.
     pub fn of_arguments(arguments: Vec<OsString>) -> Result<Self, StartError> {
         let flags = Flags::parse(arguments, &config::table(&[]))?;
         if flags.command.is_some() {

@@ -20,8 +20,9 @@ impl StartError {
         Self { text, is_usage: true }
     }
 
-    /// True if the command line is wrong: there is no such flag, or it lacks its value. A program ends with exit code 2 then, and otherwise
-    /// with 1. The value of a setting that a flag has is judged as in the file, and is no such error.
+    /// True if the command line is wrong: there is no such flag, or it lacks its value. A program ends with exit code 2
+    /// then, and otherwise with 1. The value of a setting that a flag has is judged as in the file, and is no such
+    /// error.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         self.is_usage

@@ -78,7 +78,8 @@ impl Stamp {
     }
 }
 
-/// The path that this process was started by, if it still leads there: a symbolic link may lead to another version later.
+/// The path that this process was started by, if it still leads there: a symbolic link may lead to another version
+/// later.
 fn path_of_process() -> io::Result<PathBuf> {
     let real = std::env::current_exe()?;
     let said = std::env::args_os().next().map(PathBuf::from).filter(|path| path.components().count() > 1);

@@ -1,7 +1,8 @@
-//! Requests of handlers to other servers, with the cargo feature `fetch`: HTTP/1.1 over pooled connections, to hosts that `fetch.allow` names.
+//! Requests of handlers to other servers, with the cargo feature `fetch`: HTTP/1.1 over pooled connections, to hosts
+//! that `fetch.allow` names.
 //!
-//! Each thread has a pool of its own, for its connections belong to its runtime. Which addresses a host may have, [`Reach`] decides where the
-//! connection is made.
+//! Each thread has a pool of its own, for its connections belong to its runtime. Which addresses a host may have,
+//! [`Reach`] decides where the connection is made.
 //!
 //! Start reading at [`Client::fetch`](skep::fetch::Fetcher::fetch).
 

@@ -140,8 +140,8 @@ pub fn http2(pieces: &[&[u8]]) -> Vec<u8> {
     [bytes, traffic.take_held()].concat()
 }
 
-/// The client, and the authority that it used, by the fields of a proxy with this address; it writes those of the list `fields`, and networks of
-/// the list `trusted` are trusted.
+/// The client, and the authority that it used, by the fields of a proxy with this address; it writes those of the list
+/// `fields`, and networks of the list `trusted` are trusted.
 ///
 /// # Errors
 /// If a list is invalid, or if the fields are refused: why.

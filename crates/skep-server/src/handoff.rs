@@ -1,6 +1,7 @@
 //! What a worker inherits from its supervisor: sockets, a channel, a scoreboard, memory for metrics and last lines.
 //!
-//! A worker is the same executable with the same arguments. One environment variable names the file descriptors that it inherits.
+//! A worker is the same executable with the same arguments. One environment variable names the file descriptors that it
+//! inherits.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -81,8 +82,8 @@ impl SlotRef {
 }
 
 impl WorkerHandoff {
-    /// Takes over what a supervisor has left for this process, if there is one. A program that a worker runs may inherit the variable, but not
-    /// the process title, and is no worker.
+    /// Takes over what a supervisor has left for this process, if there is one. A program that a worker runs may
+    /// inherit the variable, but not the process title, and is no worker.
     pub(crate) fn of_process() -> Result<Option<Self>, StartError> {
         let first = std::env::args_os().next().unwrap_or_default();
         let Some(text) = std::env::var_os(VARIABLE).filter(|_| first.as_encoded_bytes().starts_with(TITLE.as_bytes()))
@@ -95,7 +96,8 @@ impl WorkerHandoff {
         let channel = UnixStream::from(sys::take_inherited(spec.channel)?);
         let scoreboard = Arc::new(Scoreboard::open(sys::take_inherited(spec.scoreboard)?, spec.slots)?);
         let open = |fd| sys::take_inherited(fd).and_then(Metrics::open);
-        // Where the supervisor's version counts in another way, this worker counts nothing until `upgrade` has replaced that version.
+        // Where the supervisor's version counts in another way, this worker counts nothing until `upgrade` has replaced
+        // that version.
         let metrics = spec.metrics.map(open).transpose()?.flatten().map(Arc::new);
         metrics.iter().for_each(Metrics::take_log_records);
         let last_lines = sys::take_inherited(spec.last_lines)?;
@@ -184,8 +186,8 @@ pub(crate) struct StatusHandoff {
     pub(crate) metrics: RawFd,
 }
 
-/// What ends a process that exports, after the last spans. At shutdown systemd sends SIGTERM to all processes, and this one is to be the
-/// last.
+/// What ends a process that exports, after the last spans. At shutdown systemd sends SIGTERM to all processes, and this
+/// one is to be the last.
 pub(crate) const STOP_EXPORTER: Signal = Signal::USR1;
 
 impl StatusHandoff {

@@ -1,7 +1,7 @@
 //! HTTP/1 messages as bytes (RFC 9112): heads, framing, chunks.
 //!
-//! Plain values in, plain values out: nothing here reads a socket, and nothing knows processes or applications. The module
-//! `connection::http1` runs a connection with it.
+//! Plain values in, plain values out: nothing here reads a socket, and nothing knows processes or applications. The
+//! module `connection::http1` runs a connection with it.
 //!
 //! Start reading at [`HeadReader::read`].
 

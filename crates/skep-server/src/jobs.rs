@@ -1,6 +1,7 @@
 //! Periodic jobs and background work of the application.
 //!
-//! Each has a thread, started with the server, and never runs concurrently with itself. An application without any has no such thread.
+//! Each has a thread, started with the server, and never runs concurrently with itself. An application without any has
+//! no such thread.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -65,7 +66,8 @@ impl Jobs {
         Ok(Self { site: Arc::clone(site), background, stop, threads })
     }
 
-    /// Starts no further runs, and waits for those in progress, at most for `grace`. Then flushes what caches have buffered.
+    /// Starts no further runs, and waits for those in progress, at most for `grace`. Then flushes what caches have
+    /// buffered.
     pub(crate) fn finish(self, grace: Duration) {
         self.site.drain();
         *skep_units::lock(&self.stop.asked) = true;

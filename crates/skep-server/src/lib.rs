@@ -6,8 +6,9 @@
 //! }
 //! ```
 //!
-//! A worker process has a thread for each processor core, and each thread its own runtime and its own listening socket. A request is
-//! handled on the thread that accepted its connection; threads share nothing that is written for each request.
+//! A worker process has a thread for each processor core, and each thread its own runtime and its own listening socket.
+//! A request is handled on the thread that accepted its connection; threads share nothing that is written for each
+//! request.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -84,14 +85,15 @@ pub use config::reference;
 pub use error::StartError;
 pub use server::{AppFactory, Running, Server};
 
-/// Serves the application that `app` creates until a signal stops the server. For `main`. Settings come from the command line, the
-/// environment and `skep.toml`.
+/// Serves the application that `app` creates until a signal stops the server. For `main`. Settings come from the
+/// command line, the environment and `skep.toml`.
 ///
-/// Pass a function (`run(blog::app)`), not an application: each worker calls it, and before the first worker starts, a child process that looks for
-/// unmounted services. The supervisor never does. See [`Server::new`].
+/// Pass a function (`run(blog::app)`), not an application: each worker calls it, and before the first worker starts, a
+/// child process that looks for unmounted services. The supervisor never does. See [`Server::new`].
 ///
-/// TERM and INT stop the server after requests in progress, within the setting `grace` (10 s), with exit code 0; a second signal or QUIT stops it
-/// at once. An error at start is printed to standard error, with exit code 1, or 2 if the command line is wrong.
+/// TERM and INT stop the server after requests in progress, within the setting `grace` (10 s), with exit code 0; a
+/// second signal or QUIT stops it at once. An error at start is printed to standard error, with exit code 1, or 2 if
+/// the command line is wrong.
 #[must_use]
 pub fn run(app: impl Into<AppFactory>) -> ExitCode {
     Server::new(app).run()

@@ -1,7 +1,7 @@
 //! Listening sockets: TCP, unix, and inherited ones.
 //!
-//! Each worker thread has its own socket on a TCP address (`SO_REUSEPORT`), so that the kernel distributes connections and threads do not wait for
-//! each other. Unix and inherited sockets are shared.
+//! Each worker thread has its own socket on a TCP address (`SO_REUSEPORT`), so that the kernel distributes connections
+//! and threads do not wait for each other. Unix and inherited sockets are shared.
 //!
 //! Start reading at [`Listeners::bind`].
 
@@ -85,8 +85,8 @@ impl Listeners {
         Ok(listeners)
     }
 
-    /// What would keep the server from listening: for `--check`. Nothing is bound for longer than it takes to see. `is_own` says whether what is
-    /// in use may be so by this very server, which is no problem.
+    /// What would keep the server from listening: for `--check`. Nothing is bound for longer than it takes to see.
+    /// `is_own` says whether what is in use may be so by this very server, which is no problem.
     pub(crate) fn check(addresses: &[Address], is_own: impl Fn() -> bool) -> Vec<String> {
         let problem = |address: &Address| match address {
             Address::Tcp { said, addresses } => tcp::check(said, addresses, &is_own),

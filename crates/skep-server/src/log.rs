@@ -1,7 +1,8 @@
 //! The server's log: events of [`tracing`], and a line for each request.
 //!
-//! Logging never blocks a request for long. Each thread formats its lines into buffers, and one thread per process writes the buffers to
-//! files, streams and sockets ([`buffer`]). What waits for it survives the process ([`last_lines`]). Events go to the outputs that take them ([`events`], [`output`]), each in its layout.
+//! Logging never blocks a request for long. Each thread formats its lines into buffers, and one thread per process
+//! writes the buffers to files, streams and sockets ([`buffer`]). What waits for it survives the process
+//! ([`last_lines`]). Events go to the outputs that take them ([`events`], [`output`]), each in its layout.
 //!
 //! It knows nothing of connections and processes.
 
@@ -69,7 +70,8 @@ impl Logs {
         Ok(logs)
     }
 
-    /// Without a thread: each line is written at once. Installs the subscriber for events, which only has an effect once.
+    /// Without a thread: each line is written at once. Installs the subscriber for events, which only has an effect
+    /// once.
     pub(crate) fn direct(settings: &Settings) -> Self {
         let access = if settings.access { settings.access_outputs.clone() } else { Vec::new() };
         let logs = Self { writer: Arc::default(), access, capacity: settings.capacity(), sinks: Mutex::default() };

@@ -1,8 +1,9 @@
 //! What requests cost, counted by the threads that serve them and read by everyone who watches the server.
 //!
-//! The numbers are in memory that outlives workers: the supervisor makes it once, each worker inherits it. Requests of different threads
-//! count in different blocks, so no two cores write to one cache line; every addition is atomic, so two workers that share a block during
-//! a swap lose nothing. There is no lock, and a process that is killed leaves nothing half-done that others wait for.
+//! The numbers are in memory that outlives workers: the supervisor makes it once, each worker inherits it. Requests of
+//! different threads count in different blocks, so no two cores write to one cache line; every addition is atomic, so
+//! two workers that share a block during a swap lose nothing. There is no lock, and a process that is killed leaves
+//! nothing half-done that others wait for.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -55,7 +56,8 @@ impl Metrics {
         Ok(metrics)
     }
 
-    /// Those that another process has made. `None` if its version had another layout: this one would count in the wrong places.
+    /// Those that another process has made. `None` if its version had another layout: this one would count in the wrong
+    /// places.
     pub(crate) fn open(file: OwnedFd) -> io::Result<Option<Self>> {
         let memory = SharedWords::open(file, 1)?;
         let is_same = memory.words()[MAGIC].load(Ordering::Relaxed) == VERSION && memory.words().len() >= layout::WORDS;
@@ -72,7 +74,8 @@ impl Metrics {
         self.memory.file()
     }
 
-    /// Makes services known by name and route, and returns where each is counted. Those for which there is no room count as the first one.
+    /// Makes services known by name and route, and returns where each is counted. Those for which there is no room
+    /// count as the first one.
     pub(crate) fn register(&self, names: &[String], routes: &[String]) -> Arc<[u16]> {
         let add = |(name, route): (&String, &String)| {
             let position = self.texts(Texts::SERVICES).find_or_add(name)?;

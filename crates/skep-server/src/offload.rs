@@ -1,7 +1,7 @@
 //! Threads for blocking work.
 //!
-//! They start when there is work and no thread is idle, and end after some idle time. Work waits while all threads are busy, in a queue of bounded length:
-//! what finds it full is dropped, and its request gets a 503.
+//! They start when there is work and no thread is idle, and end after some idle time. Work waits while all threads are
+//! busy, in a queue of bounded length: what finds it full is dropped, and its request gets a 503.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

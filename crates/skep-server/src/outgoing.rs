@@ -1,7 +1,8 @@
-//! Where requests to other servers may go: what `fetch.allow` says of handlers, and `--allow-out` of components. No interface for applications.
+//! Where requests to other servers may go: what `fetch.allow` says of handlers, and `--allow-out` of components. No
+//! interface for applications.
 //!
-//! A host must be named, itself or by a pattern, and the address that it leads to is judged again where the connection is made: who
-//! answers for a name chooses its address. So no second answer of a name server gets around it.
+//! A host must be named, itself or by a pattern, and the address that it leads to is judged again where the connection
+//! is made: who answers for a name chooses its address. So no second answer of a name server gets around it.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,7 +11,8 @@ use tokio::net::TcpStream;
 
 use crate::authority;
 
-/// Hosts that requests may go to, and the addresses that these may have: public ones, those of the list, and with the word `private` all.
+/// Hosts that requests may go to, and the addresses that these may have: public ones, those of the list, and with the
+/// word `private` all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
     hosts: Vec<Pattern>,
@@ -112,8 +114,8 @@ fn address(host: &str) -> Option<IpAddr> {
     bare(host).parse().ok().map(|address: IpAddr| address.to_canonical())
 }
 
-/// True for an address of the internet: not of this machine, of a private network, of a link or of a special purpose (RFC 6890), where
-/// services trust all who reach them.
+/// True for an address of the internet: not of this machine, of a private network, of a link or of a special purpose
+/// (RFC 6890), where services trust all who reach them.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -141,8 +143,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !is_special
 }
 
-/// Only what is given out (`2000::/3`), without what may lead to an IPv4 address behind a translator or tunnel (Teredo and its like,
-/// `2001::/23`; 6to4, `2002::/16`), and without documentation.
+/// Only what is given out (`2000::/3`), without what may lead to an IPv4 address behind a translator or tunnel (Teredo
+/// and its like, `2001::/23`; 6to4, `2002::/16`), and without documentation.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     let is_special = (a == 0x2001 && (b < 0x200 || b == 0xdb8)) || a == 0x2002 || a == 0x3fff;

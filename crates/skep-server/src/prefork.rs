@@ -1,9 +1,9 @@
 //! The model `prefork`: processes with one thread each, forked from a parent that has initialised the application.
 //!
-//! Children share the initialised memory copy-on-write. What they must not share does not exist when the parent forks: the application is
-//! initialised on a thread that has exited by then, so nothing of it depends on a thread (random state, for instance); database connections are
-//! closed; and a parent with more than one thread refuses to fork. Runtime, client sockets, timers, connections and threads are created after
-//! the fork, in [`child`].
+//! Children share the initialised memory copy-on-write. What they must not share does not exist when the parent forks:
+//! the application is initialised on a thread that has exited by then, so nothing of it depends on a thread (random
+//! state, for instance); database connections are closed; and a parent with more than one thread refuses to fork.
+//! Runtime, client sockets, timers, connections and threads are created after the fork, in [`child`].
 //!
 //! After initialisation the parent runs nothing of the application, and it accepts no connection.
 //!
@@ -119,8 +119,8 @@ fn initialise(
     Ok(site)
 }
 
-/// Computes once what each child would otherwise compute again: processor features (in a virtual machine each `cpuid` instruction
-/// is expensive) and the keys of cookies and tokens.
+/// Computes once what each child would otherwise compute again: processor features (in a virtual machine each `cpuid`
+/// instruction is expensive) and the keys of cookies and tokens.
 fn warm_up(site: &Arc<Site>) {
     #[cfg(target_arch = "x86_64")]
     let _ = std::arch::is_x86_feature_detected!("avx2");

@@ -18,7 +18,8 @@ pub(crate) fn memory(pid: i32) -> Option<u64> {
 /// The processor time that a process has taken, in milliseconds.
 pub(crate) fn processor_time(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field, in parentheses, may contain anything; user and system time are the fields 14 and 15 (`proc_pid_stat(5)`).
+    // The second field, in parentheses, may contain anything; user and system time are the fields 14 and 15
+    // (`proc_pid_stat(5)`).
     let (_, rest) = stat.rsplit_once(')')?;
     let mut times = rest.split_whitespace().skip(11).map(|ticks| ticks.parse::<u64>().ok());
     let ticks = times.next()?? + times.next()??;

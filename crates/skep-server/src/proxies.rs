@@ -1,7 +1,8 @@
 //! Proxies in front of the server: which are trusted, and what they report of a client.
 //!
-//! A proxy connects in the client's place. If it is trusted (`proxies.trusted`), the fields that it is known to write ([`Forwarded`]) or its
-//! PROXY header ([`protocol`]) replace what the connection shows. Everyone else's are ignored: anybody can write them.
+//! A proxy connects in the client's place. If it is trusted (`proxies.trusted`), the fields that it is known to write
+//! ([`Forwarded`]) or its PROXY header ([`protocol`]) replace what the connection shows. Everyone else's are ignored:
+//! anybody can write them.
 
 mod forwarded;
 mod protocol;

@@ -42,7 +42,8 @@ pub(crate) fn max_connections(config: &Config) -> usize {
     wanted.min(possible)
 }
 
-/// File descriptors that a thread has for itself: its runtime, its sockets, connections to databases that are open at once.
+/// File descriptors that a thread has for itself: its runtime, its sockets, connections to databases that are open at
+/// once.
 const FILES_OF_THREAD: u64 = 8;
 
 /// Connections without which a server is of no use.

@@ -37,7 +37,8 @@ pub(crate) fn json(app: &App) -> String {
     format!("{}\n", routes.collect::<serde_json::Value>())
 }
 
-/// A line for each place where a table is written or read. Which services come there, the compiler does not say: functions call each other.
+/// A line for each place where a table is written or read. Which services come there, the compiler does not say:
+/// functions call each other.
 pub(crate) fn of_tables(statements: &[&Statement]) -> String {
     let mut lines: Vec<(&str, &str, String)> = Vec::new();
     for statement in statements {

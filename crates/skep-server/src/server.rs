@@ -68,9 +68,10 @@ pub struct Server {
 impl Server {
     /// A server for the application that `app` creates.
     ///
-    /// Each worker calls the function; the supervisor never does. With `prefork` it is called on a thread that exits before processes are forked, so
-    /// the application must not keep anything that belongs to a thread. It is called once more at start: before an address is bound, a child process
-    /// checks that all services are mounted, and exits. Put side effects that must happen once into [`App::on_start`].
+    /// Each worker calls the function; the supervisor never does. With `prefork` it is called on a thread that exits
+    /// before processes are forked, so the application must not keep anything that belongs to a thread. It is called
+    /// once more at start: before an address is bound, a child process checks that all services are mounted, and exits.
+    /// Put side effects that must happen once into [`App::on_start`].
     #[must_use]
     pub fn new(app: impl Into<AppFactory>) -> Self {
         Self {
@@ -84,8 +85,8 @@ impl Server {
         }
     }
 
-    /// Fixes a setting: neither the file nor the environment nor flags can change it. `docs/reference/configuration.md` lists names and
-    /// values. An invalid one is reported at start. [`Server`] has an example.
+    /// Fixes a setting: neither the file nor the environment nor flags can change it. `docs/reference/configuration.md`
+    /// lists names and values. An invalid one is reported at start. [`Server`] has an example.
     #[must_use]
     pub fn fix(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let value = RawValue::Text(value.into());
@@ -93,22 +94,24 @@ impl Server {
         self
     }
 
-    /// Adds flags, which are parsed like the command line. [`run`](Self::run) appends those of the program. [`Server`] has an example.
+    /// Adds flags, which are parsed like the command line. [`run`](Self::run) appends those of the program. [`Server`]
+    /// has an example.
     #[must_use]
     pub fn arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// Ignores `[table]` and its sub-tables in `skep.toml`: something else reads them. Settings of the application itself are declared with
-    /// [`App::settings`]. [`Server`] has an example.
+    /// Ignores `[table]` and its sub-tables in `skep.toml`: something else reads them. Settings of the application
+    /// itself are declared with [`App::settings`]. [`Server`] has an example.
     #[must_use]
     pub fn ignore_table(mut self, table: &'static str) -> Self {
         self.ignored_tables.push(table);
         self
     }
 
-    /// Adds settings to the server's table, for a program around the application such as `skep serve`. [`Server`] has an example.
+    /// Adds settings to the server's table, for a program around the application such as `skep serve`. [`Server`] has
+    /// an example.
     #[must_use]
     pub fn settings(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.rows.extend(rows);
@@ -122,8 +125,9 @@ impl Server {
         self
     }
 
-    /// Resolves the settings that are known so far, without judging those of an application: for a program that reads its own settings
-    /// before it knows its application. `None` if the command line asks for something that needs no settings, such as `--help`.
+    /// Resolves the settings that are known so far, without judging those of an application: for a program that reads
+    /// its own settings before it knows its application. `None` if the command line asks for something that needs no
+    /// settings, such as `--help`.
     ///
     /// ```
     /// let values = skep_server::Server::new(skep::App::new).arguments(["--listen", ":0"]).resolve()?;
@@ -163,7 +167,8 @@ impl Server {
         Reading { flags: flags.clone(), fixed: self.fixed.clone(), sources, rows: self.rows.clone() }
     }
 
-    /// Executes the command line: usually, serves until a signal stops the server. For `main`. [`Server`] has an example.
+    /// Executes the command line: usually, serves until a signal stops the server. For `main`. [`Server`] has an
+    /// example.
     #[must_use]
     pub fn run(self) -> ExitCode {
         self.run_with(std::env::args_os().skip(1))
@@ -292,8 +297,9 @@ impl Server {
         Ok(running.run_until_stopped(signals))
     }
 
-    /// Starts without a supervisor, with the model `thread`, and returns once connections are accepted. Settings come from [`fix`](Self::fix) and
-    /// [`arguments`](Self::arguments) only. For tests, and for programs that do something else besides serving.
+    /// Starts without a supervisor, with the model `thread`, and returns once connections are accepted. Settings come
+    /// from [`fix`](Self::fix) and [`arguments`](Self::arguments) only. For tests, and for programs that do something
+    /// else besides serving.
     ///
     /// ```
     /// let server = skep_server::Server::new(skep::App::new).arguments(["--listen", "127.0.0.1:0", "--set", "log.access=false"]);
@@ -409,8 +415,8 @@ fn log_token(setup: &Setup, words: &str) -> Result<String, StartError> {
     Ok(token + "\n")
 }
 
-/// `before` is called when everything is ready but nothing is accepted yet. A signal that is sent after the first response must be handled, and one
-/// that is sent while the start takes long must end the process.
+/// `before` is called when everything is ready but nothing is accepted yet. A signal that is sent after the first
+/// response must be handled, and one that is sent while the start takes long must end the process.
 fn start_with<T>(
     app: App,
     settings: config::Settings,

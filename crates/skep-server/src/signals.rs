@@ -35,8 +35,8 @@ pub(crate) struct Signals {
     commands: Option<CommandReader>,
 }
 
-/// Signals that have arrived. tokio's own signal handling would create a pair of sockets in each runtime, also in a process that is
-/// forked for one request.
+/// Signals that have arrived. tokio's own signal handling would create a pair of sockets in each runtime, also in a
+/// process that is forked for one request.
 struct SignalPipe {
     pipe: AsyncFd<OwnedFd>,
     pending: VecDeque<i32>,
@@ -59,7 +59,8 @@ impl SignalPipe {
 }
 
 impl Signals {
-    /// `channel` leads to the supervisor. The supervisor handles the terminal's signals then, and the worker ignores them.
+    /// `channel` leads to the supervisor. The supervisor handles the terminal's signals then, and the worker ignores
+    /// them.
     pub(crate) fn listen(channel: Option<UnixStream>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let entered = runtime.enter();
@@ -77,8 +78,8 @@ impl Signals {
         Ok(Self { runtime, received: signals, commands })
     }
 
-    /// Waits until all `workers` have exited. TERM and INT drain them first; a second one, or QUIT, returns at once. `report` is called for
-    /// the status of the application, as JSON or as text.
+    /// Waits until all `workers` have exited. TERM and INT drain them first; a second one, or QUIT, returns at once.
+    /// `report` is called for the status of the application, as JSON or as text.
     pub(crate) fn wait(
         self,
         exits: &mut mpsc::UnboundedReceiver<WorkerExit>,

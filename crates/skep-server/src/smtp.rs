@@ -1,7 +1,8 @@
 //! Mail by SMTP, with the cargo feature `smtp` and the setting `mail.smtp`.
 //!
-//! A thread of its own, started with the first mail, has all connections to the mail server: a request only puts its mail into a queue.
-//! Each attempt is a connection of its own, so a connection that the server has closed meanwhile costs no mail.
+//! A thread of its own, started with the first mail, has all connections to the mail server: a request only puts its
+//! mail into a queue. Each attempt is a connection of its own, so a connection that the server has closed meanwhile
+//! costs no mail.
 //!
 //! Start reading at [`Smtp::send`](skep::mail::Mailer::send).
 

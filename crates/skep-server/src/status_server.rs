@@ -1,7 +1,8 @@
 //! The server of the status page: `/-/metrics`, `/-/status`, 24 hours of history.
 //!
-//! Under a supervisor it is a process of its own, since neither the supervisor nor a busy worker may serve it; without one, a thread. It knows
-//! the application only from what its workers report, and it listens on an address that others do not reach.
+//! Under a supervisor it is a process of its own, since neither the supervisor nor a busy worker may serve it; without
+//! one, a thread. It knows the application only from what its workers report, and it listens on an address that others
+//! do not reach.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -149,7 +150,8 @@ fn worker(config: &Config, site: &Arc<Site>, listener: Listener, state: watch::R
     }
 }
 
-/// Runs the process of the status page until it is asked to end. What it writes is whole at every moment, so it may be killed, too.
+/// Runs the process of the status page until it is asked to end. What it writes is whole at every moment, so it may be
+/// killed, too.
 pub(crate) fn run(handoff: StatusHandoff, config: &Config) -> Result<ExitCode, StartError> {
     let logs = Logs::direct(&config.log);
     sys::limit_malloc_arenas();

@@ -1,7 +1,8 @@
 //! Keeps workers alive.
 //!
-//! A supervisor binds the sockets, starts workers, and replaces those that exit. It accepts no connection of a client and runs no application
-//! code, so no request can crash it. It has one thread and one poll loop, which never waits for a worker or for a control client.
+//! A supervisor binds the sockets, starts workers, and replaces those that exit. It accepts no connection of a client
+//! and runs no application code, so no request can crash it. It has one thread and one poll loop, which never waits for
+//! a worker or for a control client.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -14,7 +15,8 @@
 //! | `status_process` | the process that serves the status page |
 //! | `systemd`, `privileges` | `sd_notify`; giving up root |
 //!
-//! Start reading at [`Supervisor::run`]. How a worker works is decided by [`worker`](crate::worker) and [`prefork`](crate::prefork).
+//! Start reading at [`Supervisor::run`]. How a worker works is decided by [`worker`](crate::worker) and
+//! [`prefork`](crate::prefork).
 
 mod control;
 mod drain;
@@ -137,8 +139,9 @@ const SIGNALS: [i32; 7] =
     [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2, libc::SIGCHLD];
 
 impl Supervisor {
-    /// Binds the addresses and starts nothing, so that a wrong address fails here. Calls `check` first, which looks for unmounted services in
-    /// a child process; the child calls the closure that `check` gets, so that it has no more privileges than a worker.
+    /// Binds the addresses and starts nothing, so that a wrong address fails here. Calls `check` first, which looks for
+    /// unmounted services in a child process; the child calls the closure that `check` gets, so that it has no more
+    /// privileges than a worker.
     pub(crate) fn start(
         name: String,
         config: Config,
@@ -260,7 +263,8 @@ impl Supervisor {
         }
     }
 
-    /// Waits for an event or a deadline. Everything that is waited for is non-blocking, so each step of the loop may simply try.
+    /// Waits for an event or a deadline. Everything that is waited for is non-blocking, so each step of the loop may
+    /// simply try.
     fn wait(&self) {
         let timeout = self.next_deadline().saturating_duration_since(Instant::now());
         let timeout = Timespec::try_from(timeout).ok();
@@ -414,8 +418,8 @@ fn addresses(config: &Config) -> impl Iterator<Item = &Address> {
     config.listen.iter().chain(&config.status.listen.0)
 }
 
-/// For `--check`: what keeps the server from listening, which includes what only root would refuse. Then this process becomes the user that would
-/// serve, for what is checked next.
+/// For `--check`: what keeps the server from listening, which includes what only root would refuse. Then this process
+/// becomes the user that would serve, for what is checked next.
 pub(crate) fn check_as_user(config: &Config) -> Result<(), Vec<String>> {
     let identity = Identity::of(config).map_err(|problem| vec![problem])?;
     let is_own = || send_command(config, "status").is_ok();

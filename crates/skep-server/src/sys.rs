@@ -28,7 +28,8 @@ pub(crate) fn receive(socket: impl AsFd, buffer: &mut ReadBuf<'_>) -> io::Result
     Ok(count)
 }
 
-/// Lets `accept` return connections only once they have sent something, or after this many seconds (`TCP_DEFER_ACCEPT`, tcp(7)).
+/// Lets `accept` return connections only once they have sent something, or after this many seconds (`TCP_DEFER_ACCEPT`,
+/// tcp(7)).
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn defer_accept(socket: impl AsFd, seconds: std::ffi::c_int) -> io::Result<()> {
     use std::os::fd::AsRawFd;
@@ -47,7 +48,8 @@ pub(crate) fn trim_heap() {
         unsafe extern "C" {
             fn malloc_trim(pad: usize) -> std::ffi::c_int;
         }
-        // SAFETY: glibc's own function (malloc_trim(3)): any thread may call it at any time, and it touches free memory only.
+        // SAFETY: glibc's own function (malloc_trim(3)): any thread may call it at any time, and it touches free memory
+        // only.
         unsafe { malloc_trim(0) };
     }
 }
@@ -58,7 +60,8 @@ pub(crate) fn async_fd(fd: OwnedFd) -> io::Result<tokio::io::unix::AsyncFd<Owned
     Ok(unsafe { tokio::io::unix::AsyncFd::register_with_interest(fd, tokio::io::Interest::READABLE)? })
 }
 
-/// Makes all threads allocate from one heap. For a process that forks: it has one thread, and compact memory is cheaper to fork.
+/// Makes all threads allocate from one heap. For a process that forks: it has one thread, and compact memory is cheaper
+/// to fork.
 pub(crate) fn limit_malloc_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: glibc's own function (mallopt(3)), called before there are other threads.

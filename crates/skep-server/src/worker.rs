@@ -222,8 +222,8 @@ impl Acceptor {
     }
 }
 
-/// Accepts until the worker stops. If it drains, the queue is emptied first: connections that wait there would be reset when the socket is
-/// closed. If it retires, the queue is left to its successor.
+/// Accepts until the worker stops. If it drains, the queue is emptied first: connections that wait there would be reset
+/// when the socket is closed. If it retires, the queue is left to its successor.
 async fn accept(
     acceptor: Rc<Acceptor>,
     socket: AsyncFd<OwnedFd>,

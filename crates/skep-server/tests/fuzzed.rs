@@ -1,5 +1,5 @@
-//! The properties of messages and proxies that `cargo fuzz` looks for exceptions to (`tools/fuzz/src/http1.rs`, `proxies.rs`), for some
-//! thousand inputs in each run.
+//! The properties of messages and proxies that `cargo fuzz` looks for exceptions to (`tools/fuzz/src/http1.rs`,
+//! `proxies.rs`), for some thousand inputs in each run.
 
 #[path = "../../../tools/fuzz/src/draw.rs"]
 mod draw;

@@ -1,7 +1,8 @@
-//! What clients of a whole server see of a PostgreSQL that is ended, restarted, full, or asked by somebody who leaves: the right answer, or
-//! a 503 with its id, and never silence: `cargo xtask test external`.
+//! What clients of a whole server see of a PostgreSQL that is ended, restarted, full, or asked by somebody who leaves:
+//! the right answer, or a 503 with its id, and never silence: `cargo xtask test external`.
 //!
-//! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first argument.
+//! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first
+//! argument.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

@@ -77,7 +77,8 @@ pub enum Kind {
     Any,
 }
 
-/// By the number of the type, which PostgreSQL never changes. All that the driver of `skep` reads; a test there compares.
+/// By the number of the type, which PostgreSQL never changes. All that the driver of `skep` reads; a test there
+/// compares.
 const OF_TYPES: [(u32, &str, Kind); 24] = [
     (16, "bool", Kind::Boolean),
     (17, "bytea", Kind::Blob),

@@ -1,7 +1,7 @@
 //! Functions of an application that its migrations declare for SQLite: `-- skep: function slug(text) text`.
 //!
-//! `sql!` registers a stand-in for each while it compiles statements, and an application that starts compares them with what it gives.
-//! Nothing here talks to a database. Start reading at [`Function`].
+//! `sql!` registers a stand-in for each while it compiles statements, and an application that starts compares them with
+//! what it gives. Nothing here talks to a database. Start reading at [`Function`].
 
 use std::fmt;
 

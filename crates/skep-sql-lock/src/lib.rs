@@ -1,5 +1,5 @@
-//! Statements for PostgreSQL: their texts, and the lock file in which `skep sql check` notes what PostgreSQL says of them, for `sql!` to read
-//! while an application is compiled.
+//! Statements for PostgreSQL: their texts, and the lock file in which `skep sql check` notes what PostgreSQL says of
+//! them, for `sql!` to read while an application is compiled.
 //!
 //! Also what migrations for either database say in comments: of scopes, and of functions of the application.
 //!

@@ -10,8 +10,8 @@
 //! reads hive
 //! ```
 //!
-//! The number is the hash of the migrations and of all lines below it: what was made of other migrations, or changed by hand, is stale.
-//! Entries are sorted by statement, so that two people who add some rarely meet.
+//! The number is the hash of the migrations and of all lines below it: what was made of other migrations, or changed by
+//! hand, is stale. Entries are sorted by statement, so that two people who add some rarely meet.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,7 @@
 //! The text of a statement, as PostgreSQL wants it: `?` becomes `$1`, and `??` is the operator `?`.
 //!
-//! It also finds what must not run on a connection that others use. Nothing is parsed beyond words, quotes and comments.
+//! It also finds what must not run on a connection that others use. Nothing is parsed beyond words, quotes and
+//! comments.
 
 /// A statement as PostgreSQL is given it.
 #[derive(Debug, PartialEq, Eq)]
@@ -198,8 +199,8 @@ pub fn first_control(text: &str) -> Option<usize> {
     statement_starts(text).find(is_control)
 }
 
-/// Where the statements of a text begin, as far as semicolons between them say. Those between `begin atomic` and its `end`, in a function,
-/// are none of their own.
+/// Where the statements of a text begin, as far as semicolons between them say. Those between `begin atomic` and its
+/// `end`, in a function, are none of their own.
 pub fn statement_starts(text: &str) -> impl Iterator<Item = usize> {
     let (mut begins, mut at, mut depth, mut last) = (true, 0, 0_u32, "");
     std::iter::from_fn(move || {

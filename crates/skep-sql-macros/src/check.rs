@@ -42,8 +42,8 @@ pub(crate) struct Column {
     pub(crate) asserted: bool,
 }
 
-/// Checks a statement; `lists` are the numbers of its parameters that are lists, from 1. An unscoped one may read and write the rows of
-/// everybody.
+/// Checks a statement; `lists` are the numbers of its parameters that are lists, from 1. An unscoped one may read and
+/// write the rows of everybody.
 ///
 /// # Errors
 /// A text for the developer, with the place in the statement.
@@ -148,7 +148,8 @@ fn names(schema: &Schema, marked: &str) -> Result<Vec<String>, String> {
     Ok(statement.column_names().map(str::to_owned).collect())
 }
 
-/// SQLite does not report the columns of `natural` and `using`, nor can the tables of a text that was not understood be told.
+/// SQLite does not report the columns of `natural` and `using`, nor can the tables of a text that was not understood be
+/// told.
 fn add_unreported(schema: &Schema, inferred: &Inferred, reads: &mut BTreeSet<(String, String)>) {
     let all: Vec<String> = match &inferred.columns {
         Some(_) if !inferred.joined_by_name => return,
@@ -160,8 +161,8 @@ fn add_unreported(schema: &Schema, inferred: &Inferred, reads: &mut BTreeSet<(St
     }
 }
 
-/// What a virtual table answers may come from other tables, as that of FTS5 with `content=post` does. Which ones, only its module knows:
-/// those whose names are in its text.
+/// What a virtual table answers may come from other tables, as that of FTS5 with `content=post` does. Which ones, only
+/// its module knows: those whose names are in its text.
 fn add_sources_of_virtual(schema: &Schema, reads: &mut BTreeSet<(String, String)>) {
     let virtual_tables: BTreeSet<String> = reads.iter().map(|(table, _)| table.clone()).collect();
     let texts = virtual_tables.iter().filter_map(|name| schema.table(name)).filter(|table| table.form == Form::Virtual);

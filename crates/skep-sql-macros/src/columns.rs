@@ -1,7 +1,7 @@
 //! `{columns of Post}` and `{values of Post}`: the columns of a struct with `derive(Row)`, written once.
 //!
-//! A macro does not see the fields of a type. So the derive makes a macro of the type's name, and `sql!` becomes a call of it: that calls `sql!`
-//! again, with the columns in front. Then the texts are rewritten, before anything reads them.
+//! A macro does not see the fields of a type. So the derive makes a macro of the type's name, and `sql!` becomes a call
+//! of it: that calls `sql!` again, with the columns in front. Then the texts are rewritten, before anything reads them.
 //!
 //! Start reading at [`expand`].
 

@@ -1,6 +1,7 @@
 //! The columns of a struct with `derive(Row)`, for statements: `select {columns of Post} from post`.
 //!
-//! A macro sees no other type's fields. So the derive makes a macro of the type's name, which calls `sql!` again, with the columns.
+//! A macro sees no other type's fields. So the derive makes a macro of the type's name, which calls `sql!` again, with
+//! the columns.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

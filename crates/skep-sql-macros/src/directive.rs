@@ -16,7 +16,8 @@ impl Scopes {
     /// Follows what a migration says that has just run; each directive with its line.
     ///
     /// # Errors
-    /// It says something of a table or column which is not there, or a scope would be lost in silence: a text for the developer.
+    /// It says something of a table or column which is not there, or a scope would be lost in silence: a text for the
+    /// developer.
     pub(crate) fn follow(&mut self, connection: &Connection, said: &[(usize, Directive<'_>)]) -> Result<(), String> {
         for (line, directive) in said {
             self.follow_one(connection, directive).map_err(|help| at_line(*line, &help))?;

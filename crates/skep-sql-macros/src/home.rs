@@ -5,9 +5,9 @@ use quote::{quote, quote_spanned};
 
 /// Which of the two an application depends on, as its author shows by the macro that is called.
 ///
-/// Each macro is there twice, and each of the two crates re-exports the one that names that crate, under the usual name. A derive macro has no
-/// `$crate`, so it must be told; and a wrapper of `macro_rules!` that passes `$crate` on would be in each message of the compiler, in front of
-/// the author's own code.
+/// Each macro is there twice, and each of the two crates re-exports the one that names that crate, under the usual
+/// name. A derive macro has no `$crate`, so it must be told; and a wrapper of `macro_rules!` that passes `$crate` on
+/// would be in each message of the compiler, in front of the author's own code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
     /// `skep_sql::sql!`

@@ -1,8 +1,9 @@
-//! What SQLite does not say of a statement: which of its columns are never NULL, of which type they are, and what its parameters are
-//! compared with.
+//! What SQLite does not say of a statement: which of its columns are never NULL, of which type they are, and what its
+//! parameters are compared with.
 //!
-//! Everything here is conservative: what is not understood is [`Type::UNKNOWN`]. The statement itself was judged by SQLite before. The
-//! property test in `tests/unit/soundness.rs` compares what is claimed here with what SQLite answers.
+//! Everything here is conservative: what is not understood is [`Type::UNKNOWN`]. The statement itself was judged by
+//! SQLite before. The property test in `tests/unit/soundness.rs` compares what is claimed here with what SQLite
+//! answers.
 //!
 //! Start reading at [`infer`].
 
@@ -51,8 +52,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// That of a column with this declared type: <https://sqlite.org/datatype3.html>, 3.1. In a table that is not strict, SQLite
-    /// stores other values too.
+    /// That of a column with this declared type: <https://sqlite.org/datatype3.html>, 3.1. In a table that is not
+    /// strict, SQLite stores other values too.
     pub(crate) fn declared(declared: &str) -> Self {
         let declared = declared.to_ascii_uppercase();
         let has = |part: &str| declared.contains(part);

@@ -1,5 +1,5 @@
-//! `sql!`, `derive(Row)` and `migrations!`: SQLite itself checks statements while the application is compiled. Documented where they are
-//! re-exported: in `skep-sql`.
+//! `sql!`, `derive(Row)` and `migrations!`: SQLite itself checks statements while the application is compiled.
+//! Documented where they are re-exported: in `skep-sql`.
 //!
 //! Each is there for `skep-sql` and for `skep`; [`home`] says why. Nothing of it is linked into an application.
 #![allow(missing_docs, reason = "documented where it is re-exported")]
@@ -54,7 +54,8 @@ fn expand(home: Home, input: proc_macro2::TokenStream) -> syn::Result<proc_macro
 /// Embeds the SQL files of a folder, given relative to the crate's `Cargo.toml`, as `Migrations`.
 ///
 /// The files are named `0001_name.sql`: four digits, an underscore, then lower-case letters, digits and underscores.
-/// Another name or a duplicate number does not compile. A folder `postgres` inside has the files for PostgreSQL, named in the same way.
+/// Another name or a duplicate number does not compile. A folder `postgres` inside has the files for PostgreSQL, named
+/// in the same way.
 ///
 /// ```ignore
 /// const MIGRATIONS: Migrations = migrations!("migrations");
@@ -67,7 +68,8 @@ pub fn migrations(input: TokenStream) -> TokenStream {
 /// Embeds the SQL files of a folder, given relative to the crate's `Cargo.toml`, as `skep::sql::Migrations`.
 ///
 /// The files are named `0001_name.sql`: four digits, an underscore, then lower-case letters, digits and underscores.
-/// Another name or a duplicate number does not compile. A folder `postgres` inside has the files for PostgreSQL, named in the same way.
+/// Another name or a duplicate number does not compile. A folder `postgres` inside has the files for PostgreSQL, named
+/// in the same way.
 ///
 /// ```ignore
 /// const MIGRATIONS: skep::sql::Migrations = skep::sql::migrations!("migrations");

@@ -42,7 +42,8 @@ fn of_folder(home: Home, root: &Path, folder: &str) -> Result<TokenStream, Strin
     })
 }
 
-/// The sorted names of the files in a folder, without hidden files, the folder for PostgreSQL and the lock file in that.
+/// The sorted names of the files in a folder, without hidden files, the folder for PostgreSQL and the lock file in
+/// that.
 fn names(folder: &Path) -> Result<Vec<String>, String> {
     let unreadable = |error| format!("the folder {} cannot be read: {error}", folder.display());
     let mut names = Vec::new();

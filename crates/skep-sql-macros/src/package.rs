@@ -11,7 +11,8 @@ use skep_sql_lock::Dialect;
 /// Below the root.
 pub(crate) const MANIFEST: &str = "/Cargo.toml";
 
-/// For how long it is taken to be as it was: a compiler asks thousands of times in a second, and a language server lives for hours.
+/// For how long it is taken to be as it was: a compiler asks thousands of times in a second, and a language server
+/// lives for hours.
 pub(crate) const FRESH: Duration = Duration::from_millis(100);
 
 pub(crate) fn root() -> PathBuf {

@@ -1,7 +1,8 @@
 //! `{page 20: number}` and `{keyset 20: cursor}` at the end of a statement: one page of its rows.
 //!
 //! A page by number becomes `limit ? offset ?`. For a page by keyset the statement is put around: the rows are those of
-//! `select * from (statement)`, behind or before the row that the cursor names, in the order of the statement's `order by`.
+//! `select * from (statement)`, behind or before the row that the cursor names, in the order of the statement's
+//! `order by`.
 //!
 //! Start reading at [`complete`].
 
@@ -184,7 +185,8 @@ impl Page {
         )
     }
 
-    /// What must hold for no row to be left out, or to come twice: `statements` are all that the parts make, `columns` those of their answer.
+    /// What must hold for no row to be left out, or to come twice: `statements` are all that the parts make, `columns`
+    /// those of their answer.
     pub(crate) fn check(&self, statements: &[Checked], columns: &[Column]) -> Result<()> {
         let wrong = |help: String| Err(Error::new(self.word.span(), help));
         if self.keys.is_empty() {

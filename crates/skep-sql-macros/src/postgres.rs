@@ -27,7 +27,8 @@ use crate::statement::{
 use crate::text::first_word;
 use crate::write;
 
-/// The variable in which `skep sql check` names a folder for the statements. A lock file there is read instead of the usual one.
+/// The variable in which `skep sql check` names a folder for the statements. A lock file there is read instead of the
+/// usual one.
 pub(crate) const LIST: &str = "SKEP_SQL_LIST";
 
 const OF_A_REQUEST: [&str; 7] = ["select", "insert", "update", "delete", "merge", "with", "values"];

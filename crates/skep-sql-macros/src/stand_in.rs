@@ -1,7 +1,8 @@
-//! Functions of the application, in the database within the compiler: it knows what a migration declares, and not what they compute.
+//! Functions of the application, in the database within the compiler: it knows what a migration declares, and not what
+//! they compute.
 //!
-//! A stand-in gives a value of the declared type that depends on its arguments only, so that a migration which calls it runs here, too, and
-//! finds two values where the real function most likely gives two. Start reading at [`follow`].
+//! A stand-in gives a value of the declared type that depends on its arguments only, so that a migration which calls it
+//! runs here, too, and finds two values where the real function most likely gives two. Start reading at [`follow`].
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -12,7 +13,8 @@ use skep_sql_lock::directive::at_line;
 use skep_sql_lock::function::{Function, ValueType};
 use skep_sql_lock::{Directive, Functions};
 
-/// Registers what a migration declares that is about to run, and takes away what it drops; each directive with its line.
+/// Registers what a migration declares that is about to run, and takes away what it drops; each directive with its
+/// line.
 ///
 /// # Errors
 /// A function cannot be declared so: a text for the developer.

@@ -19,11 +19,12 @@ use crate::schema::Table;
 pub(crate) struct Types(BTreeMap<(String, String), ColumnType>);
 
 impl Types {
-    /// Follows what a migration says that has just run. A renamed column keeps its type, and one that is dropped has none any more.
+    /// Follows what a migration says that has just run. A renamed column keeps its type, and one that is dropped has
+    /// none any more.
     ///
     /// # Errors
-    /// There is no such column, it is stored as something else, has a default that is not in its form, or a type would be lost in silence: a
-    /// text for the developer.
+    /// There is no such column, it is stored as something else, has a default that is not in its form, or a type would
+    /// be lost in silence: a text for the developer.
     pub(crate) fn follow(
         &mut self,
         connection: &Connection,

@@ -131,8 +131,9 @@ fn note(whole: &Whole, span: Span) -> Result<TokenStream> {
     tokens(&format!("{}::__note_checked! {{ {dialect} &{reads:?}, &{writes:?} }}", whole.home.text()), span)
 }
 
-/// Literals of `Checked`, with commas between. Literals, because the compiler need not evaluate them, as it must the value of a `static`;
-/// and written as a text, because the compiler makes tokens of it many times faster than `quote!` without optimisation.
+/// Literals of `Checked`, with commas between. Literals, because the compiler need not evaluate them, as it must the
+/// value of a `static`; and written as a text, because the compiler makes tokens of it many times faster than `quote!`
+/// without optimisation.
 fn statements(whole: &Whole, span: Span) -> Result<TokenStream> {
     let mut text = String::new();
     let (home, dialect) = (whole.home.text(), dialect(whole.dialect));
@@ -283,7 +284,8 @@ fn positional(tuple: &syn::TypeTuple, columns: &[Column], whole: &Whole, span: S
     Ok(quote_spanned!(span=> { #markers let _ = || { #(#values;)* }; ::core::marker::PhantomData::<#tuple> }))
 }
 
-/// A literal of the struct, in code that never runs: what is missing, extra or of another type is the compiler's own error.
+/// A literal of the struct, in code that never runs: what is missing, extra or of another type is the compiler's own
+/// error.
 fn named(home: Home, rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream> {
     let names = identifiers(columns, span)?;
     let mut path = rows.path.clone();

@@ -1,7 +1,8 @@
 //! What `sql!` makes: a statement that was checked while the program was compiled.
 //!
-//! Start reading at [`sql!`](crate::sql!). The types of columns ([`Integer`], [`Text`], ...) exist for the compiler only: a field that a
-//! column does not fit is an error of [`ReadFrom`], a parameter that does not fit the column it is compared with one of [`BindTo`].
+//! Start reading at [`sql!`](crate::sql!). The types of columns ([`Integer`], [`Text`], ...) exist for the compiler
+//! only: a field that a column does not fit is an error of [`ReadFrom`], a parameter that does not fit the column it is
+//! compared with one of [`BindTo`].
 
 use std::fmt::{self, Write as _};
 use std::marker::PhantomData;
@@ -34,7 +35,8 @@ pub struct Checked {
     pub dialect: Dialect,
 }
 
-/// The databases that [`sql!`](crate::sql!) checks statements for: `[package.metadata.skep]` in the application's `Cargo.toml` chooses.
+/// The databases that [`sql!`](crate::sql!) checks statements for: `[package.metadata.skep]` in the application's
+/// `Cargo.toml` chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// Unless said.
@@ -65,15 +67,16 @@ impl Checked {
         self.text
     }
 
-    /// Each table and column whose change can alter the rows of this statement, also through views and subqueries. An empty column means
-    /// that only how many rows the table has matters (`count(*)`); on PostgreSQL it is empty always, and the table `*` stands for all of them.
+    /// Each table and column whose change can alter the rows of this statement, also through views and subqueries. An
+    /// empty column means that only how many rows the table has matters (`count(*)`); on PostgreSQL it is empty always,
+    /// and the table `*` stands for all of them.
     #[must_use]
     pub const fn reads(&self) -> &'static [(&'static str, &'static str)] {
         self.reads
     }
 
-    /// Each table and column that this statement may change, also through triggers and cascading foreign keys. An empty column means that
-    /// rows are inserted or deleted.
+    /// Each table and column that this statement may change, also through triggers and cascading foreign keys. An empty
+    /// column means that rows are inserted or deleted.
     #[must_use]
     pub const fn writes(&self) -> &'static [(&'static str, &'static str)] {
         self.writes
@@ -103,13 +106,15 @@ kinds! {
     Text
     /// A column of bytes: `Vec<u8>`.
     Blob
-    /// A `numeric` of PostgreSQL: `String` has every digit, `f64` the nearest number. For an integer, write `cast(... as bigint)`.
+    /// A `numeric` of PostgreSQL: `String` has every digit, `f64` the nearest number. For an integer, write
+    /// `cast(... as bigint)`.
     Decimal
     /// A column of days, which is text in SQLite: `jiff::civil::Date`, `Date` of forms, texts.
     Date
     /// A column of times of day, which is text in SQLite: `jiff::civil::Time`, `Time` of forms, texts.
     Time
-    /// A column of days with a time and no time zone, `timestamp` of PostgreSQL, text in SQLite: `jiff::civil::DateTime`, `DateTime` of forms, texts.
+    /// A column of days with a time and no time zone, `timestamp` of PostgreSQL, text in SQLite:
+    /// `jiff::civil::DateTime`, `DateTime` of forms, texts.
     DateTime
     /// A column of moments, `timestamptz` of PostgreSQL, text in SQLite: `jiff::Timestamp`, texts.
     Timestamp
@@ -263,7 +268,8 @@ impl<K, N, T: FromValue> ReadFrom<Nullable<K>, N> for Option<T> where T::Sql: Ho
 #[diagnostic::do_not_recommend]
 impl<K, N> ReadFrom<Nullable<K>, N> for Value<'static> {}
 
-/// A struct with `derive(Row)` each of whose fields is read from the column of its name, so that [`sql!`](crate::sql!) can compare them.
+/// A struct with `derive(Row)` each of whose fields is read from the column of its name, so that [`sql!`](crate::sql!)
+/// can compare them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the rows of a statement that `sql!` checks",
     note = "put `#[derive(Row)]` on it, and write `as` in the statement instead of `#[row(column = \"...\")]` on a field"
@@ -407,8 +413,8 @@ impl<'q, T> Query<'q, T> {
         Self::of_checked(statement, Values::gather(parameters))
     }
 
-    /// For what [`sql!`](crate::sql!) writes of a statement with conditional parts: each part adds to the number of the statement, and has its
-    /// own parameters.
+    /// For what [`sql!`](crate::sql!) writes of a statement with conditional parts: each part adds to the number of the
+    /// statement, and has its own parameters.
     #[doc(hidden)]
     #[must_use]
     pub fn from_parts<const N: usize>(

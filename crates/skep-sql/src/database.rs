@@ -70,8 +70,8 @@ impl Database {
         check(path.as_ref(), &migrations.steps())
     }
 
-    /// Says what [`open`](Self::open) would do that another version of the program, which uses this file meanwhile, may not get on
-    /// with: run a migration that does more than add. Nothing is run or changed.
+    /// Says what [`open`](Self::open) would do that another version of the program, which uses this file meanwhile, may
+    /// not work with: run a migration that does more than add. Nothing is run or changed.
     pub fn check_careful(path: impl AsRef<Path>, migrations: &Migrations) -> Result<(), OpenError> {
         check_careful(path.as_ref(), &migrations.steps())
     }
@@ -89,9 +89,9 @@ impl Database {
         Ok(Self { engine: Engine::Sqlite(shared?) })
     }
 
-    /// Opens a database of PostgreSQL by its address, `postgres://USER:PASSWORD@HOST/NAME`, and runs the migrations it lacks: those for
-    /// PostgreSQL ([`Migrations::with_postgres`]). With `carefully`, a pending one that does more than add is an error, because another version
-    /// of the program uses the database meanwhile.
+    /// Opens a database of PostgreSQL by its address, `postgres://USER:PASSWORD@HOST/NAME`, and runs the migrations it
+    /// lacks: those for PostgreSQL ([`Migrations::with_postgres`]). With `carefully`, a pending one that does more than
+    /// add is an error, because another version of the program uses the database meanwhile.
     ///
     /// This may wait: for the network, and for other processes that do the same.
     #[cfg(feature = "postgres")]
@@ -105,8 +105,8 @@ impl Database {
         Self::postgres(address, postgres::Source::program(migrations), options, offload, (carefully, false))
     }
 
-    /// A database for tests: a new one beside the one that the address names, dropped with the last handle to it. Its user must be allowed to
-    /// make some.
+    /// A database for tests: a new one beside the one that the address names, dropped with the last handle to it. Its
+    /// user must be allowed to make some.
     #[cfg(feature = "postgres")]
     pub fn temporary_postgres(
         address: &str,
@@ -154,8 +154,8 @@ impl Database {
         }
     }
 
-    /// Has each commit of this process call `then` with the tables that were written: to invalidate what is made of them, such as pages in a
-    /// cache. The first call counts; [`OnCommit`] has an example.
+    /// Has each commit of this process call `then` with the tables that were written: to invalidate what is made of
+    /// them, such as pages in a cache. The first call counts; [`OnCommit`] has an example.
     pub fn on_commit(&self, then: Arc<dyn OnCommit>) {
         _ = each_database! { &self.engine,
             Engine::Sqlite(shared) => shared.on_commit.set(then),
@@ -186,13 +186,15 @@ impl Database {
 /// For `skep`, and for hosts of components.
 #[doc(hidden)]
 impl Database {
-    /// A line for each migration, for people: when it ran in this file, or that it is pending. Nothing is run or changed.
+    /// A line for each migration, for people: when it ran in this file, or that it is pending. Nothing is run or
+    /// changed.
     pub fn describe_migrations(path: &Path, migrations: &Migrations) -> Result<Vec<String>, OpenError> {
         describe_migrations(path, &migrations.steps())
     }
 
-    /// Opens the database of a component as [`open`](Self::open) does one of ours, for statements that are not trusted. With
-    /// `carefully`, another version uses it meanwhile; with `temporary`, it is only looked at, and the one that is opened is a new one.
+    /// Opens the database of a component as [`open`](Self::open) does one of ours, for statements that are not trusted.
+    /// With `carefully`, another version uses it meanwhile; with `temporary`, it is only looked at, and the one that is
+    /// opened is a new one.
     pub fn open_for_guests(
         path: &Path,
         migrations: &[(u32, String, String)],
@@ -215,8 +217,8 @@ impl Database {
         Self::sqlite(Shared::open(None, path, &steps, options, offload))
     }
 
-    /// The same for the migrations of a component, for statements that are not trusted. With `temporary`, those that ran are only looked
-    /// at, and the database that is opened is a new one.
+    /// The same for the migrations of a component, for statements that are not trusted. With `temporary`, those that
+    /// ran are only looked at, and the database that is opened is a new one.
     #[cfg(feature = "postgres")]
     pub fn open_postgres_for_guests(
         address: &str,
@@ -232,7 +234,8 @@ impl Database {
         Self::postgres(address, source(), options, offload, (carefully, temporary))
     }
 
-    /// Says what [`open_postgres`](Self::open_postgres) would find wrong with the migrations that ran. Nothing is run or changed.
+    /// Says what [`open_postgres`](Self::open_postgres) would find wrong with the migrations that ran. Nothing is run
+    /// or changed.
     #[cfg(feature = "postgres")]
     pub fn check_postgres(
         address: &str,
@@ -280,7 +283,8 @@ impl Database {
         })
     }
 
-    /// Closes connections that nobody uses; they are opened again when they are needed. Those to PostgreSQL belong to threads.
+    /// Closes connections that nobody uses; they are opened again when they are needed. Those to PostgreSQL belong to
+    /// threads.
     pub fn close_idle(&self) {
         each_database! { &self.engine,
             Engine::Sqlite(shared) => {

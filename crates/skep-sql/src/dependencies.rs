@@ -1,7 +1,7 @@
 //! Which tables statements read and write, so that what was made of them can be invalidated.
 //!
-//! A page notes what it reads in [`ReadTables`]; a committed write calls the [`OnCommit`] of the database. Both know a statement by what
-//! `sql!` found out when the program was compiled.
+//! A page notes what it reads in [`ReadTables`]; a committed write calls the [`OnCommit`] of the database. Both know a
+//! statement by what `sql!` found out when the program was compiled.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,10 +12,12 @@ use super::checked::Checked;
 use super::checked::Dialect;
 use super::query::Query;
 
-/// Stands for all tables: what a statement from a text may have written, or read from PostgreSQL. A page has this tag if it read anything.
+/// Stands for all tables: what a statement from a text may have written, or read from PostgreSQL. A page has this tag
+/// if it read anything.
 pub const ANY_TABLE: &str = "*";
 
-/// Stands for tables that are not known: read by a statement from a text on PostgreSQL, and changed by every write there.
+/// Stands for tables that are not known: read by a statement from a text on PostgreSQL, and changed by every write
+/// there.
 #[cfg(any(feature = "postgres", target_family = "wasm"))]
 const SOME_TABLE: &str = "?";
 
@@ -39,11 +41,11 @@ const SOME_TABLE: &str = "?";
 /// }
 /// ```
 pub trait OnCommit: Send + Sync {
-    /// A transaction that has written these is committed. `*` stands for any table: it was a statement from a text ([`query`](crate::query));
-    /// `?` comes with each write on PostgreSQL, where a function may have written more.
+    /// A transaction that has written these is committed. `*` stands for any table: it was a statement from a text
+    /// ([`query`](crate::query)); `?` comes with each write on PostgreSQL, where a function may have written more.
     ///
-    /// It is called on the thread that commits, before the one who wrote hears that it is done. Of PostgreSQL that is a thread of the
-    /// runtime.
+    /// It is called on the thread that commits, before the one who wrote hears that it is done. Of PostgreSQL that is a
+    /// thread of the runtime.
     fn tables_changed(&self, tables: &[&'static str]);
 
     /// Whether that waits for a disk or a network: then it is called on the pool (no).
@@ -63,7 +65,8 @@ impl ReadTables {
         add(&mut tables, names(checked.reads()));
     }
 
-    /// As on SQLite; but one from a text may read any table. On SQLite those are not noted, since `sql!` is there for pages.
+    /// As on SQLite; but one from a text may read any table. On SQLite those are not noted, since `sql!` is there for
+    /// pages.
     #[cfg(any(feature = "postgres", target_family = "wasm"))]
     pub(super) fn note_postgres<T>(&self, query: &Query<'_, T>) {
         let is_known = query.checked().is_some_and(|checked| names(checked.reads()).all(|table| table != ANY_TABLE));

@@ -153,9 +153,9 @@ impl Error {
         self.code() == codes::CONSTRAINT_CHECK || self.state() == states::CHECK
     }
 
-    /// Another process held the lock for longer than `busy_timeout`, or too many handlers wait already. On PostgreSQL also: a transaction
-    /// got in the way of another one (a deadlock, a serialization failure), or the server has no connection left. Nothing was done, and the
-    /// same may succeed later.
+    /// Another process held the lock for longer than `busy_timeout`, or too many handlers wait already. On PostgreSQL
+    /// also: a transaction got in the way of another one (a deadlock, a serialization failure), or the server has no
+    /// connection left. Nothing was done, and the same may succeed later.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         matches!(self.primary(), codes::BUSY | codes::LOCKED)
@@ -163,7 +163,7 @@ impl Error {
             || states::BUSY.contains(&self.state())
     }
 
-    /// PostgreSQL cannot be reached, or ended the connection. A statement that was under way may have been carried out or not.
+    /// PostgreSQL cannot be reached, or ended the connection. A statement in flight may have been carried out or not.
     #[must_use]
     pub fn is_unreachable(&self) -> bool {
         let state = self.state();
@@ -209,7 +209,7 @@ impl Error {
         }
     }
 
-    /// PostgreSQL has ended the statement: it took longer than the setting `database_timeout` allows. Nothing of it was done.
+    /// PostgreSQL has ended the statement: it took longer than `database_timeout`. Nothing of it was done.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         self.state() == states::CANCELLED
@@ -236,7 +236,7 @@ impl Error {
         self.inner.statement.as_deref()
     }
 
-    /// The status of the response to a request with this error: 400 if its values are at fault, 503 if it may succeed later, else 500.
+    /// The status for a request with this error: 400 if its values are wrong, 503 if it may succeed later, else 500.
     #[must_use]
     pub fn status(&self) -> u16 {
         match (self.of_request(), self.public_message()) {
@@ -246,7 +246,7 @@ impl Error {
         }
     }
 
-    /// What the client may be told, if the [`status`](Self::status) is not 500. The text of the error itself is for the log.
+    /// What to say to the client, if the [`status`](Self::status) is not 500. The error's own text is for the log.
     #[must_use]
     pub fn client_message(&self) -> Option<&'static str> {
         self.of_request().or_else(|| self.public_message())

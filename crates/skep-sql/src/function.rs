@@ -1,7 +1,9 @@
-//! Functions of the application, which statements call: declared by a migration, given by [`Migrations::with_functions`].
+//! Functions of the application, which statements call: declared by a migration, given by
+//! [`Migrations::with_functions`].
 //!
-//! `sql!` knows what is declared, so a database opens only if what is given agrees with it. A function sees its arguments and nothing
-//! else. Start reading at [`Function`]; `sqlite/functions.rs` compares, and puts functions onto connections.
+//! `sql!` knows what is declared, so a database opens only if what is given agrees with it. A function sees its
+//! arguments and nothing else. Start reading at [`Function`]; `sqlite/functions.rs` compares, and puts functions onto
+//! connections.
 //!
 //! [`Migrations::with_functions`]: super::Migrations::with_functions
 
@@ -11,7 +13,8 @@ use skep_sql_lock::function::{Place, ValueType, signature};
 
 use super::value::{FromValue as _, ToValue as _, Unfit, Value};
 
-/// A function of the application for statements of SQLite, made by [`sql_function!`](crate::sql_function!), which has an example.
+/// A function of the application for statements of SQLite, made by [`sql_function!`](crate::sql_function!), which has
+/// an example.
 #[derive(Clone, Copy)]
 pub struct Function {
     #[doc(hidden)]
@@ -36,8 +39,8 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A type that a function of the application takes: `i64` and other integers, `bool`, `f64`, `&str`, `String`, `&[u8]`, `Vec<u8>`, and an
-/// `Option` of one, where NULL is a value. [`sql_function!`](crate::sql_function!) has an example.
+/// A type that a function of the application takes: `i64` and other integers, `bool`, `f64`, `&str`, `String`, `&[u8]`,
+/// `Vec<u8>`, and an `Option` of one, where NULL is a value. [`sql_function!`](crate::sql_function!) has an example.
 #[diagnostic::on_unimplemented(
     message = "a function of SQL cannot take `{Self}`",
     note = "it takes integers, `bool`, `f64`, `&str`, `String`, `&[u8]`, `Vec<u8>`, and an `Option` of one of these"
@@ -50,8 +53,9 @@ pub trait FunctionArgument<'a>: Sized {
     fn read(value: &'a Value<'a>) -> Result<Self, Unfit>;
 }
 
-/// A type that a function of the application gives: `i64` and other integers, `bool`, `f64`, `String`, `&'static str`, `Vec<u8>`, an `Option` of
-/// one, which may be NULL, and a `Result` of one of these, whose error has a text. [`sql_function!`](crate::sql_function!) has an example.
+/// A type that a function of the application gives: `i64` and other integers, `bool`, `f64`, `String`, `&'static str`,
+/// `Vec<u8>`, an `Option` of one, which may be NULL, and a `Result` of one of these, whose error has a text.
+/// [`sql_function!`](crate::sql_function!) has an example.
 #[diagnostic::on_unimplemented(
     message = "a function of SQL cannot give `{Self}`",
     note = "it gives an integer, `bool`, `f64`, `String`, `Vec<u8>`, an `Option` of one of these, or a `Result` whose error can be displayed"
@@ -201,9 +205,11 @@ pub fn argument<'a, T: FunctionArgument<'a>>(value: Option<&'a Value<'a>>, name:
     T::read(value).map_err(|unfit| Unfit::because(format!("the argument `{name}`: {unfit}")))
 }
 
-/// Makes a [function](crate::Function) that statements of SQLite call: to search by, to sort by, to fill columns, for an index.
+/// Makes a [function](crate::Function) that statements of SQLite call: to search by, to sort by, to fill columns, for
+/// an index.
 ///
-/// A migration declares it, in a comment that begins with `skep:`; there [`sql!`](crate::sql!) finds out what it takes and gives:
+/// A migration declares it, in a comment that begins with `skep:`; there [`sql!`](crate::sql!) finds out what it takes
+/// and gives:
 ///
 /// ```sql
 /// -- skep: function slug(text) text
@@ -242,14 +248,14 @@ pub fn argument<'a, T: FunctionArgument<'a>>(value: Option<&'a Value<'a>>, name:
 /// | `blob` | `&[u8]`, `Vec<u8>` | `Vec<u8>` |
 /// | `text?` and so on | `Option` of it | `Option` of it |
 ///
-/// If an argument is NULL that is no `Option`, the function is not called, and the result is NULL. A result may be a `Result`: its error is that of the
-/// statement, as is a panic. There are 8 arguments at most.
+/// If an argument is NULL that is no `Option`, the function is not called, and the result is NULL. A result may be a
+/// `Result`: its error is that of the statement, as is a panic. There are 8 arguments at most.
 ///
-/// The same arguments must always give the same result, unless the declaration says so: `-- skep: function pick(integer) integer not deterministic`.
-/// Such a function is in no index and no generated column.
+/// The same arguments must always give the same result, unless the declaration says so:
+/// `-- skep: function pick(integer) integer not deterministic`. Such a function is in no index and no generated column.
 ///
-/// A function sees its arguments and nothing else. It runs where the statement runs, perhaps on the thread of requests, once for each row: it must
-/// be short, and must not wait, lock, or use the database.
+/// A function sees its arguments and nothing else. It runs where the statement runs, perhaps on the thread of requests,
+/// once for each row: it must be short, and must not wait, lock, or use the database.
 #[macro_export]
 macro_rules! sql_function {
     ($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty $body:block) => {{

@@ -1,9 +1,10 @@
-//! What statements of a component may do: with tables, indexes, views and triggers of its own database anything; beyond them nothing.
+//! What statements of a component may do: with tables, indexes, views and triggers of its own database anything; beyond
+//! them nothing.
 //!
-//! SQLite itself trusts those who write statements: they open any file of the process's user (`attach`, `vacuum into`), change how the
-//! connection and the whole process work (most pragmas), and leave things behind on the connection that the next request gets (temporary
-//! tables). A host cannot trust them: <https://sqlite.org/security.html>. `vacuum` attaches a file, too, and is refused.
-//! Those for PostgreSQL are judged in `postgres/guests.rs`.
+//! SQLite itself trusts those who write statements: they open any file of the process's user (`attach`, `vacuum into`),
+//! change how the connection and the whole process work (most pragmas), and leave things behind on the connection that
+//! the next request gets (temporary tables). A host cannot trust them: <https://sqlite.org/security.html>. `vacuum`
+//! attaches a file, too, and is refused. Those for PostgreSQL are judged in `postgres/guests.rs`.
 //!
 //! Start reading at [`restrict`].
 
@@ -30,8 +31,8 @@ pub(super) enum VerbNumber {
     Execute,
 }
 
-/// What a statement may cost that is within its rights. Depths and the pattern bound the stack: SQLite recurses over them, and a short
-/// read runs on the stack of the guest's own call.
+/// What a statement may cost that is within its rights. Depths and the pattern bound the stack: SQLite recurses over
+/// them, and a short read runs on the stack of the guest's own call.
 const LIMITS: &[(Limit, i32)] = &[
     (Limit::SQLITE_LIMIT_ATTACHED, 0),
     (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 200),
@@ -93,7 +94,8 @@ pub(super) fn may(context: AuthContext<'_>) -> Authorization {
         | AuthAction::CreateTempTrigger { .. }
         | AuthAction::CreateTempView { .. }
         | AuthAction::Unknown { .. } => true,
-        // `create table temp.name` is to SQLite no temporary table, but one of the database `temp`; and whatever is made is a row there.
+        // `create table temp.name` is to SQLite no temporary table, but one of the database `temp`; and whatever is
+        // made is a row there.
         AuthAction::CreateIndex { .. }
         | AuthAction::CreateTable { .. }
         | AuthAction::CreateTrigger { .. }

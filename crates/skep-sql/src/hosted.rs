@@ -1,7 +1,8 @@
-//! The database of a component, on its host's side: statements come packed, and their rows go packed (`wit/skep.wit`, interface `sql`).
+//! The database of a component, on its host's side: statements come packed, and their rows go packed (`wit/skep.wit`,
+//! interface `sql`).
 //!
-//! Where a statement runs is decided as for a native handler. What may wait is a future that any thread may hold, as hosts of components
-//! demand. Start reading at [`Local::packed_now`].
+//! Where a statement runs is decided as for a native handler. What may wait is a future that any thread may hold, as
+//! hosts of components demand. Start reading at [`Local::packed_now`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,8 +122,8 @@ impl Error {
 }
 
 impl Local {
-    /// Runs it here and now, if it is a short read of SQLite. Otherwise it says where it belongs. `is_writer`: its place is the connection that
-    /// writes.
+    /// Runs it here and now, if it is a short read of SQLite. Otherwise it says where it belongs. `is_writer`: its
+    /// place is the connection that writes.
     pub fn packed_now(&self, packed: &Packed, is_writer: bool) -> Result<Vec<u8>, Elsewhere> {
         let elsewhere = each_database! { self.engine(),
             Engine::Sqlite(sqlite) => {
@@ -194,7 +195,8 @@ async fn on_pool(
         let (bytes, took) = shared.read(move |connection| packed.run(connection)).await?;
         return Ok((bytes, Some(took)));
     }
-    // A native handler's write is ended by its own code; a guest's that nobody waits for any more would hold the writer for ever.
+    // A native handler's write is ended by its own code; a guest's that nobody waits for any more would hold the writer
+    // for ever.
     let mut lease = shared.lease_writer().await?;
     let (_stop, stopped) = StopOnDrop::new();
     let work = move || lease.connection()?.unless(stopped, |connection| packed.run(connection));

@@ -1,7 +1,7 @@
 //! The types of the crate `jiff` in columns: the feature `jiff`.
 //!
-//! They are texts of one length, so that texts are in the order of time: a year has four digits, a second six decimals, which is what PostgreSQL
-//! keeps of one.
+//! They are texts of one length, so that texts are in the order of time: a year has four digits, a second six decimals,
+//! which is what PostgreSQL keeps of one.
 
 use ::jiff::{Timestamp, civil};
 

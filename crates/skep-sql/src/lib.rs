@@ -1,9 +1,10 @@
 //! SQLite, built in; and PostgreSQL, with the feature `postgres`.
 //!
-//! A [`Database`] is one for the process: opened when the application starts, which runs the embedded [`Migrations`]. Its verbs are what
-//! handlers call. Their futures are `Send`: any thread may poll them, as on tokio's usual runtime, under axum for example. A [`Local`] is one
-//! for each thread and has the same verbs, for a server whose requests stay on their thread, such as skep's: it looks for nothing in variables
-//! of the thread, and on PostgreSQL each thread has connections of its own.
+//! A [`Database`] is one for the process: opened when the application starts, which runs the embedded [`Migrations`].
+//! Its verbs are what handlers call. Their futures are `Send`: any thread may poll them, as on tokio's usual runtime,
+//! under axum for example. A [`Local`] is one for each thread and has the same verbs, for a server whose requests stay
+//! on their thread, such as skep's: it looks for nothing in variables of the thread, and on PostgreSQL each thread has
+//! connections of its own.
 //!
 //! | verb | gives |
 //! |---|---|
@@ -52,15 +53,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing of the SQLite library beneath is part of this interface. A component gets its database from its host, through the same
-//! interface but for the opening.
+//! Nothing of the SQLite library beneath is part of this interface. A component gets its database from its host,
+//! through the same interface but for the opening.
 //!
-//! [`sql!`], [`derive(Row)`](macro@Row) and [`migrations!`] write paths of this crate. An application of skep has it as `skep::sql`, with macros
-//! of the same names that write paths of `skep`: it need not depend on this one.
+//! [`sql!`], [`derive(Row)`](macro@Row) and [`migrations!`] write paths of this crate. An application of skep has it as
+//! `skep::sql`, with macros of the same names that write paths of `skep`: it need not depend on this one.
 //!
 //! What a commit makes invalid, an [`OnCommit`] hears. `examples/axum-sql` is an application of axum on this crate.
 //!
-//! Start reading at [`Local`]; where a statement of SQLite runs is decided in `sqlite/thread.rs`, by the rules in `sqlite/history.rs`.
+//! Start reading at [`Local`]; where a statement of SQLite runs is decided in `sqlite/thread.rs`, by the rules in
+//! `sqlite/history.rs`.
 
 mod after_commit;
 #[cfg(not(target_family = "wasm"))]

@@ -1,6 +1,7 @@
 //! The database, as one thread's handlers see it.
 //!
-//! Start reading at [`Local::ask`]. Where a statement of SQLite runs is decided in `sqlite/thread.rs`, one of PostgreSQL in `postgres/pool.rs`.
+//! Start reading at [`Local::ask`]. Where a statement of SQLite runs is decided in `sqlite/thread.rs`, one of
+//! PostgreSQL in `postgres/pool.rs`.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -127,11 +128,12 @@ impl Local {
         result
     }
 
-    /// The rows of a query, read as they are sent, in constant memory: for exports, where [`all`](Self::all) would hold every row. An example
-    /// is at [`RowStream`].
+    /// The rows of a query, read as they are sent, in constant memory: for exports, where [`all`](Self::all) would hold
+    /// every row. An example is at [`RowStream`].
     ///
-    /// The query runs to its end first, on the pool, into a temporary file ([`Options::stream_bytes`](super::Options::stream_bytes)): what is
-    /// wrong with it is an error page, all rows are of one moment, and a client that reads slowly holds no thread and no snapshot.
+    /// The query runs to its end first, on the pool, into a temporary file
+    /// ([`Options::stream_bytes`](super::Options::stream_bytes)): what is wrong with it is an error page, all rows are
+    /// of one moment, and a client that reads slowly holds no thread and no snapshot.
     pub async fn stream<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<RowStream<T>> {
         let query = query.into();
         self.note_reads(&query);
@@ -141,12 +143,13 @@ impl Local {
         }))
     }
 
-    /// Listens on a channel of PostgreSQL: what anybody says there from now on, by `notify` or `pg_notify`, in whatever process, machine or
-    /// program. With the feature `postgres`.
+    /// Listens on a channel of PostgreSQL: what anybody says there from now on, by `notify` or `pg_notify`, in whatever
+    /// process, machine or program. With the feature `postgres`.
     ///
-    /// A handler that listens first and then reads the database misses no change. All who listen on a thread share one connection,
-    /// which is opened again when it is lost. Then, and when more than
-    /// [`notifications`](super::Options::notifications) wait to be taken, the next one is [`Missed`](super::Notification::Missed).
+    /// A handler that listens first and then reads the database misses no change. All who listen on a thread share one
+    /// connection, which is opened again when it is lost. Then, and when more than
+    /// [`notifications`](super::Options::notifications) wait to be taken, the next one is
+    /// [`Missed`](super::Notification::Missed).
     ///
     /// ```
     /// use skep_sql::{Local, Notification};
@@ -234,8 +237,8 @@ impl Local {
         }
     }
 
-    /// Calls `then` with each notification on a channel of PostgreSQL, and with none where some may have been missed, such as before this
-    /// listens. Ends with an error, and on SQLite at once.
+    /// Calls `then` with each notification on a channel of PostgreSQL, and with none where some may have been missed,
+    /// such as before this listens. Ends with an error, and on SQLite at once.
     pub async fn relay(&self, channel: &str, then: impl Fn(Option<&str>)) -> Result<()> {
         #[cfg(feature = "postgres")]
         if let Engine::Postgres(pool) = &self.engine {

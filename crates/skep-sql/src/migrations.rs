@@ -87,16 +87,18 @@ impl Migrations {
         self
     }
 
-    /// The same, and those for PostgreSQL. [`migrations!`](super::migrations) takes them from the folder `postgres` inside the other one.
+    /// The same, and those for PostgreSQL. [`migrations!`](super::migrations) takes them from the folder `postgres`
+    /// inside the other one.
     #[must_use]
     pub const fn with_postgres(mut self, postgres: &'static Self) -> Self {
         self.postgres = Some(postgres);
         self
     }
 
-    /// The same, and the functions of the application that they declare for SQLite, made by [`sql_function!`](crate::sql_function!), which has an
-    /// example. Each must be declared by a migration (`-- skep: function slug(text) text`), with the same types, and each that is
-    /// declared must be given: otherwise the database is not opened.
+    /// The same, and the functions of the application that they declare for SQLite, made by
+    /// [`sql_function!`](crate::sql_function!), which has an example. Each must be declared by a migration
+    /// (`-- skep: function slug(text) text`), with the same types, and each that is declared must be given: otherwise
+    /// the database is not opened.
     #[must_use]
     pub const fn with_functions(mut self, functions: &'static [Function]) -> Self {
         self.functions = functions;

@@ -1,4 +1,5 @@
-//! Days and times as texts of SQLite: one text for each, as those of `jiff` are stored, so that texts are in the order of time.
+//! Days and times as texts of SQLite: one text for each, as those of `jiff` are stored, so that texts are in the order
+//! of time.
 
 use super::value::{Unfit, Value};
 

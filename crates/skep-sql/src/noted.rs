@@ -1,6 +1,7 @@
 //! Each `sql!` of the executable: where it is, for which database it was checked, and which tables it reads and writes.
 //!
-//! An application that opens another database must not have any: that is said when it starts, and not by the first request that comes upon one.
+//! An application that opens another database must not have any: that is said when it starts, and not by the first
+//! request that comes upon one.
 //!
 //! Start reading at [`statements`].
 
@@ -49,7 +50,8 @@ impl Statement {
         self.dialect
     }
 
-    /// Tables whose change can alter its rows, also through views, in the order of their names; on PostgreSQL, `*` stands for any.
+    /// Tables whose change can alter its rows, also through views, in the order of their names; on PostgreSQL, `*`
+    /// stands for any.
     #[must_use]
     pub const fn reads(&self) -> &'static [&'static str] {
         self.reads
@@ -65,8 +67,9 @@ impl Statement {
 #[cfg(not(target_family = "wasm"))]
 inventory::collect!(Statement);
 
-/// Every `sql!` of the executable, in the order of files and lines. It is what `--routes --sql` prints; a test may ask, for example, that
-/// one module alone writes a table. Statements from a text ([`query`](super::query)) are not among them.
+/// Every `sql!` of the executable, in the order of files and lines. It is what `--routes --sql` prints; a test may ask,
+/// for example, that one module alone writes a table. Statements from a text ([`query`](super::query)) are not among
+/// them.
 ///
 /// ```
 /// let writers = skep_sql::statements().into_iter().filter(|statement| statement.writes().contains(&"audit"));

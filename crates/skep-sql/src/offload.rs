@@ -18,11 +18,11 @@ pub use self::on_tokio::Tokio;
 
 /// Runs work that may block somewhere where blocking harms no one.
 ///
-/// The server of skep brings one; for an application of axum, or any other on tokio, `Tokio` is one, with the feature `tokio`; without a
-/// server (tests, tools) [`Inline`] runs it at once.
+/// The server of skep brings one; for an application of axum, or any other on tokio, `Tokio` is one, with the feature
+/// `tokio`; without a server (tests, tools) [`Inline`] runs it at once.
 pub trait Offload: Send + Sync {
-    /// Takes the job and returns at once; the job runs later, on another thread. A job that finds the queue full is dropped,
-    /// which its giver hears of.
+    /// Takes the job and returns at once; the job runs later, on another thread. A job that finds the queue full is
+    /// dropped, which its giver hears of.
     fn run(&self, job: Box<dyn FnOnce() + Send>);
 
     /// True if its jobs carry what belongs to the request that gives them.
@@ -42,11 +42,12 @@ impl Offload for Inline {
     }
 }
 
-/// Runs `work` by way of `pool` and waits for its value without blocking. In a handler, `cx.offload` does it on the server's pool, whose
-/// jobs carry what belongs to the request: its id in the log, and the nonce of its page. Those of a pool of your own do not.
+/// Runs `work` by way of `pool` and waits for its value without blocking. In a handler, `cx.offload` does it on the
+/// server's pool, whose jobs carry what belongs to the request: its id in the log, and the nonce of its page. Those of
+/// a pool of your own do not.
 ///
-/// A job that panics or that the pool drops is an error; the latter is answered 503, because the queue of the pool is full. If the
-/// future is dropped, a job that has begun runs to its end, and one that still waits is skipped:
+/// A job that panics or that the pool drops is an error; the latter is answered 503, because the queue of the pool is
+/// full. If the future is dropped, a job that has begun runs to its end, and one that still waits is skipped:
 /// [`offload_to_end`] is for what must be done all the same.
 ///
 /// ```
@@ -64,7 +65,8 @@ pub async fn offload<T: Send + 'static>(
     run(pool, work, false).await
 }
 
-/// The same, but the job runs even if nobody waits for it any more: to end a session, to store what a client was told is stored.
+/// The same, but the job runs even if nobody waits for it any more: to end a session, to store what a client was told
+/// is stored.
 pub async fn offload_to_end<T: Send + 'static>(
     pool: &dyn Offload,
     work: impl FnOnce() -> T + Send + 'static,

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::sqlite::functions::Registered;
 
-/// How a database is opened. Every setting has a default that suits a site on one machine. Most are SQLite's; those of PostgreSQL say so.
+/// How a database is opened. Every setting has a default that suits a site on one machine. Most are SQLite's; those of
+/// PostgreSQL say so.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,7 +38,8 @@ pub struct Options {
     pub(super) replica_lag: Duration,
     /// Statements come from somebody who is not trusted: `guests.rs`.
     pub(super) guests: bool,
-    /// Those of the application that statements call: [`Migrations::with_functions`](super::Migrations::with_functions).
+    /// Those of the application that statements call:
+    /// [`Migrations::with_functions`](super::Migrations::with_functions).
     pub(super) functions: Vec<Registered>,
 }
 
@@ -97,8 +99,8 @@ impl Options {
         self
     }
 
-    /// How many handlers may wait for a reader, and how many for the writer (1024). One more is answered 503. PostgreSQL: how
-    /// many of a thread may wait for a connection to write on, and how many for a transaction.
+    /// How many handlers may wait for a reader, and how many for the writer (1024). One more is answered 503.
+    /// PostgreSQL: how many of a thread may wait for a connection to write on, and how many for a transaction.
     #[must_use]
     pub fn waiting(mut self, waiting: usize) -> Self {
         self.waiting = waiting;
@@ -128,16 +130,16 @@ impl Options {
         self
     }
 
-    /// The most bytes that the file may have (no limit): beyond it a write is answered 503, and nothing is lost. One that is larger
-    /// already grows no more. The log of writes beside it may have as many again for a while.
+    /// The most bytes that the file may have (no limit): beyond it a write is answered 503, and nothing is lost. One
+    /// that is larger already grows no more. The log of writes beside it may have as many again for a while.
     #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self
     }
 
-    /// How many results may be streamed at once ([`Local::stream`](super::Local::stream), 8); one more is answered 503. Each has a connection
-    /// of its own until its client has all of it.
+    /// How many results may be streamed at once ([`Local::stream`](super::Local::stream), 8); one more is answered 503.
+    /// Each has a connection of its own until its client has all of it.
     #[must_use]
     pub fn streams(mut self, streams: usize) -> Self {
         self.streams = streams;
@@ -151,16 +153,17 @@ impl Options {
         self
     }
 
-    /// PostgreSQL: how many connections each thread has for single statements (4, at least 2). They are opened as they are needed. The reads of all
-    /// its requests share half of them, rounded up. What may wait for locks, such as a write, has one of the others for itself.
+    /// PostgreSQL: how many connections each thread has for single statements (4, at least 2). They are opened as they
+    /// are needed. The reads of all its requests share half of them, rounded up. What may wait for locks, such as a
+    /// write, has one of the others for itself.
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.max(2);
         self
     }
 
-    /// PostgreSQL: how many transactions each thread may have open at once (4, at least 1), each on a connection of its own. More of them
-    /// wait, for as long as a statement may take.
+    /// PostgreSQL: how many transactions each thread may have open at once (4, at least 1), each on a connection of its
+    /// own. More of them wait, for as long as a statement may take.
     #[must_use]
     pub fn transactions(mut self, transactions: usize) -> Self {
         self.transactions = transactions.max(1);
@@ -182,8 +185,8 @@ impl Options {
         if self.statement_timeout.is_zero() { Duration::MAX } else { self.statement_timeout }
     }
 
-    /// PostgreSQL: how many notifications wait for who listens (64, at least 1; each has 8,000 bytes at most). One more, and all of them are
-    /// dropped, and the next one is `Missed`.
+    /// PostgreSQL: how many notifications wait for who listens (64, at least 1; each has 8,000 bytes at most). One
+    /// more, and all of them are dropped, and the next one is `Missed`.
     #[must_use]
     pub fn notifications(mut self, notifications: usize) -> Self {
         self.notifications = notifications.max(1);

@@ -1,8 +1,8 @@
 //! One page of a list: by its number, or by the row that it comes behind (keyset pagination).
 //!
-//! `sql!` makes a [`PageQuery`] of a statement that ends with `{page 20: number}` or `{keyset 20: cursor}`, the method `page` of a database
-//! runs it, and a [`Page`] has the rows and what leads to the pages around it. Each statement asks for one row more than a page has, which
-//! says whether another page follows.
+//! `sql!` makes a [`PageQuery`] of a statement that ends with `{page 20: number}` or `{keyset 20: cursor}`, the method
+//! `page` of a database runs it, and a [`Page`] has the rows and what leads to the pages around it. Each statement asks
+//! for one row more than a page has, which says whether another page follows.
 //!
 //! Start reading at [`Page`].
 
@@ -64,8 +64,8 @@ impl<'p, T, At> IntoIterator for &'p Page<T, At> {
     }
 }
 
-/// The number of a page, counted from 1, as links have it. There are 10 000 at most, since a database reads all rows before a page to find
-/// it; longer lists want a [`Cursor`].
+/// The number of a page, counted from 1, as links have it. There are 10 000 at most, since a database reads all rows
+/// before a page to find it; longer lists want a [`Cursor`].
 ///
 /// ```
 /// use skep_sql::PageNumber;
@@ -116,10 +116,11 @@ impl fmt::Display for PageNumber {
     }
 }
 
-/// Where a page begins or ends in a list: at a row that has these values in the columns of `order by`, one value or a tuple of up to four.
-/// Links have it; without one, the page is the first. An example is at [`Page`].
+/// Where a page begins or ends in a list: at a row that has these values in the columns of `order by`, one value or a
+/// tuple of up to four. Links have it; without one, the page is the first. An example is at [`Page`].
 ///
-/// A client may change the values in a link, and then begins elsewhere in the same list. What is no value of the columns is the client's error.
+/// A client may change the values in a link, and then begins elsewhere in the same list. What is no value of the
+/// columns is the client's error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cursor<K> {
     /// The page behind this row.
@@ -160,8 +161,8 @@ tuples! {
     A a, B b, C c, D d;
 }
 
-/// A statement for one page of its rows: what [`sql!`](crate::sql!) makes of `{page 20: number}` and `{keyset 20: cursor}`, for the method
-/// `page` of a database. An example is at [`Page`].
+/// A statement for one page of its rows: what [`sql!`](crate::sql!) makes of `{page 20: number}` and
+/// `{keyset 20: cursor}`, for the method `page` of a database. An example is at [`Page`].
 #[must_use = "a statement does nothing until it is run"]
 pub struct PageQuery<'q, T, At> {
     pub(super) query: Query<'q, T>,

@@ -1,7 +1,7 @@
 //! PostgreSQL, where the setting `database` names one, with the same verbs as for SQLite.
 //!
-//! Each thread has connections of its own, on its own event loop: [`pool`] says which statement goes where. Nothing is known here of
-//! processes and of settings.
+//! Each thread has connections of its own, on its own event loop: [`pool`] says which statement goes where. Nothing is
+//! known here of processes and of settings.
 //!
 //! Start reading at [`pool::Pool::ask`], and for the start at [`Shared::open`].
 
@@ -74,8 +74,8 @@ pub(super) struct Shared {
     temporary: Option<(Config, String)>,
 }
 
-/// The database, with connections that all threads share: for futures that go from thread to thread. They are opened by the first statement
-/// that needs them.
+/// The database, with connections that all threads share: for futures that go from thread to thread. They are opened by
+/// the first statement that needs them.
 pub(super) struct Server {
     pub(super) shared: Arc<Shared>,
     pool: OnceLock<Arc<Pool>>,

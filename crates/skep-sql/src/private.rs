@@ -26,8 +26,8 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-/// Refuses a file with secrets that everybody may read or that others may change, with the command that mends it. A group may read
-/// it: that is how containers are given secrets.
+/// Refuses a file with secrets that everybody may read or that others may change, with the command that mends it. A
+/// group may read it: that is how containers are given secrets.
 pub fn check_secret(file: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {

@@ -105,7 +105,8 @@ impl<'q, T> Query<'q, T> {
         Self { text, parameters, checked: Some(statement), is_own: false, rows: PhantomData }
     }
 
-    /// The parameters, for a database that speaks so; or which of them SQLite cannot hold, or that the statement is for another.
+    /// The parameters, for a database that speaks so; or which of them SQLite cannot hold, or that the statement is for
+    /// another.
     pub(super) fn into_values(self, dialect: Dialect) -> super::Result<Vec<Value<'q>>> {
         if let Some(checked) = self.checked.filter(|checked| checked.dialect() != dialect) {
             return Err(super::Error::from(Kind::CheckedForOther(checked.dialect())).of(self.text));

@@ -1,7 +1,7 @@
 //! The database of a component, which its host has opened: `wit/skep.wit`, interface `sql`.
 //!
-//! A call of the host runs one statement and brings all of its rows. To the component it is an ordinary call; the host meanwhile
-//! answers other requests. Start reading at [`Link::ask`].
+//! A call of the host runs one statement and brings all of its rows. To the component it is an ordinary call; the host
+//! meanwhile answers other requests. Start reading at [`Link::ask`].
 
 mod bindings;
 mod blocking;
@@ -125,8 +125,8 @@ impl Local {
 
     /// Begins a transaction: waits for the writer, and for the lock if another process has it.
     ///
-    /// Until the transaction ends, every other write of this application waits. An instance has one at a time: to begin another one
-    /// inside it is an error.
+    /// Until the transaction ends, every other write of this application waits. An instance has one at a time: to begin
+    /// another one inside it is an error.
     pub async fn transaction(&self) -> Result<Transaction> {
         let transaction = self.own_transaction();
         transaction.ensure_begun().await?;

@@ -5,8 +5,8 @@ use super::query::query;
 use super::{Blocking, Transaction};
 
 impl Transaction {
-    /// Runs `work`, and undoes what it wrote if it gives an error; what the transaction wrote before stays, and so does the transaction. One
-    /// may be in another.
+    /// Runs `work`, and undoes what it wrote if it gives an error; what the transaction wrote before stays, and so does
+    /// the transaction. One may be in another.
     ///
     /// ```
     /// # use skep_sql::{self as sql, query};
@@ -37,7 +37,8 @@ impl Transaction {
         self.execute(query(&format!("savepoint {name}"), ()).own()).await?;
         let result = work().await;
         if result.is_err() {
-            // An error of the database may have undone all of it: then there is nothing to go back to, and nothing to go on with.
+            // An error of the database may have undone all of it: then there is nothing to go back to, and nothing to
+            // go on with.
             let undone = self.execute(query(&format!("rollback to {name}"), ()).own()).await;
             if undone.is_err() {
                 return result;
@@ -66,8 +67,8 @@ impl Drop for Open<'_> {
 }
 
 impl Blocking<'_> {
-    /// Runs `work` in a [`transaction`](Self::transaction), and undoes what it wrote if it gives an error; what was written before stays. One
-    /// may be in another.
+    /// Runs `work` in a [`transaction`](Self::transaction), and undoes what it wrote if it gives an error; what was
+    /// written before stays. One may be in another.
     ///
     /// # Errors
     /// That of `work`, or of the database; outside of a transaction.

@@ -7,8 +7,9 @@ use super::{Local, Transaction};
 const TRIES: usize = 10;
 
 impl Local {
-    /// Runs `work` in a transaction and commits it. What it reads stays true until then, as if there were no other requests: a rule over
-    /// several rows, such as "one doctor is on call", cannot be broken by two requests that both have looked before.
+    /// Runs `work` in a transaction and commits it. What it reads stays true until then, as if there were no other
+    /// requests: a rule over several rows, such as "one doctor is on call", cannot be broken by two requests that both
+    /// have looked before.
     ///
     /// ```
     /// # use skep_sql::{self as sql, query};
@@ -24,12 +25,13 @@ impl Local {
     /// # Ok(()) }
     /// ```
     ///
-    /// On PostgreSQL, its level of isolation is `serializable`, and `work` is run again, up to 10 times, where PostgreSQL finds that others
-    /// were in the way, or a deadlock: it should do nothing that is not undone with the transaction. On SQLite, all transactions are so, one
-    /// after the other, and `work` runs once.
+    /// On PostgreSQL, its level of isolation is `serializable`, and `work` is run again, up to 10 times, where
+    /// PostgreSQL finds that others were in the way, or a deadlock: it should do nothing that is not undone with the
+    /// transaction. On SQLite, all transactions are so, one after the other, and `work` runs once.
     ///
     /// # Errors
-    /// That of `work`, with which all of it is undone, or of the database: [`is_busy`](Error::is_busy) if others were in the way each time.
+    /// That of `work`, with which all of it is undone, or of the database: [`is_busy`](Error::is_busy) if others were
+    /// in the way each time.
     pub async fn serializable<T, E: From<Error>>(
         &self,
         work: impl AsyncFn(&Transaction) -> Result<T, E>,
@@ -48,7 +50,8 @@ impl super::Database {
     /// Runs `work` in a transaction as if nobody else used the database, and commits it: [`Local::serializable`].
     ///
     /// # Errors
-    /// That of `work`, with which all of it is undone, or of the database: [`is_busy`](Error::is_busy) if others were in the way each time.
+    /// That of `work`, with which all of it is undone, or of the database: [`is_busy`](Error::is_busy) if others were
+    /// in the way each time.
     pub async fn serializable<T, E: From<Error>>(
         &self,
         work: impl AsyncFn(&Transaction) -> Result<T, E>,

@@ -1,8 +1,8 @@
 //! Rows of a query that are read as they are sent: exports of any size in constant memory.
 //!
-//! The query runs once, into a temporary table in a file of its own, and batches are read from there. So an error of the query is known
-//! before the response begins, all rows are of one moment, and a client that is slow holds neither a thread nor a snapshot of the
-//! database, whose log could not be shortened meanwhile.
+//! The query runs once, into a temporary table in a file of its own, and batches are read from there. So an error of
+//! the query is known before the response begins, all rows are of one moment, and a client that is slow holds neither a
+//! thread nor a snapshot of the database, whose log could not be shortened meanwhile.
 //!
 //! Start reading at [`Local::stream`](super::Local::stream).
 
@@ -27,8 +27,8 @@ pub(super) use batches::Source;
 #[cfg(target_family = "wasm")]
 use sent::Rest;
 
-/// The rows of a query, read as they are needed: [`Local::stream`](super::Local::stream). It is a [`Stream`] of rows, which other threads may
-/// read.
+/// The rows of a query, read as they are needed: [`Local::stream`](super::Local::stream). It is a [`Stream`] of rows,
+/// which other threads may read.
 ///
 /// ```
 /// # use skep_sql::{Database, Result};

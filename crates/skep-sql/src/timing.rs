@@ -10,7 +10,8 @@ pub trait StatementObserver: Send + Sync {
     /// Whether the statement that begins now, on this thread, is of interest. No clock is read for any other.
     fn is_interested(&self) -> bool;
 
-    /// A statement has run, well or not, or a transaction was committed, whose text is `commit`. Values are not in the text.
+    /// A statement has run, well or not, or a transaction was committed, whose text is `commit`. Values are not in the
+    /// text.
     fn has_run(&self, text: &str, start: Instant, time: Duration);
 }
 

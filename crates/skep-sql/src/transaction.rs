@@ -24,8 +24,8 @@ use crate::sqlite::shared::Shared;
 /// Several statements that happen together or not at all.
 ///
 /// It holds the writer of this process and the lock of the file, so that what it has read stays true until it ends.
-/// Every statement runs on the pool, one after the other: one that is begun while another one runs is an error. Dropped before
-/// [`commit`](Self::commit), it is rolled back.
+/// Every statement runs on the pool, one after the other: one that is begun while another one runs is an error. Dropped
+/// before [`commit`](Self::commit), it is rolled back.
 ///
 /// ```
 /// # use skep_sql::{self as sql, query};
@@ -119,9 +119,9 @@ impl Transaction {
         }
     }
 
-    /// Does `work` once the transaction is committed, and not at all if it is undone: to wake who waits for what it wrote. It runs on the
-    /// thread that commits, and must not block. If nobody knows whether the commit has happened, it runs, too, and so it does if a
-    /// [`savepoint`](Self::savepoint) around this call was undone.
+    /// Does `work` once the transaction is committed, and not at all if it is undone: to wake who waits for what it
+    /// wrote. It runs on the thread that commits, and must not block. If nobody knows whether the commit has happened,
+    /// it runs, too, and so it does if a [`savepoint`](Self::savepoint) around this call was undone.
     ///
     /// ```
     /// # use skep_sql::{self as sql, query};

@@ -17,7 +17,8 @@ pub enum Value<'a> {
     Real(f64),
     /// Text in UTF-8.
     Text(Cow<'a, str>),
-    /// A `numeric` of PostgreSQL with every digit, such as `12.50`; also `NaN`, `Infinity` and `-Infinity`. Given to SQLite, it is a text.
+    /// A `numeric` of PostgreSQL with every digit, such as `12.50`; also `NaN`, `Infinity` and `-Infinity`. Given to
+    /// SQLite, it is a text.
     Decimal(Cow<'a, str>),
     /// Bytes.
     Blob(Cow<'a, [u8]>),
@@ -110,7 +111,8 @@ impl Value<'_> {
     note = "an array of PostgreSQL is given as a `Vec` or as a slice: `&list[..]`"
 )]
 pub trait ToValue {
-    /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](crate::sql!) compares it with the column.
+    /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](crate::sql!)
+    /// compares it with the column.
     type Sql;
 
     /// The value that SQLite is given. A value that SQLite cannot hold (a `u64` above 2^63 - 1) is [`Unfit`].
@@ -138,7 +140,8 @@ pub trait ToValue {
     note = "implement `FromValue` for one column, or derive `Row` for several"
 )]
 pub trait FromValue: Sized {
-    /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](crate::sql!) compares it with the column.
+    /// What the values are in SQLite: [`Integer`], [`Real`], [`Text`], [`Blob`] or [`Any`]. [`sql!`](crate::sql!)
+    /// compares it with the column.
     type Sql;
 
     /// The value, or why there is none; the caller adds which column it was.
@@ -178,8 +181,8 @@ impl Unfit {
 
 skep_units::error_text!(Unfit, |unfit| unfit.reason);
 
-/// Integers of every size go through `i64`, which is the only one SQLite has. A decimal number is one if it is written without decimals, as
-/// PostgreSQL's sums of integers are.
+/// Integers of every size go through `i64`, which is the only one SQLite has. A decimal number is one if it is written
+/// without decimals, as PostgreSQL's sums of integers are.
 macro_rules! integers {
     ($($name:ident),*) => {$(
         impl ToValue for $name {
@@ -226,7 +229,8 @@ impl FromValue for bool {
     }
 }
 
-/// Integers are taken too: SQLite itself turns `1.0` into `1` in many expressions. Of a decimal number, it is the nearest.
+/// Integers are taken too: SQLite itself turns `1.0` into `1` in many expressions. Of a decimal number, it is the
+/// nearest.
 impl FromValue for f64 {
     type Sql = Real;
 
@@ -303,8 +307,8 @@ impl<T: FromValue> FromValue for Option<T> {
     }
 }
 
-/// A type whose values can be elements of an array of PostgreSQL: a `Vec` or a slice of them is a parameter, and a `Vec` of them is read from a
-/// column. `u8` is none, since a `Vec<u8>` is bytes.
+/// A type whose values can be elements of an array of PostgreSQL: a `Vec` or a slice of them is a parameter, and a
+/// `Vec` of them is read from a column. `u8` is none, since a `Vec<u8>` is bytes.
 ///
 /// ```
 /// # use skep_sql::{FromValue, ToValue, Unfit, Value};

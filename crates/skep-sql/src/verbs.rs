@@ -18,8 +18,8 @@ macro_rules! row_verbs {
             $this.ask(query.into(), $verbs::one::<T>) $($wait)*
         }
 
-        /// One page of the answer, of a statement that `sql!` was given with `{page 20: number}` or `{keyset 20: cursor}`. A cursor
-        /// that is no value of the columns is the client's error, a 400.
+        /// One page of the answer, of a statement that `sql!` was given with `{page 20: number}` or
+        /// `{keyset 20: cursor}`. A cursor that is no value of the columns is the client's error, a 400.
         pub $($asynchronous)? fn page<'q, T: Row, At>(
             $this: $type,
             page: $crate::PageQuery<'q, T, At>,

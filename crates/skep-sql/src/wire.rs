@@ -1,7 +1,8 @@
-//! How statements and rows cross between a component and its host: `wit/skep.wit`. Both sides use this, and so does `skep` for requests.
+//! How statements and rows cross between a component and its host: `wit/skep.wit`. Both sides use this, and so does
+//! `skep` for requests.
 //!
-//! Numbers are little-endian, a text is a length in 4 bytes and its bytes. Nothing that is read is trusted: what is too short or no text
-//! is [`Short`].
+//! Numbers are little-endian, a text is a length in 4 bytes and its bytes. Nothing that is read is trusted: what is too
+//! short or no text is [`Short`].
 
 pub mod state;
 

@@ -1,7 +1,9 @@
-//! The command `skep-top`, which `skep top` runs: a running server in the terminal, with keys to raise a log level, drain a worker, swap and upgrade.
+//! The command `skep-top`, which `skep top` runs: a running server in the terminal, with keys to raise a log level,
+//! drain a worker, swap and upgrade.
 //!
-//! It is a client of the control socket and holds nothing: whatever happens to it, the server does not notice. One thread asks for the
-//! status, one sends each command, and the main thread draws; so it stays usable while the server is slow to reply.
+//! It is a client of the control socket and holds nothing: whatever happens to it, the server does not notice. One
+//! thread asks for the status, one sends each command, and the main thread draws; so it stays usable while the server
+//! is slow to reply.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! The table of each view. Those of metrics have a column for each key of the objects in the JSON of `--control metrics`.
+//! The table of each view. Those of metrics have a column for each key of the objects in the JSON of
+//! `--control metrics`.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -79,7 +80,8 @@ fn of_metrics(view: usize) -> Option<(&'static str, &'static [Column])> {
     })
 }
 
-/// The objects of that list. Of the requests that run, those of processes that still have one in flight: the list may lag behind.
+/// The objects of that list. Of the requests that run, those of processes that still have one in flight: the list may
+/// lag behind.
 fn entries<'s>(screen: &'s Screen, list: &'static str) -> impl Iterator<Item = &'s Value> {
     let slots = || screen.snapshot.overview.workers.iter().flat_map(|worker| &worker.slots);
     let is_in_flight = move |process: &Value| slots().any(|slot| *process == slot.process && slot.running > 0);

@@ -1,6 +1,7 @@
 //! `skep top` in a terminal, with a real server.
 //!
-//! This executable is both the tests and the server that is watched, which it is when [`APPLICATION`] is its first argument.
+//! This executable is both the tests and the server that is watched, which it is when [`APPLICATION`] is its first
+//! argument.
 
 use std::io::{Read, Write};
 use std::num::NonZero;

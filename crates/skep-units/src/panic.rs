@@ -19,8 +19,8 @@ pub struct Panicked(String);
 
 crate::error_text!(Panicked, |panicked| format_args!("panicked {}", panicked.0));
 
-/// Makes [`catch`] and [`CatchPanic`] know text and place of what they catch, and has `told` hear of it. Other panics are reported as
-/// before.
+/// Makes [`catch`] and [`CatchPanic`] know text and place of what they catch, and has `told` hear of it. Other panics
+/// are reported as before.
 pub fn install_hook(told: fn(&str)) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// True for a character that a log or a terminal must not show as it is: it ends a line, controls the terminal, changes the order of
-/// the others (bidirectional formatting), or is not seen.
+/// True for a character that a log or a terminal must not show as it is: it ends a line, controls the terminal, changes
+/// the order of the others (bidirectional formatting), or is not seen.
 ///
 /// ```
 /// assert!("\n\u{7f}\u{85}\u{202e}\u{2066}\u{200b}\u{2028}".chars().all(skep_units::is_unprintable));

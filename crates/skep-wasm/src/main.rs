@@ -1,5 +1,5 @@
-//! The command `skep-wasm`, which `skep serve` and `skep compile` run: the functions of `skep-isolate`. It is an executable of its own,
-//! since the compiler of components takes minutes to build.
+//! The command `skep-wasm`, which `skep serve` and `skep compile` run: the functions of `skep-isolate`. It is an
+//! executable of its own, since the compiler of components takes minutes to build.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
-//! What the framework costs for one request, without a socket: matching, reading fields, calling the handler, catching panics.
-//! The floor: a request is made and its answer dropped, with nothing in between.
-//! Run: `cargo bench -p skep --bench answer`. Whole-server numbers: `cargo xtask peers hello`.
+//! What the framework costs for one request, without a socket: matching, reading fields, calling the handler, catching
+//! panics. The floor: a request is made and its answer dropped, with nothing in between. Run:
+//! `cargo bench -p skep --bench answer`. Whole-server numbers: `cargo xtask peers hello`.
 
 use std::future::Future;
 use std::pin::pin;

@@ -1,14 +1,14 @@
 //! What rendering a list of 20 articles costs: a page as the blog's front page, beside the same page in maud, hypertext
 //! and askama. Leaves out queries and HTTP, which cost more. One thread; the page is dropped as a sent one is.
 //!
-//! Before anything is measured, all must have written the same bytes; only how an escaped character is spelled may differ.
-//! Each is written as its documentation shows: a function per part of the page, which in askama is an include.
+//! Before anything is measured, all must have written the same bytes; only how an escaped character is spelled may
+//! differ. Each is written as its documentation shows: a function per part of the page, which in askama is an include.
 //! hypertext's parts are lazy and all written into one string; skep's and maud's are strings that are copied.
 //!
-//! Run: `cargo bench -p skep --bench html`. All take turns, in an order that changes; a ratio is made within a round, so that
-//! what slows the machine for a while slows both sides of it. For a profile, or to count instructions, let one run alone:
-//! `perf stat -e instructions:u target/release/deps/html-* skep 100000`, and once more with other turns: the difference is pages
-//! and nothing else.
+//! Run: `cargo bench -p skep --bench html`. All take turns, in an order that changes; a ratio is made within a round,
+//! so that what slows the machine for a while slows both sides of it. For a profile, or to count instructions, let one
+//! run alone: `perf stat -e instructions:u target/release/deps/html-* skep 100000`, and once more with other turns: the
+//! difference is pages and nothing else.
 
 use std::hint::black_box;
 use std::process::ExitCode;

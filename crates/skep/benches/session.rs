@@ -1,9 +1,9 @@
 //! What a session costs a request, on this machine's disk: a whole request through `Local::answer`, on one thread.
 //!
-//! `none` touches no session and is the floor. `get` reads one value, and `set` and `update` store one. `memory` keeps sessions in the
-//! process, `sqlite` in a file, with its writes done at once on the same thread (`Inline`). A server hands them to another thread; what
-//! that costs is `handed_over` in the bench `sql`.
-//! Run: `cargo bench -p skep --bench session --features local-tiers`.
+//! `none` touches no session and is the floor. `get` reads one value, and `set` and `update` store one. `memory` keeps
+//! sessions in the process, `sqlite` in a file, with its writes done at once on the same thread (`Inline`). A server
+//! hands them to another thread; what that costs is `handed_over` in the bench `sql`. Run:
+//! `cargo bench -p skep --bench session --features local-tiers`.
 
 fn main() {
     divan::main();

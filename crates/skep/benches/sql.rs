@@ -1,10 +1,10 @@
-//! What a list page's query costs: 20 rows of 6 columns from a table of 1000, by an index, inline on the caller's thread.
+//! What a list page's query costs: 20 rows of 6 columns from a table of 1000, by an index, inline on the caller's
+//! thread.
 //!
 //! `rusqlite` is the floor: the same statement, cached, into the same struct by position. `inline` is what a handler
-//! pays, and `checked` the same with `sql!`. `one_row` is a look-up by key in the same ways. `handed_over` runs the list
-//! query on one other thread, which is what each query would cost without the rule. Nothing is rendered, and everything
-//! fits into SQLite's page cache.
-//! Run: `cargo bench -p skep --bench sql`.
+//! pays, and `checked` the same with `sql!`. `one_row` is a look-up by key in the same ways. `handed_over` runs the
+//! list query on one other thread, which is what each query would cost without the rule. Nothing is rendered, and
+//! everything fits into SQLite's page cache. Run: `cargo bench -p skep --bench sql`.
 
 fn main() {
     #[cfg(not(target_family = "wasm"))]

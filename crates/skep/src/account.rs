@@ -1,7 +1,8 @@
 //! What a request cost, and on what: for a server that counts and lists.
 //!
-//! A server asks for an account with [`Request::with_account`](crate::Request::with_account). While the response is made, a `Scope` spans each
-//! step, so that SQL and the cache find the account of the request they work for. Without one, nothing is measured.
+//! A server asks for an account with [`Request::with_account`](crate::Request::with_account). While the response is
+//! made, a `Scope` spans each step, so that SQL and the cache find the account of the request they work for. Without
+//! one, nothing is measured.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -226,8 +227,8 @@ impl StatementObserver for Statements {
     }
 }
 
-/// HTML or JSON is being written, if there is an account to note it in, until this is dropped. Of pieces within a piece, the outermost one
-/// counts, so that a page of a thousand pieces looks at the clock twice.
+/// HTML or JSON is being written, if there is an account to note it in, until this is dropped. Of pieces within a
+/// piece, the outermost one counts, so that a page of a thousand pieces looks at the clock twice.
 #[derive(Debug)]
 #[must_use]
 pub struct Rendering(Option<Began>);

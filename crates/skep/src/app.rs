@@ -153,7 +153,8 @@ impl App {
         self
     }
 
-    /// Mounts services: `.serve(services![Index, Article])`, or `.serve(services![Index])` for one. May be called more than once.
+    /// Mounts services: `.serve(services![Index, Article])`, or `.serve(services![Index])` for one. May be called more
+    /// than once.
     ///
     /// Two services of one call that no request can tell apart are an error when the program is built, and otherwise
     /// when it starts:
@@ -200,8 +201,8 @@ impl App {
         self
     }
 
-    /// Has something else answer what comes below a prefix, `/` for all that no service and no folder answers. An example is
-    /// at [`Mount`]. Of two prefixes the longer one wins.
+    /// Has something else answer what comes below a prefix, `/` for all that no service and no folder answers. An
+    /// example is at [`Mount`]. Of two prefixes the longer one wins.
     #[must_use]
     pub fn mount(mut self, prefix: &str, mount: impl Mount) -> Self {
         self.mounts.push(mount::MountPoint::new(prefix, mount));
@@ -221,8 +222,9 @@ impl App {
     }
 
     /// Gives the application a SQLite database, `database.sqlite` in the folder for data, with these
-    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::SharedCx::db), [`Site::db`]. If the setting `database` has an
-    /// address, it is PostgreSQL instead, with those [for PostgreSQL](crate::sql::Migrations::with_postgres).
+    /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::SharedCx::db), [`Site::db`]. If the setting
+    /// `database` has an address, it is PostgreSQL instead, with those [for
+    /// PostgreSQL](crate::sql::Migrations::with_postgres).
     #[must_use]
     pub fn database(mut self, migrations: sql::Migrations) -> Self {
         if self.database.replace((migrations, open_database)).is_some() {
@@ -243,8 +245,8 @@ impl App {
         self
     }
 
-    /// Makes a [`Store`] known, so that the configuration may name tiers of its own for it: `[cache.NAME]`. Tiers for a name that
-    /// nobody knows are most likely misspelt, and an error when the application starts or is checked.
+    /// Makes a [`Store`] known, so that the configuration may name tiers of its own for it: `[cache.NAME]`. Tiers for a
+    /// name that nobody knows are most likely misspelt, and an error when the application starts or is checked.
     #[must_use]
     pub fn store<K: ?Sized, V>(mut self, store: &Store<K, V>) -> Self {
         self.stores.push(store.name());
@@ -258,8 +260,9 @@ impl App {
         self
     }
 
-    /// Decides what clients see of errors of a type of the application's own, wherever in the chain of causes they are: status, message and
-    /// fields. Without it an error is a 500 that says nothing. The error itself stays the cause, which the log has.
+    /// Decides what clients see of errors of a type of the application's own, wherever in the chain of causes they are:
+    /// status, message and fields. Without it an error is a 500 that says nothing. The error itself stays the cause,
+    /// which the log has.
     ///
     /// ```
     /// use std::fmt;
@@ -294,8 +297,8 @@ impl App {
         self
     }
 
-    /// The languages of the messages beside the fields of forms. A browser says which its user likes (`Accept-Language`);
-    /// who likes none of them gets the first. Without this call they are in English.
+    /// The languages of the messages beside the fields of forms. A browser says which its user likes
+    /// (`Accept-Language`); who likes none of them gets the first. Without this call they are in English.
     ///
     /// ```
     /// use skep::form::Messages;
@@ -328,7 +331,8 @@ impl App {
         self
     }
 
-    /// Checks something more when `--check` is asked, with what the server is configured as, and changes nothing. The lines are printed.
+    /// Checks something more when `--check` is asked, with what the server is configured as, and changes nothing. The
+    /// lines are printed.
     #[must_use]
     pub fn on_check(mut self, work: impl FnOnce(&Setup) -> Result<Vec<String>, StartError> + Send + 'static) -> Self {
         self.checks.push(Box::new(work));
@@ -368,8 +372,8 @@ impl App {
     }
 
     /// Finds all that would keep the application from starting with this setup, except in the work of
-    /// [`on_start`](Self::on_start), and returns what [`on_check`](Self::on_check) reports. Nothing is changed: pending migrations run
-    /// on an empty database, and the one in the data directory is only read.
+    /// [`on_start`](Self::on_start), and returns what [`on_check`](Self::on_check) reports. Nothing is changed: pending
+    /// migrations run on an empty database, and the one in the data directory is only read.
     pub fn check(mut self, setup: &Setup) -> Result<Vec<String>, StartError> {
         #[cfg(not(target_family = "wasm"))]
         if let Some((migrations, _)) = self.database.as_ref().filter(|_| !setup.keeps_nothing()) {

@@ -110,11 +110,11 @@ impl Body {
         matches!(self.kind, Kind::Upgrade(_))
     }
 
-    /// A body of the pieces of any stream (`futures`, `tokio-stream`, `async-stream`), each sent as soon as it is there. An error breaks
-    /// the body off, which the client notices.
+    /// A body of the pieces of any stream (`futures`, `tokio-stream`, `async-stream`), each sent as soon as it is
+    /// there. An error breaks the body off, which the client notices.
     ///
-    /// It is read on the thread that made it, and may own what lives there: a clone of [`Cx::db`](crate::Cx::db), an `Rc`. A stream that
-    /// was made on another thread than its request's breaks off.
+    /// It is read on the thread that made it, and may own what lives there: a clone of [`Cx::db`](crate::Cx::db), an
+    /// `Rc`. A stream that was made on another thread than its request's breaks off.
     ///
     /// ```
     /// use std::convert::Infallible;
@@ -184,7 +184,8 @@ impl Body {
         }
     }
 
-    /// The bytes that this body alone keeps in memory: none of a file, a stream, text of the program, or a page that a cache holds, too.
+    /// The bytes that this body alone keeps in memory: none of a file, a stream, text of the program, or a page that a
+    /// cache holds, too.
     ///
     /// ```
     /// use skep::Body;

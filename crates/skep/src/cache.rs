@@ -1,7 +1,7 @@
 //! Caches of pages, fragments and values, in one tier or several.
 //!
-//! The cache itself is the crate `skep-cache`. What all users share is made from a [`SharedCx`], which contains no per-user
-//! data. The configuration says where entries are stored:
+//! The cache itself is the crate `skep-cache`. What all users share is made from a [`SharedCx`], which contains no
+//! per-user data. The configuration says where entries are stored:
 //!
 //! ```toml
 //! [cache.pages]
@@ -14,7 +14,8 @@
 //! | a part of a page | a [`Fragment`], and `cx.fragment(&it).await?` |
 //! | any value | a [`Store`], and `cx.cache(&STORE)` |
 //!
-//! Pages and fragments are invalidated when a table is written that their [`sql!`](crate::sql!) statements read. Tags invalidate any entry: [`EntryPolicy::tag`], [`SharedCx::invalidate`], [`Site::invalidate`](crate::Site::invalidate).
+//! Pages and fragments are invalidated when a table is written that their [`sql!`](crate::sql!) statements read. Tags
+//! invalidate any entry: [`EntryPolicy::tag`], [`SharedCx::invalidate`], [`Site::invalidate`](crate::Site::invalidate).
 
 mod caches;
 mod entry;

@@ -6,7 +6,8 @@ use std::task::Poll;
 
 use futures_channel::oneshot;
 
-/// Does the work and sends its value. It is dropped once the receiver is, as a server drops a request whose client has left.
+/// Does the work and sends its value. It is dropped once the receiver is, as a server drops a request whose client has
+/// left.
 pub(crate) async fn unless_canceled<T>(work: impl Future<Output = T>, mut sender: oneshot::Sender<T>) {
     let mut work = pin!(work);
     let value = poll_fn(|cx| match sender.poll_canceled(cx) {

@@ -1,4 +1,5 @@
-//! What work on another thread carries of the request that gave it: lines of the log name the request, and pages made there have its nonce.
+//! What work on another thread carries of the request that gave it: lines of the log name the request, and pages made
+//! there have its nonce.
 
 use std::sync::Arc;
 

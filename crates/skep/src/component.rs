@@ -1,5 +1,5 @@
-//! The application as a WebAssembly component: the same handlers, links, forms and pages, in an instance that a host makes for a
-//! request.
+//! The application as a WebAssembly component: the same handlers, links, forms and pages, in an instance that a host
+//! makes for a request.
 //!
 //! ```ignore
 //! skep::component!(app());
@@ -11,8 +11,8 @@
 //! cargo rustc --lib --crate-type cdylib --release --target wasm32-wasip2
 //! ```
 //!
-//! Built for another target, the line does nothing. What is different in a component, `docs/guides/run/component.md` says; what it and its
-//! host say to each other stands in `wit/skep.wit`.
+//! Built for another target, the line does nothing. What is different in a component, `docs/guides/run/component.md`
+//! says; what it and its host say to each other stands in `wit/skep.wit`.
 //!
 //! Start reading at `component/instance.rs`: what an instance does.
 
@@ -74,9 +74,9 @@ pub use {
 /// skep::component!(app());
 /// ```
 ///
-/// `component!(app(), plain)` makes one that asks nothing of its host but what every host of `wasi:http` has. It runs anywhere, and
-/// has no sessions, no keys for sealed texts (flash messages, tokens of forms), and no cache that outlives a request. An application with
-/// a database imports `skep:host/sql` all the same.
+/// `component!(app(), plain)` makes one that asks nothing of its host but what every host of `wasi:http` has. It runs
+/// anywhere, and has no sessions, no keys for sealed texts (flash messages, tokens of forms), and no cache that
+/// outlives a request. An application with a database imports `skep:host/sql` all the same.
 #[cfg(not(target_family = "wasm"))]
 #[macro_export]
 macro_rules! component {
@@ -85,8 +85,8 @@ macro_rules! component {
     };
 }
 
-/// Makes the application a component: `component!(app())`, or `component!(app(), plain)` for hosts that are not Skep. The documentation of
-/// a native build has an example.
+/// Makes the application a component: `component!(app())`, or `component!(app(), plain)` for hosts that are not Skep.
+/// The documentation of a native build has an example.
 #[cfg(target_family = "wasm")]
 #[macro_export]
 macro_rules! component {

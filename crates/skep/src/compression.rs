@@ -1,12 +1,12 @@
 //! Compression of responses (RFC 9110, 8.4.1 and 12.5.3): on the fly, and once for pages in the cache.
 //!
-//! A response is left as it is if it is small, of a media type that gains nothing, a part of something (206), encoded already, or marked
-//! `no-transform`; and, unless `compression.private` says otherwise, if it holds what is one user's and another site may have caused the
-//! request: the length of a compressed page tells an observer how much of what the request brought is in the page already, and so,
-//! guess by guess, a secret in it (BREACH, 2013).
+//! A response is left as it is if it is small, of a media type that gains nothing, a part of something (206), encoded
+//! already, or marked `no-transform`; and, unless `compression.private` says otherwise, if it holds what is one user's
+//! and another site may have caused the request: the length of a compressed page tells an observer how much of what the
+//! request brought is in the page already, and so, guess by guess, a secret in it (BREACH, 2013).
 //!
-//! The settings are [`Options`]; the rest needs the cargo feature `compression`, which `skep-server` has by default. Of a component, the host
-//! compresses the responses.
+//! The settings are [`Options`]; the rest needs the cargo feature `compression`, which `skep-server` has by default. Of
+//! a component, the host compresses the responses.
 //!
 //! Start reading at `apply`. `encoder` has the codings, `pieces` the bodies that are compressed as they are sent.
 
@@ -84,7 +84,8 @@ with_defaults! {
         pub page_level: u32 = 6,
         /// Responses with what is one user's.
         pub private: Private = Private::default(),
-        /// Bodies that are compressed piece by piece at the same time, in this process (200). Others are sent as they are.
+        /// Bodies that are compressed piece by piece at the same time, in this process (200). Others are sent as they
+        /// are.
         pub concurrent: u64 = 200,
         /// Those that there are.
         #[cfg_attr(not(feature = "compression"), allow(dead_code, reason = "nothing is compressed"))]

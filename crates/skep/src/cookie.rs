@@ -10,8 +10,8 @@ pub(crate) use pending::{PendingCookies, left_by};
 
 use crate::fields::{Fields, Value};
 
-/// A cookie for a response. Defaults: `HttpOnly`, `SameSite=Lax`, `Path=/`, `Secure` over TLS, and no `Max-Age` (the browser
-/// drops it when it closes).
+/// A cookie for a response. Defaults: `HttpOnly`, `SameSite=Lax`, `Path=/`, `Secure` over TLS, and no `Max-Age` (the
+/// browser drops it when it closes).
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,8 +32,8 @@ impl Cookie {
     /// A cookie.
     ///
     /// # Panics
-    /// If the name is not a token, or the value contains bytes that a cookie cannot hold (controls, space, `"`, `,`, `;`, `\`
-    /// and all beyond ASCII): encode such a value first.
+    /// If the name is not a token, or the value contains bytes that a cookie cannot hold (controls, space, `"`, `,`,
+    /// `;`, `\` and all beyond ASCII): encode such a value first.
     #[must_use]
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         let (name, value) = (name.into(), value.into());
@@ -111,8 +111,8 @@ fn has_prefix(name: &str, prefix: &str) -> bool {
     name.get(..prefix.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(prefix))
 }
 
-/// Whether browsers keep all of these, which are the fields `Set-Cookie` of a response (RFC 6265bis, 4.1.1, 4.1.3 and 5.7). The error says
-/// which one they do not.
+/// Whether browsers keep all of these, which are the fields `Set-Cookie` of a response (RFC 6265bis, 4.1.1, 4.1.3 and
+/// 5.7). The error says which one they do not.
 pub(crate) fn check<'f>(fields: impl Iterator<Item = &'f HeaderValue>) -> Result<(), String> {
     let mut names: Vec<&[u8]> = Vec::new();
     for field in fields {

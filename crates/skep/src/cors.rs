@@ -1,4 +1,5 @@
-//! Which pages of other origins may read responses: Cross-Origin Resource Sharing (Fetch, 3.3). Off, unless an application says otherwise.
+//! Which pages of other origins may read responses: Cross-Origin Resource Sharing (Fetch, 3.3). Off, unless an
+//! application says otherwise.
 //!
 //! Start reading at [`Cors`], which [`App::cors`](crate::App::cors) takes.
 
@@ -45,13 +46,14 @@ pub enum Any {}
 /// assert_eq!(answer.header("access-control-allow-origin"), Some("https://app.example"));
 /// ```
 ///
-/// Which methods are allowed is known: those of the services on the path. Of request headers, `Content-Type` is allowed unless
-/// [`headers`](Self::headers) says more.
+/// Which methods are allowed is known: those of the services on the path. Of request headers, `Content-Type` is allowed
+/// unless [`headers`](Self::headers) says more.
 ///
-/// A page of a listed origin may also send forms to services below the prefix, which are refused otherwise: with cookies if
-/// [`credentials`](Cors::credentials) are allowed, and without cookies if not.
+/// A page of a listed origin may also send forms to services below the prefix, which are refused otherwise: with
+/// cookies if [`credentials`](Cors::credentials) are allowed, and without cookies if not.
 ///
-/// Cookies for any origin would let every page on the web act as your users, and browsers refuse it, so it cannot be written:
+/// Cookies for any origin would let every page on the web act as your users, and browsers refuse it, so it cannot be
+/// written:
 ///
 /// ```compile_fail,E0599
 /// skep::cors::Cors::any_origin().credentials();
@@ -72,14 +74,16 @@ pub(crate) struct Rules {
 }
 
 impl Cors<Listed> {
-    /// Allows these origins, each as browsers write it: `https://app.example` or `http://localhost:5173`, without a path.
+    /// Allows these origins, each as browsers write it: `https://app.example` or `http://localhost:5173`, without a
+    /// path.
     #[must_use]
     pub fn origins(origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::new(Some(origins.into_iter().map(Into::into).collect()))
     }
 
-    /// Allows their requests to carry cookies, and so to be a user's (`fetch(url, { credentials: "include" })`). The cookies of a session
-    /// are `SameSite=Lax`, so they come along from other origins of the same site only, such as `app.example.org` for `api.example.org`.
+    /// Allows their requests to carry cookies, and so to be a user's (`fetch(url, { credentials: "include" })`). The
+    /// cookies of a session are `SameSite=Lax`, so they come along from other origins of the same site only, such as
+    /// `app.example.org` for `api.example.org`.
     #[must_use]
     pub fn credentials(mut self) -> Self {
         self.rules.credentials = true;
@@ -109,8 +113,8 @@ impl<O> Cors<O> {
         self
     }
 
-    /// Response headers that scripts may read besides those that they always may (`Cache-Control`, `Content-Language`, `Content-Length`,
-    /// `Content-Type`, `Expires`, `Last-Modified`).
+    /// Response headers that scripts may read besides those that they always may (`Cache-Control`, `Content-Language`,
+    /// `Content-Length`, `Content-Type`, `Expires`, `Last-Modified`).
     #[must_use]
     pub fn expose(mut self, headers: impl IntoIterator<Item = HeaderName>) -> Self {
         self.rules.exposed.extend(headers);
@@ -150,7 +154,8 @@ impl CorsTable {
         matching.max_by_key(|(prefix, _)| prefix.len()).map(|(_, rules)| rules)
     }
 
-    /// True if the request comes from another origin that may send it, so that it needs no other proof of where it comes from.
+    /// True if the request comes from another origin that may send it, so that it needs no other proof of where it
+    /// comes from.
     pub(crate) fn admits(&self, parts: &Parts) -> bool {
         let Some(rules) = self.find(parts.uri.path()) else { return false };
         let has_cookies = parts.headers.contains_key(COOKIE);
@@ -176,7 +181,8 @@ impl Rules {
         self.origins.as_ref().is_none_or(|listed| listed.iter().any(|listed| listed.as_bytes() == origin))
     }
 
-    /// The answer to the request by which a browser asks whether it may send another one; `methods` are those of the path.
+    /// The answer to the request by which a browser asks whether it may send another one; `methods` are those of the
+    /// path.
     pub(crate) fn preflight(&self, methods: HeaderValue) -> Response {
         let seconds = HeaderValue::from(self.max_age.as_secs());
         let response = Response::empty(StatusCode::NO_CONTENT)
@@ -188,7 +194,8 @@ impl Rules {
         }
     }
 
-    /// Adds what a response to this origin says of it. The fields of a refusal are removed: a browser would take them for a permission.
+    /// Adds what a response to this origin says of it. The fields of a refusal are removed: a browser would take them
+    /// for a permission.
     pub(crate) fn add_to(&self, headers: &mut HeaderMap, origin: Option<&HeaderValue>) {
         if self.origins.is_none() {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));

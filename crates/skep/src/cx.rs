@@ -71,7 +71,8 @@ pub struct Cx<'r> {
     memory: Option<Box<Share>>,
     /// There was a transaction, which perhaps has ended.
     has_begun: Cell<bool>,
-    /// What is done with a response that goes on: it ends with what a guard has admitted. Boxed: most requests have none.
+    /// What is done with a response that goes on: it ends with what a guard has admitted. Boxed: most requests have
+    /// none.
     watches: OnceCell<Box<RefCell<Vec<streams::Watch>>>>,
 }
 
@@ -234,8 +235,8 @@ impl<'r> Cx<'r> {
         self.peer
     }
 
-    /// True if cookies are `Secure`, and ours `__Host-`: the browser's connection is encrypted. A proxy may end TLS, which its
-    /// fields, an https base URL or the setting `cookies.secure` tell.
+    /// True if cookies are `Secure`, and ours `__Host-`: the browser's connection is encrypted. A proxy may end TLS,
+    /// which its fields, an https base URL or the setting `cookies.secure` tell.
     ///
     /// ```
     /// fn cookie_name(cx: &skep::Cx<'_>) -> &'static str { if cx.is_secure() { "__Host-device" } else { "device" } }
@@ -251,9 +252,10 @@ impl<'r> Cx<'r> {
         self.id
     }
 
-    /// The value of the header field `traceparent` for requests that the handler makes to other services, so that they join the trace of
-    /// this request (W3C Trace Context). With the settings `otlp.*` it names this request as their parent; otherwise it is what the client
-    /// sent, if it did. A `tracestate` is passed on as it came: `cx.request_headers()` has it.
+    /// The value of the header field `traceparent` for requests that the handler makes to other services, so that they
+    /// join the trace of this request (W3C Trace Context). With the settings `otlp.*` it names this request as their
+    /// parent; otherwise it is what the client sent, if it did. A `tracestate` is passed on as it came:
+    /// `cx.request_headers()` has it.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -277,14 +279,15 @@ impl<'r> Cx<'r> {
         log::with_request(|request| request?.traceparent())
     }
 
-    /// Encrypts a value for a link or a hidden field, so that only this application can read it, unchanged, for this purpose, and until
-    /// it expires after `lasts`. The result has letters, digits, `-` and `_`. A value that has no JSON form is an error.
+    /// Encrypts a value for a link or a hidden field, so that only this application can read it, unchanged, for this
+    /// purpose, and until it expires after `lasts`. The result has letters, digits, `-` and `_`. A value that has no
+    /// JSON form is an error.
     ///
     /// The number of a row alone is no good value: a number may be given to another row while the link lasts. Seal
     /// something random of the row with it; `docs/guides/data/sealed-links.md` shows how.
     ///
-    /// It may be opened any number of times: what is to happen once needs a mark in the database, or a part of the value that the
-    /// act changes, such as the hash of the password that a link in a mail resets.
+    /// It may be opened any number of times: what is to happen once needs a mark in the database, or a part of the
+    /// value that the act changes, such as the hash of the password that a link in a mail resets.
     ///
     /// ```
     /// use std::time::Duration;
@@ -321,18 +324,18 @@ impl<'r> Cx<'r> {
         self.shared.resources().shared().seal(purpose, value, lasts)
     }
 
-    /// Opens what [`seal`](Self::seal) sealed for the same purpose. `None` if it has expired, was changed, or is none. Keys that cannot be
-    /// read are an error.
+    /// Opens what [`seal`](Self::seal) sealed for the same purpose. `None` if it has expired, was changed, or is none.
+    /// Keys that cannot be read are an error.
     pub fn unseal<T: DeserializeOwned>(&self, purpose: &str, sealed: &str) -> Result<Option<T>> {
         self.shared.resources().shared().unseal(purpose, sealed)
     }
 
-    /// The transaction of this request, begun by the first call. It commits if the handler returns `Ok`, and rolls back if it
-    /// returns an error, panics, or the client disconnects.
+    /// The transaction of this request, begun by the first call. It commits if the handler returns `Ok`, and rolls back
+    /// if it returns an error, panics, or the client disconnects.
     ///
-    /// It borrows nothing of `cx`, so that helpers which take `cx` may be called while it is open. What they write by [`db`](Self::db)
-    /// meanwhile is an error at once: there is one writer. Other writers wait while it is open, so do nothing slow in it.
-    /// [`sql::Local::transaction`] is one that ends earlier.
+    /// It borrows nothing of `cx`, so that helpers which take `cx` may be called while it is open. What they write by
+    /// [`db`](Self::db) meanwhile is an error at once: there is one writer. Other writers wait while it is open, so do
+    /// nothing slow in it. [`sql::Local::transaction`] is one that ends earlier.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -369,10 +372,10 @@ impl<'r> Cx<'r> {
         Ok(transaction)
     }
 
-    /// Runs work that blocks or computes for long on the thread pool for blocking work (`limits.blocking_queue`), so that other requests of
-    /// this thread go on: hashing a password, resizing a picture, calling a library that waits. A panic in it and a full queue are
-    /// errors, the latter a 503. If the client disconnects, work that has not begun is skipped, and work that has runs to its end. In a
-    /// component it runs in place: an instance answers one request.
+    /// Runs work that blocks or computes for long on the thread pool for blocking work (`limits.blocking_queue`), so
+    /// that other requests of this thread go on: hashing a password, resizing a picture, calling a library that waits.
+    /// A panic in it and a full queue are errors, the latter a 503. If the client disconnects, work that has not begun
+    /// is skipped, and work that has runs to its end. In a component it runs in place: an instance answers one request.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -394,20 +397,21 @@ impl<'r> Cx<'r> {
         Ok(offload(&*self.shared.resources().shared().setup.offload, work).await?)
     }
 
-    /// Sends one stored file, such as an attachment, after the handler has checked who asks. An example is at [`StoredFile`].
+    /// Sends one stored file, such as an attachment, after the handler has checked who asks. An example is at
+    /// [`StoredFile`].
     pub fn send_file(&self, file: &StoredFile) -> crate::Result {
         self.shared.resources().set_private();
         file.answer(self.method(), self.fields())
     }
 
-    /// Takes the body as a stream, without a limit. A service with form fields or JSON has read it already. The bytes are as they came, also
-    /// where `Content-Encoding` names a coding.
+    /// Takes the body as a stream, without a limit. A service with form fields or JSON has read it already. The bytes
+    /// are as they came, also where `Content-Encoding` names a coding.
     pub fn take_body(&mut self) -> Body {
         std::mem::take(&mut self.body)
     }
 
-    /// Reads the whole body. More bytes than the service (`body = ...`) or the configuration allows are a 413, and one with a
-    /// `Content-Encoding`, which nothing here undoes, is a 415.
+    /// Reads the whole body. More bytes than the service (`body = ...`) or the configuration allows are a 413, and one
+    /// with a `Content-Encoding`, which nothing here undoes, is a 415.
     pub async fn read_body(&mut self) -> Result<Bytes> {
         expect_plain(self.fields())?;
         let (limit, body, most) = (self.body_limit, self.take_body(), self.limits().bodies);
@@ -427,7 +431,8 @@ impl<'r> Cx<'r> {
         }
     }
 
-    /// The [`transaction`](Self::transaction) of this request, if one is open: for a helper that joins it, and begins none.
+    /// The [`transaction`](Self::transaction) of this request, if one is open: for a helper that joins it, and begins
+    /// none.
     #[must_use]
     pub fn open_transaction(&self) -> Option<&'r sql::Transaction> {
         self.shared.resources().open_transaction()
@@ -455,7 +460,8 @@ impl<'r> Cx<'r> {
             let headers = self.headers.get_or_insert_default();
             headers.entry(header::CACHE_CONTROL).or_insert(PRIVATE);
         }
-        // Boxed: most requests have changed nothing, and the state of what follows a change would be in the future of each of them.
+        // Boxed: most requests have changed nothing, and the state of what follows a change would be in the future of
+        // each of them.
         if self.has_begun.get() || self.open_transaction().is_some() {
             Box::pin(self.keep()).await?;
         }

@@ -163,8 +163,9 @@ impl Endpoint {
         self.body_limit
     }
 
-    /// Requires a CSRF token, because the browser did not send where the request comes from. A typed form is checked once it is
-    /// read; a form of another site cannot send JSON without a preflight (Fetch, 3.2.1); any other body is peeked into.
+    /// Requires a CSRF token, because the browser did not send where the request comes from. A typed form is checked
+    /// once it is read; a form of another site cannot send JSON without a preflight (Fetch, 3.2.1); any other body is
+    /// peeked into.
     pub(crate) async fn ask_for_token(&self, cx: &mut Cx<'_>) -> Result<()> {
         match self.body {
             BodyKind::Form | BodyKind::Multipart => cx.need_token(),
@@ -320,8 +321,8 @@ async fn read_fields<S: Handle>(cx: &mut Cx<'_>, input: &mut Input<'_>, guards: 
     S::parse(input, guards)
 }
 
-/// Renders the page of the form again, with the input and its errors. Without a page, or for a client that wants JSON, the
-/// error itself is the response.
+/// Renders the page of the form again, with the input and its errors. Without a page, or for a client that wants JSON,
+/// the error itself is the response.
 async fn show_again<S: Handle>(cx: &mut Cx<'_>, input: &Input<'_>, mut error: Error) -> Result {
     let faults = error.take_field_errors();
     let retold = Error::refused(faults.clone(), cx.messages());

@@ -1,6 +1,7 @@
 //! Errors of requests.
 //!
-//! An [`Error`] has a status, a message for the client, and a cause for the log. [`error_page`](crate::error_page) renders it.
+//! An [`Error`] has a status, a message for the client, and a cause for the log. [`error_page`](crate::error_page)
+//! renders it.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -106,8 +107,9 @@ impl Error {
             .with_cause(limit)
     }
 
-    /// 422: a value in a JSON body cannot be accepted. `pointer` is its JSON Pointer (RFC 6901), such as `/author/name`; the empty
-    /// text is the body as a whole. For rules that need the database; what a type can know, its `Deserialize` says.
+    /// 422: a value in a JSON body cannot be accepted. `pointer` is its JSON Pointer (RFC 6901), such as
+    /// `/author/name`; the empty text is the body as a whole. For rules that need the database; what a type can know,
+    /// its `Deserialize` says.
     ///
     /// ```
     /// use skep::Error;
@@ -345,7 +347,8 @@ impl From<Error> for Box<dyn StdError> {
     }
 }
 
-/// Status and message for the client if the same request may succeed later, or another server or the client is at fault.
+/// Status and message for the client if the same request may succeed later, or another server or the client is at
+/// fault.
 fn not_ours(cause: &(dyn StdError + 'static)) -> Option<(StatusCode, &'static str)> {
     let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
     causes.find_map(|cause| {

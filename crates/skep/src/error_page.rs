@@ -1,8 +1,8 @@
 //! The one place where a failure becomes an answer.
 //!
 //! Whatever goes wrong, from a broken request line to a panic in a handler, the client gets the same page: as HTML or,
-//! for programs, as `application/problem+json` (RFC 9457), with an id that is also in the log. The insides are in the log
-//! only, and in development on the page as well.
+//! for programs, as `application/problem+json` (RFC 9457), with an id that is also in the log. The insides are in the
+//! log only, and in development on the page as well.
 
 use http::header::{ACCEPT, CACHE_CONTROL};
 use http::{HeaderValue, StatusCode};
@@ -75,7 +75,8 @@ impl Failure {
         self.message.as_deref().unwrap_or_else(|| explanation(self.status))
     }
 
-    /// What the application said of it, without the explanation that each status has: for pages that explain in another language.
+    /// What the application said of it, without the explanation that each status has: for pages that explain in another
+    /// language.
     #[must_use]
     pub fn own_message(&self) -> Option<&str> {
         self.message.as_deref()
@@ -87,13 +88,15 @@ impl Failure {
         self.id
     }
 
-    /// The language that the reader prefers of [`App::languages`](crate::App::languages): for the `lang` of the page and its texts.
+    /// The language that the reader prefers of [`App::languages`](crate::App::languages): for the `lang` of the page
+    /// and its texts.
     #[must_use]
     pub fn language(&self) -> &'static str {
         self.language
     }
 
-    /// The user, if a guard of the request named one: [`Cx::set_user`](crate::Cx::set_user). For a page with the usual navigation.
+    /// The user, if a guard of the request named one: [`Cx::set_user`](crate::Cx::set_user). For a page with the usual
+    /// navigation.
     #[must_use]
     pub fn user(&self) -> Option<&str> {
         self.user.as_deref()
@@ -118,8 +121,8 @@ pub(crate) fn render(failure: &Failure, error: &Error, in_json: bool, page: Erro
     response.with_status(failure.status)
 }
 
-/// RFC 9457. Without a `type` the status says what kind of problem it is; `id` and `cause` are members of our own, and `errors`
-/// is the one of the RFC's example, with the name of a form's field where there is no JSON to point into.
+/// RFC 9457. Without a `type` the status says what kind of problem it is; `id` and `cause` are members of our own, and
+/// `errors` is the one of the RFC's example, with the name of a form's field where there is no JSON to point into.
 fn problem(failure: &Failure, error: &Error) -> Response {
     let mut body = serde_json::json!({
         "title": failure.title(),

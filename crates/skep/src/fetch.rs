@@ -1,7 +1,7 @@
 //! Requests to other servers: what a handler asks, what it gets, and why it gets nothing.
 //!
-//! Nothing here opens a socket: a server brings a [`Fetcher`], in a component the host sends the request. Start reading at
-//! [`Cx::fetch`](crate::Cx::fetch).
+//! Nothing here opens a socket: a server brings a [`Fetcher`], in a component the host sends the request. Start reading
+//! at [`Cx::fetch`](crate::Cx::fetch).
 
 mod error;
 
@@ -81,7 +81,8 @@ impl FetchRequest {
         }
     }
 
-    /// The most time that it may take, from the call to the last byte of the response, where that is less than `limits.fetch_time`.
+    /// The most time that it may take, from the call to the last byte of the response, where that is less than
+    /// `limits.fetch_time`.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

@@ -1,15 +1,17 @@
 //! The header fields of a request.
 //!
-//! A server of HTTP/1 leaves them where they lie in the head of the message and notes where that is: most requests are answered without a look at
-//! most of their fields, and a map of all of them would cost more than the rest of a small request. What comes as a map stays one: HTTP/2, and
-//! what layers of tower hand on. The map of the others is made for who asks for it, once.
+//! A server of HTTP/1 leaves them where they lie in the head of the message and notes where that is: most requests are
+//! answered without a look at most of their fields, and a map of all of them would cost more than the rest of a small
+//! request. What comes as a map stays one: HTTP/2, and what layers of tower hand on. The map of the others is made for
+//! who asks for it, once.
 
 use std::cell::OnceCell;
 
 use bytes::Bytes;
 use http::header::{AsHeaderName, HeaderMap, HeaderName, HeaderValue, ValueIter};
 
-/// The header fields of a request, as [`Cx::fields`](crate::Cx::fields) lends them. Names are compared without regard to case.
+/// The header fields of a request, as [`Cx::fields`](crate::Cx::fields) lends them. Names are compared without regard
+/// to case.
 ///
 /// ```
 /// use skep::request::Fields;
@@ -110,7 +112,8 @@ impl Places {
         self.all.is_empty()
     }
 
-    /// Adds a field with this name, which begins at a position of the head, and a value from there to there, without the spaces around it.
+    /// Adds a field with this name, which begins at a position of the head, and a value from there to there, without
+    /// the spaces around it.
     #[inline]
     pub fn push(&mut self, name: &[u8], at: usize, (from, to): (usize, usize)) {
         // A head is not longer than its limit, which fits.
@@ -156,7 +159,8 @@ impl Lines {
 }
 
 impl Fields {
-    /// For a server: the fields of this head, which it has checked. Of what lies elsewhere or is no field, nothing is found.
+    /// For a server: the fields of this head, which it has checked. Of what lies elsewhere or is no field, nothing is
+    /// found.
     #[doc(hidden)]
     #[must_use]
     pub fn in_head(head: Bytes, places: Places) -> Self {

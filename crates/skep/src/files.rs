@@ -154,8 +154,8 @@ impl Files {
         self.with(|options| options.cache_control = value.into())
     }
 
-    /// For files that users sent: each is a download (`Content-Disposition: attachment`) in a `sandbox`, so that HTML or SVG among them
-    /// runs no code on this site, and a directory has no index file.
+    /// For files that users sent: each is a download (`Content-Disposition: attachment`) in a `sandbox`, so that HTML
+    /// or SVG among them runs no code on this site, and a directory has no index file.
     ///
     /// ```
     /// use skep::files::Files;

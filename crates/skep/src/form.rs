@@ -1,8 +1,9 @@
 //! Forms: typed fields, their controls, and what happens to a submission that is not accepted.
 //!
-//! A service declares the fields of its form, `#[form] author: Text<1, 80>`. Everything else follows from their types: what the
-//! browser checks, what the server checks, and which element edits them. A submission that is not accepted is answered
-//! with the page that holds the form (`page = ...`), status 422, with the messages beside the fields and what was typed.
+//! A service declares the fields of its form, `#[form] author: Text<1, 80>`. Everything else follows from their types:
+//! what the browser checks, what the server checks, and which element edits them. A submission that is not accepted is
+//! answered with the page that holds the form (`page = ...`), status 422, with the messages beside the fields and what
+//! was typed.
 //!
 //! ```
 //! use skep::form::{MultilineText, Text};
@@ -126,8 +127,8 @@ use crate::service::{BodyKind, Link, Service};
 /// A form that leads to the service `S`, as one request sees it: `Comment::form(cx, page)` makes it, and
 /// `form (here) { ... }` writes it.
 ///
-/// It knows where it leads, what was typed in a submission that this request brought, and what is wrong with it.
-/// Inside a literal `form (...) { }` the controls find it by themselves: `input (Comment::author);`. Elsewhere, such as in a
+/// It knows where it leads, what was typed in a submission that this request brought, and what is wrong with it. Inside
+/// a literal `form (...) { }` the controls find it by themselves: `input (Comment::author);`. Elsewhere, such as in a
 /// function that writes a part of a form, they are asked for: `input (form.input(Comment::author));`.
 pub struct Form<S> {
     /// Shared with the parts of the form: what one of them has shown, another does not show again.
@@ -203,8 +204,9 @@ impl<S: Service> Form<S> {
 }
 
 impl<S> Form<S> {
-    /// The part of the form that a group of fields is, for a function that writes it for several services: inside `@form (part) { ... }`, the
-    /// controls find it by themselves. An example is at [`Group`](derive@Group). What is given by [`value`](Self::value) later, it does not show.
+    /// The part of the form that a group of fields is, for a function that writes it for several services: inside
+    /// `@form (part) { ... }`, the controls find it by themselves. An example is at [`Group`](derive@Group). What is
+    /// given by [`value`](Self::value) later, it does not show.
     #[must_use]
     pub fn fields<G: FitsGroup>(&self, name: Name<S, G>) -> Form<G> {
         Form { core: Rc::clone(&self.core), group: Some(self.name_of(name)), service: PhantomData }
@@ -240,8 +242,8 @@ impl<S> Form<S> {
         self
     }
 
-    /// Gives a field a text to be edited, also one that its type would refuse: what is stored may be older than the rule. What the user typed
-    /// in a submission that was not accepted wins.
+    /// Gives a field a text to be edited, also one that its type would refuse: what is stored may be older than the
+    /// rule. What the user typed in a submission that was not accepted wins.
     ///
     /// ```
     /// use skep::form::Text;
@@ -271,8 +273,8 @@ impl<S> Form<S> {
         self
     }
 
-    /// Writes the choices of enums in this language, `cx.language()`. A form that changes something knows the language by itself; one whose
-    /// fields become a query does not see the request.
+    /// Writes the choices of enums in this language, `cx.language()`. A form that changes something knows the language
+    /// by itself; one whose fields become a query does not see the request.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -310,8 +312,8 @@ impl<S> Form<S> {
         &self.core.action
     }
 
-    /// The numbers of the rows to show of a list of groups: those that were typed or given, and `spare` ones behind them.
-    /// An example is at [`Group`](derive@Group).
+    /// The numbers of the rows to show of a list of groups: those that were typed or given, and `spare` ones behind
+    /// them. An example is at [`Group`](derive@Group).
     #[must_use]
     pub fn rows<T: FitsRows>(&self, name: Name<S, T>, spare: usize) -> Range<usize> {
         0..self.core.rows(&self.name_of(name)) + spare
@@ -330,7 +332,8 @@ impl<S> Form<S> {
         self.control(name, &Which::All, Element::Input)
     }
 
-    /// The attributes of the `input` for a part of a field: one choice ([`Name::of`]), one value of a list ([`Name::at`]).
+    /// The attributes of the `input` for a part of a field: one choice ([`Name::of`]), one value of a list
+    /// ([`Name::at`]).
     pub fn part<T: FormField>(&self, part: &Part<S, T>) -> Controlled<'_> {
         self.control(part.name, &part.which, Element::Input)
     }
@@ -345,8 +348,8 @@ impl<S> Form<S> {
         self.control(name, &Which::All, Element::Select)
     }
 
-    /// The radio buttons or checkboxes of the `fieldset` for this field. They stand behind what the author puts there, which
-    /// begins with a `legend`.
+    /// The radio buttons or checkboxes of the `fieldset` for this field. They stand behind what the author puts there,
+    /// which begins with a `legend`.
     pub fn fieldset<T: FitsChoice>(&self, name: Name<S, T>) -> Controlled<'_> {
         self.control(name, &Which::All, Element::Fieldset)
     }

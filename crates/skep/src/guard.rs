@@ -1,8 +1,8 @@
 //! Guards: types that admit a request to a handler, or refuse it.
 //!
-//! A [`Guard`] is a field of a service (`#[guard] agent: Agent`), so that the handler has its value and cannot be reached without it;
-//! or it is set before a prefix, for what does not need the value: [`App::guard`](crate::App::guard).
-//! [`App::require`](crate::App::require) finds what has none.
+//! A [`Guard`] is a field of a service (`#[guard] agent: Agent`), so that the handler has its value and cannot be
+//! reached without it; or it is set before a prefix, for what does not need the value:
+//! [`App::guard`](crate::App::guard). [`App::require`](crate::App::require) finds what has none.
 
 mod access;
 mod address_range;
@@ -36,8 +36,9 @@ pub use state::State;
 
 /// A condition that a request must meet before its handler runs: signed in, a role, a token, a rate limit.
 ///
-/// [`check`](Self::check) returns a value, which the handler gets, or an error: an [`Error`](crate::Error), which becomes the error
-/// page, or a [`Response`](crate::Response) by way of `Err(response.into())`, such as a redirect to the page for signing in.
+/// [`check`](Self::check) returns a value, which the handler gets, or an error: an [`Error`](crate::Error), which
+/// becomes the error page, or a [`Response`](crate::Response) by way of `Err(response.into())`, such as a redirect to
+/// the page for signing in.
 ///
 /// ```
 /// use skep::guard::Guard;
@@ -86,9 +87,9 @@ pub use state::State;
 /// ```
 ///
 /// # Order
-/// After routing and the check of the origin, and inside all [layers](crate::layer::Layer): first the guards of prefixes, then those of
-/// the service, in the order of its fields. Only then are parameters parsed and the body read, so a client that is
-/// refused learns nothing of them and uploads nothing.
+/// After routing and the check of the origin, and inside all [layers](crate::layer::Layer): first the guards of
+/// prefixes, then those of the service, in the order of its fields. Only then are parameters parsed and the body read,
+/// so a client that is refused learns nothing of them and uploads nothing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a guard",
     label = "this type cannot admit a request",
@@ -98,7 +99,8 @@ pub trait Guard: Sized + 'static {
     /// What must be there when the application starts.
     const NEEDS: &'static [Need] = &[];
 
-    /// False if its value is the same for all requests, such as that of [`State`]: it proves nobody's rows, so no [`Scope`] is made of it.
+    /// False if its value is the same for all requests, such as that of [`State`]: it proves nobody's rows, so no
+    /// [`Scope`] is made of it.
     #[doc(hidden)]
     const ADMITS: bool = true;
 
@@ -106,8 +108,8 @@ pub trait Guard: Sized + 'static {
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
     async fn check(cx: &mut Cx<'_>) -> Result<Self>;
 
-    /// True if a request that passed this guard has passed `guard` too. Write it for a guard that checks another one, such as a role
-    /// that implies being signed in: [`App::require`](crate::App::require) asks.
+    /// True if a request that passed this guard has passed `guard` too. Write it for a guard that checks another one,
+    /// such as a role that implies being signed in: [`App::require`](crate::App::require) asks.
     ///
     /// ```
     /// use std::any::TypeId;

@@ -1,5 +1,5 @@
-//! What a host of components needs of this crate: an application's database, caches, sessions and keys, kept as a native application
-//! keeps them, for a program that runs elsewhere. `skep-isolate` is its only user.
+//! What a host of components needs of this crate: an application's database, caches, sessions and keys, kept as a
+//! native application keeps them, for a program that runs elsewhere. `skep-isolate` is its only user.
 
 #![cfg(not(target_family = "wasm"))]
 
@@ -57,7 +57,8 @@ impl Hosted {
         self.site.setup()
     }
 
-    /// The driver of the cache with this name, and whether writing to it waits for a disk. The first time it may itself wait for one.
+    /// The driver of the cache with this name, and whether writing to it waits for a disk. The first time it may itself
+    /// wait for one.
     pub fn cache(&self, place: &str) -> Result<Opened> {
         let configured = self.site.resources.caches.configured(place)?;
         match configured {
@@ -97,8 +98,8 @@ impl Hosted {
         keys_of(self.setup()).checked_text()
     }
 
-    /// Opens the database, and runs what it lacks of the migrations (number, name of the file, text) and these statements. With
-    /// `carefully`, another version uses it meanwhile. It may wait for the disk.
+    /// Opens the database, and runs what it lacks of the migrations (number, name of the file, text) and these
+    /// statements. With `carefully`, another version uses it meanwhile. It may wait for the disk.
     pub fn open_database(
         &self,
         migrations: &[(u32, String, String)],
@@ -122,7 +123,8 @@ impl Hosted {
         Ok(database)
     }
 
-    /// The settings of the application, as its environment has them: `wit/skep.wit`. That its host is Skep, the host says.
+    /// The settings of the application, as its environment has them: `wit/skep.wit`. That its host is Skep, the host
+    /// says.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let Setup { development, base_url, session, limits, fetch, .. } = self.setup();
@@ -169,7 +171,8 @@ fn open_postgres(
     Err("the setting `database` names PostgreSQL, which needs the cargo feature `postgres` of skep-isolate".to_owned())
 }
 
-/// A name that a native program has in its executable, and settings say of a component. Each is kept once, however often it is opened.
+/// A name that a native program has in its executable, and settings say of a component. Each is kept once, however
+/// often it is opened.
 fn lasting(text: &str) -> &'static str {
     static KEPT: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut kept = lock(&KEPT);

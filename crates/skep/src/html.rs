@@ -11,9 +11,9 @@
 //! | `srcdoc` | [`Html`] | as an attribute |
 //! | between the name and the content of an element | [`Attributes`] | as the value decides |
 //!
-//! Nothing here escapes or marks anything later: once text is in a [`Buffer`] it is HTML. The only ways around the escaping have
-//! "trusted" in their names. A carriage return is written `&#13;`, because a browser would turn a plain one into a
-//! line feed; NUL has no form in HTML, and a browser drops or replaces it.
+//! Nothing here escapes or marks anything later: once text is in a [`Buffer`] it is HTML. The only ways around the
+//! escaping have "trusted" in their names. A carriage return is written `&#13;`, because a browser would turn a plain
+//! one into a line feed; NUL has no form in HTML, and a browser drops or replaces it.
 //!
 //! Start reading at [`Html`] and [`Buffer`]; what `html!` understands is written at [`html!`](crate::html!).
 
@@ -95,8 +95,8 @@ pub const DOCTYPE: Doctype = Doctype(());
 /// # Pieces
 ///
 /// Its type says where it may stand, so that HTML's rules hold across functions too. `Html` alone is [`Flow`] content,
-/// of which nothing more is known: it stands in a `div`, an `article`, an `li`, a `td`, in `main` and `body`. A piece for a
-/// place that takes less says so, and is made by [`piece!`](crate::piece!), which sees to it:
+/// of which nothing more is known: it stands in a `div`, an `article`, an `li`, a `td`, in `main` and `body`. A piece
+/// for a place that takes less says so, and is made by [`piece!`](crate::piece!), which sees to it:
 ///
 /// ```
 /// use skep::html::{Document, Html, NoInteractive, Phrasing, Rows};
@@ -161,8 +161,8 @@ pub struct Html<C = Flow, H = Anything> {
 }
 
 impl Html {
-    /// Takes a string as HTML, as flow content, without looking at it. Whatever a visitor could have written must not be
-    /// in it unless something made it harmless: a sanitiser, a Markdown renderer that escapes.
+    /// Takes a string as HTML, as flow content, without looking at it. Whatever a visitor could have written must not
+    /// be in it unless something made it harmless: a sanitiser, a Markdown renderer that escapes.
     ///
     /// ```
     /// use skep::html::Html;

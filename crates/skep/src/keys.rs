@@ -1,7 +1,8 @@
 //! Encrypted and authenticated texts in cookies and hidden fields.
 //!
-//! A text is sealed with XChaCha20-Poly1305 for one purpose; it opens only unchanged and for the same purpose. The keys are a setting, in
-//! a file that the configuration names, or in `secret` in the data directory, which is created on first use.
+//! A text is sealed with XChaCha20-Poly1305 for one purpose; it opens only unchanged and for the same purpose. The keys
+//! are a setting, in a file that the configuration names, or in `secret` in the data directory, which is created on
+//! first use.
 
 use std::fmt;
 use std::fs;
@@ -23,8 +24,8 @@ const FILE: &str = "secret";
 const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 24;
 
-/// The keys of an application, loaded or created on first use: [`Cx::keys`](crate::Cx::keys). For texts that it gives away and
-/// gets back, or stores so that who reads the database learns nothing. They are never shown.
+/// The keys of an application, loaded or created on first use: [`Cx::keys`](crate::Cx::keys). For texts that it gives
+/// away and gets back, or stores so that who reads the database learns nothing. They are never shown.
 ///
 /// ```
 /// use skep::{Cx, Result};
@@ -39,8 +40,8 @@ const NONCE_BYTES: usize = 24;
 /// }
 /// ```
 ///
-/// A purpose belongs to one kind of text. Those of the framework are refused: what begins with `session of`, `form`, `log level`,
-/// `application:` or `skep-`.
+/// A purpose belongs to one kind of text. Those of the framework are refused: what begins with `session of`, `form`,
+/// `log level`, `application:` or `skep-`.
 pub struct AppKeys {
     source: Source,
     keys: OnceLock<Keys>,
@@ -108,7 +109,8 @@ impl AppKeys {
         Self::from(Source::Host(keys))
     }
 
-    /// A text that only [`open`](Self::open) with the same purpose reads; it fits into a cookie. An example is at [`AppKeys`].
+    /// A text that only [`open`](Self::open) with the same purpose reads; it fits into a cookie. An example is at
+    /// [`AppKeys`].
     pub fn seal(&self, purpose: &str, text: &[u8]) -> Result<String> {
         self.seal_own(not_ours(purpose)?, text)
     }
@@ -161,7 +163,8 @@ impl AppKeys {
         Ok(self.keys.get_or_init(|| keys))
     }
 
-    /// The keys as they are written. For a component: what is there must be keys, and whatever else it holds is none of its business.
+    /// The keys as they are written. For a component: what is there must be keys, and whatever else it holds is none of
+    /// its business.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn checked_text(&self) -> Result<String> {
         let text = self.text()?;

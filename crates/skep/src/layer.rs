@@ -1,7 +1,7 @@
 //! Layers: code around handlers, such as an audit trail, timing, header fields, tenants or a maintenance mode.
 //!
-//! [`App::wrap`](crate::App::wrap) puts one around all services and folders, [`App::wrap_only`](crate::App::wrap_only) around some
-//! services. A service without layers pays nothing for them.
+//! [`App::wrap`](crate::App::wrap) puts one around all services and folders, [`App::wrap_only`](crate::App::wrap_only)
+//! around some services. A service without layers pays nothing for them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use crate::service::ResponseFuture;
 
 /// Code around handlers: what other frameworks call middleware, a filter, or `before_action` and `after_action`.
 ///
-/// It sees the request, decides whether it goes on ([`Next::run`]), and sees the response, or the error before it becomes an error page.
-/// An `async` closure with these arguments is a layer too.
+/// It sees the request, decides whether it goes on ([`Next::run`]), and sees the response, or the error before it
+/// becomes an error page. An `async` closure with these arguments is a layer too.
 ///
 /// ```
 /// use skep::layer::{Layer, Next};
@@ -48,12 +48,13 @@ use crate::service::ResponseFuture;
 /// ```
 ///
 /// # Order
-/// The layer of the first call of `wrap` is the outermost one; all of `wrap` are around all of `wrap_only`. Layers run after routing and
-/// after the check of the origin, and around [guards](crate::guard::Guard), parameters, the body and the handler. So a layer sees what was
-/// refused, and not what has no route: 404, 405, and what [`App::mount`](crate::App::mount) answers.
+/// The layer of the first call of `wrap` is the outermost one; all of `wrap` are around all of `wrap_only`. Layers run
+/// after routing and after the check of the origin, and around [guards](crate::guard::Guard), parameters, the body and
+/// the handler. So a layer sees what was refused, and not what has no route: 404, 405, and what
+/// [`App::mount`](crate::App::mount) answers.
 ///
-/// The request's [transaction](crate::Cx::transaction) commits after the outermost layer, so what a layer writes in it is kept with what
-/// the handler wrote, or not at all.
+/// The request's [transaction](crate::Cx::transaction) commits after the outermost layer, so what a layer writes in it
+/// is kept with what the handler wrote, or not at all.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a layer",
     label = "expected a type with `impl Layer`, or a closure `async |cx: &mut Cx<'_>, next: Next<'_>| {{ ... }}`"
@@ -101,7 +102,8 @@ impl<'n> Next<'n> {
         Self { layers, route, innermost }
     }
 
-    /// Lets the request go on. An error is not a page yet: `with_header`, `with_message` and `with_status` change what is sent.
+    /// Lets the request go on. An error is not a page yet: `with_header`, `with_message` and `with_status` change what
+    /// is sent.
     pub async fn run(self, cx: &mut Cx<'_>) -> Result {
         let Self { layers, route, innermost } = self;
         match layers.split_first() {
@@ -110,8 +112,8 @@ impl<'n> Next<'n> {
         }
     }
 
-    /// The name of the service, or what the table of routes calls the folder: for labels and audit trails, where a path would be one of too
-    /// many.
+    /// The name of the service, or what the table of routes calls the folder: for labels and audit trails, where a path
+    /// would be one of too many.
     #[must_use]
     pub fn route(&self) -> &'n str {
         self.route

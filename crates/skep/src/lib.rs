@@ -23,8 +23,8 @@
 //! # assert_eq!(skep::test::Client::new(app()).get("/writings/bees").status(), 200);
 //! ```
 //!
-//! But for the client of tests, this crate opens no socket and starts no thread and no process: a server (`skep-server`, or a WebAssembly host)
-//! gives it requests and takes its answers. It also builds for `wasm32-wasip2`.
+//! But for the client of tests, this crate opens no socket and starts no thread and no process: a server
+//! (`skep-server`, or a WebAssembly host) gives it requests and takes its answers. It also builds for `wasm32-wasip2`.
 
 // The layers of the modules are in xtask/src/tidy/layers.rs; `cargo xtask tidy --cycles skep` finds what breaks them.
 
@@ -134,8 +134,8 @@ pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
 pub use skep_macros::html;
 pub use skep_sql::{offload, sql_function, status};
-/// A statement that SQLite itself checks while the program is compiled, against the migrations of the application; for PostgreSQL, `skep sql
-/// check` asks a server before. [`skep_sql::sql!`] has its syntax.
+/// A statement that SQLite itself checks while the program is compiled, against the migrations of the application; for
+/// PostgreSQL, `skep sql check` asks a server before. [`skep_sql::sql!`] has its syntax.
 ///
 /// ```
 /// use skep::prelude::*;
@@ -154,16 +154,16 @@ pub use work::Work;
 
 /// [`html!`] without HTML's own rules: for markup that is meant to be wrong, or of a standard newer than this crate.
 ///
-/// The syntax, the escaping and the places of values stay, and so does what would make a browser read something else than
-/// what was written: no content in void elements, no element in `textarea`, no code in a URL.
+/// The syntax, the escaping and the places of values stay, and so does what would make a browser read something else
+/// than what was written: no content in void elements, no element in `textarea`, no code in a URL.
 ///
 /// ```
 /// let quirk = skep::html_unchecked! { center { p { "5 < 6" } } };
 /// assert_eq!(quirk.as_str(), "<center><p>5 &lt; 6</p></center>");
 /// ```
 pub use skep_macros::html_unchecked;
-/// Writes a piece of HTML whose type comes from where it goes: what [`html!`] is for flow content, this is for all other
-/// [kinds of pieces](html::Html#pieces).
+/// Writes a piece of HTML whose type comes from where it goes: what [`html!`] is for flow content, this is for all
+/// other [kinds of pieces](html::Html#pieces).
 ///
 /// ```
 /// use skep::html::{Html, NoInteractive, Phrasing};
@@ -191,8 +191,9 @@ pub use skep_macros::html_unchecked;
 /// }
 /// ```
 ///
-/// There are two macros because Rust has no default for a type that it infers: an `html!` whose type came from its place
-/// would need an annotation wherever that is a `let` or a splice. Where nothing says what it is, a `piece!` does not compile.
+/// There are two macros because Rust has no default for a type that it infers: an `html!` whose type came from its
+/// place would need an annotation wherever that is a `let` or a splice. Where nothing says what it is, a `piece!` does
+/// not compile.
 pub use skep_macros::piece;
 
 /// Puts a folder into the executable, and makes each of its files a constant to link to.
@@ -207,17 +208,17 @@ pub use skep_macros::piece;
 ///
 /// The folder is sought beside the package's `Cargo.toml`. For each file of it, and of the folders in it, there is a
 /// constant of type [`files::Asset`], named in upper case with `_` for all that is neither an ASCII letter nor a digit:
-/// `css/site.css` is `CSS_SITE_CSS`, `404.html` is `_404_HTML`. Two files with the same constant do not compile, nor does
-/// a link to a file that does not exist. Names that begin with a dot are left out.
+/// `css/site.css` is `CSS_SITE_CSS`, `404.html` is `_404_HTML`. Two files with the same constant do not compile, nor
+/// does a link to a file that does not exist. Names that begin with a dot are left out.
 ///
-/// The links carry a hash of the content, and what is fetched by them may be kept for ever. The plain names are served too,
-/// and asked about each time. What shrinks by 5 per cent or more is also embedded compressed, by brotli and gzip.
+/// The links carry a hash of the content, and what is fetched by them may be kept for ever. The plain names are served
+/// too, and asked about each time. What shrinks by 5 per cent or more is also embedded compressed, by brotli and gzip.
 ///
 /// As an expression, `assets!("static")` is the folder without constants: a [`files::Assets`] to be mounted anywhere.
 ///
-/// In a build with debug assertions, each request reads its file from the folder, if that is still where it was: what was
-/// edited is served at once, under the same links, and nothing may be kept without asking. A release build, a component and
-/// [`Asset::bytes`](files::Asset::bytes) have the files as they were compiled.
+/// In a build with debug assertions, each request reads its file from the folder, if that is still where it was: what
+/// was edited is served at once, under the same links, and nothing may be kept without asking. A release build, a
+/// component and [`Asset::bytes`](files::Asset::bytes) have the files as they were compiled.
 ///
 /// Cargo compiles again when one of the files changes. That a file was added or removed it only sees with a build
 /// script of one line, `println!("cargo::rerun-if-changed=static");`.

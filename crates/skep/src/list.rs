@@ -4,7 +4,8 @@ use http::HeaderName;
 
 use crate::fields::Fields;
 
-/// The elements of a list in a header field, without those that are empty (RFC 9110, 5.6.1). A comma in quotes separates nothing.
+/// The elements of a list in a header field, without those that are empty (RFC 9110, 5.6.1). A comma in quotes
+/// separates nothing.
 pub(crate) fn elements(list: &str) -> impl Iterator<Item = &str> {
     let (mut is_quoted, mut is_escaped) = (false, false);
     let separates = move |letter: char| {
@@ -19,7 +20,8 @@ pub(crate) fn elements(list: &str) -> impl Iterator<Item = &str> {
     list.split(separates).map(|element| element.trim_matches([' ', '\t'])).filter(|element| !element.is_empty())
 }
 
-/// The elements of a list over all lines of a field, each with its weight in thousandths. What is malformed is passed over.
+/// The elements of a list over all lines of a field, each with its weight in thousandths. What is malformed is passed
+/// over.
 pub(crate) fn weighted<'r>(headers: &'r Fields, name: &HeaderName) -> impl Iterator<Item = (&'r str, u16)> {
     let lines = headers.get_all(name).filter_map(|line| line.to_str().ok());
     lines.flat_map(elements).filter_map(|element| {

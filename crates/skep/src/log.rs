@@ -1,7 +1,8 @@
 //! Logging: categories of types, and what all lines of a request carry.
 //!
-//! [`tracing`] is the interface: its macros work everywhere, and their target is the category of a line. [`derive(Log)`](skep_macros::Log)
-//! gives a type a category of its own, whose level can be set in the settings and changed while the server runs:
+//! [`tracing`] is the interface: its macros work everywhere, and their target is the category of a line.
+//! [`derive(Log)`](skep_macros::Log) gives a type a category of its own, whose level can be set in the settings and
+//! changed while the server runs:
 //!
 //! ```
 //! use skep::log::Log;
@@ -24,9 +25,9 @@
 //! assert!(Index::category().name().ends_with("::Index"));
 //! ```
 //!
-//! A line whose level is off costs one relaxed load; its fields are not evaluated if they are [`lazy`](Line::lazy), and never
-//! formatted. The server that runs the application writes the lines (docs/guides/run/logging.md); a subscriber that the program installs
-//! itself replaces the server's.
+//! A line whose level is off costs one relaxed load; its fields are not evaluated if they are [`lazy`](Line::lazy), and
+//! never formatted. The server that runs the application writes the lines (docs/guides/run/logging.md); a subscriber
+//! that the program installs itself replaces the server's.
 
 mod category;
 mod raise;

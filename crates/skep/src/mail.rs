@@ -1,4 +1,5 @@
-//! Mail that an application sends: [`Cx::send_mail`](crate::Cx::send_mail) and [`Cx::queue_mail`](crate::Cx::queue_mail).
+//! Mail that an application sends: [`Cx::send_mail`](crate::Cx::send_mail) and
+//! [`Cx::queue_mail`](crate::Cx::queue_mail).
 //!
 //! This crate opens no socket: a [`Mailer`] delivers. A server with the cargo feature `smtp` brings one for SMTP, and
 //! [`App::mailer`](crate::App::mailer) takes any other. In development mail is written to the log, and tests collect it
@@ -88,8 +89,8 @@ impl Mail {
         self
     }
 
-    /// Sets where one click ends such mails, which large providers ask of what goes to many (RFC 8058): a service for POST, without a
-    /// session, whose link says whom it is about.
+    /// Sets where one click ends such mails, which large providers ask of what goes to many (RFC 8058): a service for
+    /// POST, without a session, whose link says whom it is about.
     ///
     /// ```
     /// use skep::mail::Mail;
@@ -116,8 +117,8 @@ impl Mail {
         texts.into_iter().flatten().map(String::len).chain(files).sum()
     }
 
-    /// Sets the left part of its Message-ID: letters, digits, `-`, `_` and `.`, the same for each attempt at one mail. By it, those
-    /// who get it twice can drop the second one. An example of a builder method is at [`Mail`].
+    /// Sets the left part of its Message-ID: letters, digits, `-`, `_` and `.`, the same for each attempt at one mail.
+    /// By it, those who get it twice can drop the second one. An example of a builder method is at [`Mail`].
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
@@ -230,12 +231,12 @@ pub type Delivery = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
 /// # let _ = app;
 /// ```
 pub trait Mailer: Send + Sync + 'static {
-    /// Takes a mail, without waiting for a network. The future completes when a mail server has taken it over, or when that has failed;
-    /// delivery goes on, and a failure is logged, also if nobody waits for the future.
+    /// Takes a mail, without waiting for a network. The future completes when a mail server has taken it over, or when
+    /// that has failed; delivery goes on, and a failure is logged, also if nobody waits for the future.
     fn send(&self, mail: Mail) -> Delivery;
 
-    /// Takes a mail that must not be sent, since there is nobody to send it to, in the time that [`send`](Self::send) takes: so that how long a
-    /// response takes does not tell who has an account.
+    /// Takes a mail that must not be sent, since there is nobody to send it to, in the time that [`send`](Self::send)
+    /// takes: so that how long a response takes does not tell who has an account.
     fn discard(&self, mail: Mail) {
         drop(mail);
     }

@@ -1,7 +1,9 @@
 //! Which parts of an address are secret, so that logs show `***` instead: what parameters of a secret type hold
-//! ([`Param::IS_SECRET`](crate::param::Param::IS_SECRET)), and below mounts, whose routes are not known, what looks like a token.
+//! ([`Param::IS_SECRET`](crate::param::Param::IS_SECRET)), and below mounts, whose routes are not known, what looks
+//! like a token.
 //!
-//! A path is masked by its form, whether or not something answers there: `/reset/TOKEN/` and `//reset/TOKEN` hold the token, too.
+//! A path is masked by its form, whether or not something answers there: `/reset/TOKEN/` and `//reset/TOKEN` hold the
+//! token, too.
 
 use std::borrow::Cow;
 use std::ops::Range;

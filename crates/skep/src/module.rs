@@ -1,7 +1,8 @@
 //! What becomes of the instance of a component after its request.
 //!
-//! A host of Skep makes a fresh copy of the initialised program for every request, unless its configuration says otherwise. The program
-//! may say so itself: an instance that has asked to be kept answers further requests, and its statics live on.
+//! A host of Skep makes a fresh copy of the initialised program for every request, unless its configuration says
+//! otherwise. The program may say so itself: an instance that has asked to be kept answers further requests, and its
+//! statics live on.
 //!
 //! Native, where all requests share one process, these functions do nothing.
 
@@ -43,11 +44,12 @@ impl Reuse {
     }
 }
 
-/// Asks the host to keep this instance for further requests, or, with `None`, to end it after this one. The last call counts; the
-/// host's configuration may set bounds to it.
+/// Asks the host to keep this instance for further requests, or, with `None`, to end it after this one. The last call
+/// counts; the host's configuration may set bounds to it.
 ///
-/// What is kept in statics and in [`App::state`](crate::App::state) is then seen by requests of other users: that is what makes it fast, and
-/// what once logged people in as each other. What belongs to one user belongs into a [`Session`](crate::session::Session).
+/// What is kept in statics and in [`App::state`](crate::App::state) is then seen by requests of other users: that is
+/// what makes it fast, and what once logged people in as each other. What belongs to one user belongs into a
+/// [`Session`](crate::session::Session).
 ///
 /// ```
 /// use skep::module::{self, Reuse};

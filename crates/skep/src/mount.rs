@@ -68,8 +68,8 @@ pub struct Mounted {
     pub peer: Peer,
     /// The id in log lines and on error pages.
     pub id: RequestId,
-    /// What it may use of the application: its database, mail, requests to other servers. None of a request that no server made, such as a
-    /// probe.
+    /// What it may use of the application: its database, mail, requests to other servers. None of a request that no
+    /// server made, such as a probe.
     pub work: Option<Work>,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::sql::Migrations;
 
-/// A database of the application beside its first one, [`App::database`](crate::App::database): for what grows fast, is written often, or belongs
-/// to somebody else. Handlers reach it by its type.
+/// A database of the application beside its first one, [`App::database`](crate::App::database): for what grows fast, is
+/// written often, or belongs to somebody else. Handlers reach it by its type.
 ///
 /// ```
 /// use skep::prelude::*;
@@ -35,10 +35,11 @@ use crate::sql::Migrations;
 /// assert_eq!(skep::test::Client::new(app).get("/visits").text(), "1");
 /// ```
 pub trait NamedDatabase: 'static {
-    /// Its name, of `a` to `z`, `0` to `9` and `_`. Of SQLite, its file is `databases/NAME/database.sqlite` in the folder for data; the setting
-    /// `databases.NAME.address` makes it a PostgreSQL.
+    /// Its name, of `a` to `z`, `0` to `9` and `_`. Of SQLite, its file is `databases/NAME/database.sqlite` in the
+    /// folder for data; the setting `databases.NAME.address` makes it a PostgreSQL.
     const NAME: &'static str;
 
-    /// Its migrations. [`sql!`](crate::sql!) checks a statement for it with `in`: `sql!(in "migrations_of_statistics"; "select ...")`.
+    /// Its migrations. [`sql!`](crate::sql!) checks a statement for it with `in`:
+    /// `sql!(in "migrations_of_statistics"; "select ...")`.
     const MIGRATIONS: Migrations;
 }

@@ -33,10 +33,12 @@ pub use interface::{HasControl, HasNoControl, HasNoSchema, HasNothing, HasSchema
 
 impl App {
     /// Answers at this path with an OpenAPI 3.1 document of the services that speak JSON: those that answer it
-    /// ([`Answer`](crate::service::Answer)) or take it (`#[json]`). `api = true` adds another, `api = false` leaves one out.
+    /// ([`Answer`](crate::service::Answer)) or take it (`#[json]`). `api = true` adds another, `api = false` leaves one
+    /// out.
     ///
-    /// Title and version are those of [`App::name`]. Types that come and go as JSON derive `schemars::JsonSchema`; one that
-    /// does not is named at the start. What else the document says, and what the server does about it, is in `docs/guides/pages/json-api.md`.
+    /// Title and version are those of [`App::name`]. Types that come and go as JSON derive `schemars::JsonSchema`; one
+    /// that does not is named at the start. What else the document says, and what the server does about it, is in
+    /// `docs/guides/pages/json-api.md`.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -87,7 +89,8 @@ impl App {
         let known: Vec<(&ServiceDescription, Vec<Security>)> = known.collect();
         match document::document(self.name_and_version(), base_url, &known) {
             Ok(text) => {
-                // A client that asks twice sees by the tag that nothing changed: the same text has the same tag in each run.
+                // A client that asks twice sees by the tag that nothing changed: the same text has the same tag in each
+                // run.
                 let mut hasher = DefaultHasher::new();
                 text.hash(&mut hasher);
                 let tag = HeaderValue::try_from(format!("\"{:016x}\"", hasher.finish())).expect("digits are ASCII");

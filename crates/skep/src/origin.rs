@@ -1,8 +1,8 @@
 //! Defence against cross-site request forgery (CSRF).
 //!
-//! Browsers send `Sec-Fetch-Site` (Fetch Metadata) and, for unsafe methods, `Origin` (RFC 6454, 7). A request with an unsafe
-//! method must come from the site itself. A request with neither field comes from no recent browser: without cookies it is
-//! accepted, with cookies it needs the [`token`] of the form.
+//! Browsers send `Sec-Fetch-Site` (Fetch Metadata) and, for unsafe methods, `Origin` (RFC 6454, 7). A request with an
+//! unsafe method must come from the site itself. A request with neither field comes from no recent browser: without
+//! cookies it is accepted, with cookies it needs the [`token`] of the form.
 
 use http::header::{COOKIE, HOST, ORIGIN};
 use http::{HeaderName, Method};
@@ -51,8 +51,9 @@ pub(crate) fn check(parts: &Parts, own: OwnOrigins<'_>) -> Result<bool> {
     Err(Error::forbidden("this form was sent from another site").with_cause(cause))
 }
 
-/// True if a request for a websocket comes from this site, from one that is trusted, or from no browser: browsers always send `Origin` there
-/// (RFC 6455, 4.1), whatever the origin, and no other site's page is kept from opening one (RFC 6455, 10.2).
+/// True if a request for a websocket comes from this site, from one that is trusted, or from no browser: browsers
+/// always send `Origin` there (RFC 6455, 4.1), whatever the origin, and no other site's page is kept from opening one
+/// (RFC 6455, 10.2).
 pub(crate) fn is_allowed(parts: &Parts, own: OwnOrigins<'_>) -> bool {
     let Some(origin) = parts.headers.get(ORIGIN) else {
         return header_text(&parts.headers, &SEC_FETCH_SITE).is_none_or(|site| site == "same-origin");
@@ -66,7 +67,8 @@ pub(crate) fn tells_nothing(headers: &Fields) -> bool {
     !headers.contains_key(SEC_FETCH_SITE)
 }
 
-/// The cookie that tokens are bound to. With TLS no other host and no network attacker can set it (RFC 6265bis, 4.1.3.2).
+/// The cookie that tokens are bound to. With TLS no other host and no network attacker can set it (RFC 6265bis,
+/// 4.1.3.2).
 pub(crate) fn cookie_name(tls: bool) -> &'static str {
     if tls { "__Host-skep-form" } else { "skep-form" }
 }
@@ -97,8 +99,8 @@ fn is_safe(method: &Method) -> bool {
 }
 
 impl OwnOrigins<'_> {
-    /// Whether a page of this origin is one of the host that the request is for. Over TLS, it is none without: an attacker on the network
-    /// writes those. Without, a proxy may end TLS, so both schemes may be ours.
+    /// Whether a page of this origin is one of the host that the request is for. Over TLS, it is none without: an
+    /// attacker on the network writes those. Without, a proxy may end TLS, so both schemes may be ours.
     fn include(self, origin: &str, parts: &Parts) -> bool {
         let (usual, host) = match origin.split_once("://") {
             Some(("https", host)) => (":443", host),

@@ -56,7 +56,8 @@ pub use token::Token;
     note = "in a query or form it may also be an `Option` or a `Vec` of such a type"
 )]
 pub trait Param: Sized {
-    /// True if logs and status pages must not show its values: `***` stands for them, in paths and queries. [`Token`] is such a type.
+    /// True if logs and status pages must not show its values: `***` stands for them, in paths and queries. [`Token`]
+    /// is such a type.
     const IS_SECRET: bool = false;
 
     /// Where it is asked what is offered to a request, for [`OneOf`](crate::form::OneOf).
@@ -188,8 +189,8 @@ pub struct OfferInfo {
     pub(crate) load: &'static (dyn Any + Send + Sync),
 }
 
-/// Is a parameter of a path, a header or a query beside a form a secret? What is chosen from an offer is refused there: nothing would check
-/// it. For `#[derive(Service)]`.
+/// Is a parameter of a path, a header or a query beside a form a secret? What is chosen from an offer is refused there:
+/// nothing would check it. For `#[derive(Service)]`.
 #[doc(hidden)]
 #[must_use]
 pub const fn is_secret<F: Field>() -> bool {

@@ -17,8 +17,8 @@ pub(crate) enum EncodeSet {
     Fragment,
 }
 
-/// Stands before a segment that a URL cannot have: an empty one, and `.` and `..`, which every browser takes out of a path
-/// however they are escaped (WHATWG URL, 4.4). What looks like such a marked segment is marked once more.
+/// Stands before a segment that a URL cannot have: an empty one, and `.` and `..`, which every browser takes out of a
+/// path however they are escaped (WHATWG URL, 4.4). What looks like such a marked segment is marked once more.
 const MARK: char = '~';
 
 /// What a path segment cannot hold as it is: everything but RFC 3986's `pchar`, and `%` itself.
@@ -43,8 +43,8 @@ const SEGMENT: &AsciiSet = &CONTROLS
 /// As [`SEGMENT`], but the slashes between segments stay.
 const TAIL: &AsciiSet = &SEGMENT.remove(b'/');
 
-/// As [`SEGMENT`]; `/` and `?` may stand in a fragment (RFC 3986, 3.5). A browser seeks the id as it is written and then
-/// decoded, so that `%` must be escaped, too (HTML, 7.4.6.4).
+/// As [`SEGMENT`]; `/` and `?` may stand in a fragment (RFC 3986, 3.5). A browser seeks the id as it is written and
+/// then decoded, so that `%` must be escaped, too (HTML, 7.4.6.4).
 const FRAGMENT: &AsciiSet = &SEGMENT.remove(b'/').remove(b'?');
 
 /// What `application/x-www-form-urlencoded` encodes (WHATWG URL, 5.2). A space becomes `+`.

@@ -1,4 +1,5 @@
-//! A request that is answered again after its response, and what was read for a response: for pages that follow the database.
+//! A request that is answered again after its response, and what was read for a response: for pages that follow the
+//! database.
 //!
 //! Start reading at [`Cx::repeat`].
 
@@ -40,9 +41,9 @@ impl Repeat {
         &mut self.parts.headers
     }
 
-    /// Answers it now: routing, layers, guards and the handler run as for a new request without a body. It does not count as use of its
-    /// session, nor for a [rate limit](crate::guard::RateLimit), and reads from the database itself, not from a
-    /// [replica](Cx::replica).
+    /// Answers it now: routing, layers, guards and the handler run as for a new request without a body. It does not
+    /// count as use of its session, nor for a [rate limit](crate::guard::RateLimit), and reads from the database
+    /// itself, not from a [replica](Cx::replica).
     pub async fn answer(&self) -> Response {
         let mut parts = self.parts.clone();
         parts.extensions.insert(Repeated);
@@ -53,7 +54,8 @@ impl Repeat {
 
 skep_units::opaque_debug!(Repeat);
 
-/// What was read for a response: the ids of the cache tags of tables, as [`App::on_write`](crate::App::on_write) has them.
+/// What was read for a response: the ids of the cache tags of tables, as [`App::on_write`](crate::App::on_write) has
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     tags: Vec<u64>,
@@ -75,8 +77,8 @@ impl Reads {
 }
 
 impl Cx<'_> {
-    /// This request, to be answered again after its response, on the same thread: conditions, ranges and codings are left out, so that it is
-    /// answered in full. For libraries whose responses go on.
+    /// This request, to be answered again after its response, on the same thread: conditions, ranges and codings are
+    /// left out, so that it is answered in full. For libraries whose responses go on.
     ///
     /// # Errors
     /// If the request came by no application: in a test that made its [`Cx`] by hand.
@@ -126,8 +128,8 @@ impl Cx<'_> {
         self.shared().resources().note_reads();
     }
 
-    /// What was read since [`note_reads`](Self::note_reads): by [`sql!`](crate::sql!), also for fragments that came out of the cache. Of a page
-    /// that came out of the cache it is not known, and counts as everything.
+    /// What was read since [`note_reads`](Self::note_reads): by [`sql!`](crate::sql!), also for fragments that came out
+    /// of the cache. Of a page that came out of the cache it is not known, and counts as everything.
     #[must_use]
     pub fn reads(&self) -> Reads {
         let (shared, resources) = (self.shared(), self.shared().resources());

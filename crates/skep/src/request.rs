@@ -19,8 +19,8 @@ pub use crate::fields::Places;
 pub use crate::fields::{Fields, NotText, Value, Values};
 pub use crate::rate::Subnet;
 
-/// All of a request that stands before its body. It is what [`http::request::Parts`] is, which it is made of and becomes, but for the fields:
-/// no map of them has to be made.
+/// All of a request that stands before its body. It is what [`http::request::Parts`] is, which it is made of and
+/// becomes, but for the fields: no map of them has to be made.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
     /// The method.
@@ -105,7 +105,8 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// A peer with this address. A socket of IPv6 shows clients of IPv4 as `::ffff:192.0.2.1`; here they are `192.0.2.1`.
+    /// A peer with this address. A socket of IPv6 shows clients of IPv4 as `::ffff:192.0.2.1`; here they are
+    /// `192.0.2.1`.
     ///
     /// ```
     /// let peer = skep::Peer::new("[::ffff:192.0.2.1]:80".parse().ok(), false);
@@ -120,8 +121,8 @@ impl Peer {
         Self { address: address.map(canonical), tls }
     }
 
-    /// What counts as one client where clients have limits: an IPv4 address, or the /64 of an IPv6 address, which is what one subscriber
-    /// gets.
+    /// What counts as one client where clients have limits: an IPv4 address, or the /64 of an IPv6 address, which is
+    /// what one subscriber gets.
     ///
     /// ```
     /// use skep::Peer;
@@ -138,8 +139,8 @@ impl Peer {
         })
     }
 
-    /// The networks that the client counts for, the widest one first: /24 and /32 of IPv4, /48, /56 and /64 of IPv6, which
-    /// subscribers get. None without an address.
+    /// The networks that the client counts for, the widest one first: /24 and /32 of IPv4, /48, /56 and /64 of IPv6,
+    /// which subscribers get. None without an address.
     ///
     /// ```
     /// use skep::Peer;
@@ -171,7 +172,8 @@ impl Request {
         self
     }
 
-    /// Has the framework measure what this request costs, for [`Response::take_account`](crate::Response::take_account).
+    /// Has the framework measure what this request costs, for
+    /// [`Response::take_account`](crate::Response::take_account).
     #[doc(hidden)]
     #[must_use]
     pub fn with_account(mut self, yes: bool) -> Self {
@@ -197,7 +199,8 @@ pub(crate) fn header_text<'r>(headers: &'r Fields, name: &HeaderName) -> Option<
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// The value of a header field as a text. Several lines are one list (RFC 9110, 5.3), those of `Cookie` too (RFC 9113, 8.2.3).
+/// The value of a header field as a text. Several lines are one list (RFC 9110, 5.3), those of `Cookie` too (RFC 9113,
+/// 8.2.3).
 ///
 /// # Errors
 /// 400 for what is no visible ASCII.

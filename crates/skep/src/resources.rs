@@ -42,7 +42,8 @@ use crate::setup::{Limits, Setup};
 use crate::sql;
 use crate::validation::{self, Messages};
 
-/// The cookie that says how far the log was when a user wrote last, in hexadecimal digits. One that a client makes up has the primary asked.
+/// The cookie that says how far the log was when a user wrote last, in hexadecimal digits. One that a client makes up
+/// has the primary asked.
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 pub(crate) const WRITTEN_COOKIE: &str = "skep-written";
 
@@ -169,20 +170,22 @@ impl Resources {
         self.base_url.as_ref().is_some_and(|base| base.as_str().starts_with("https://"))
     }
 
-    /// True if cookies for this peer are `Secure`, and ours `__Host-`: the browser's connection is encrypted. A proxy may end TLS, which its
-    /// fields, an https base URL or the setting `cookies.secure` tell.
+    /// True if cookies for this peer are `Secure`, and ours `__Host-`: the browser's connection is encrypted. A proxy
+    /// may end TLS, which its fields, an https base URL or the setting `cookies.secure` tell.
     pub(crate) fn is_secure(&self, peer: Peer) -> bool {
         peer.tls || self.is_https() || self.setup.secure_cookies
     }
 
-    /// The origins of this site, for a request of this peer. Without TLS at this server, the scheme is known where the base URL has the host.
+    /// The origins of this site, for a request of this peer. Without TLS at this server, the scheme is known where the
+    /// base URL has the host.
     pub(crate) fn own_origins(&self, parts: &Parts, peer: Peer) -> OwnOrigins<'_> {
         let base = self.base_url.as_ref().and_then(|base| base.as_str().strip_prefix("https://"));
         let is_base = base.is_some_and(|base| origin::authority(parts) == Some(base));
         OwnOrigins { trusted: &self.trusted_origins, tls: peer.tls || is_base, masks: &self.masks }
     }
 
-    /// Gives an error of the application the status and the message that the application has for it. The error stays the cause.
+    /// Gives an error of the application the status and the message that the application has for it. The error stays
+    /// the cause.
     pub(crate) fn explain(&self, error: Error) -> Error {
         let Some(cause) = error.unexplained().filter(|_| !self.error_maps.is_empty()) else { return error };
         let mut causes = std::iter::successors(Some(cause), |cause| (**cause).source());
@@ -341,8 +344,8 @@ impl ThreadResources {
         &self.cookies
     }
 
-    /// What the browser must get. If its request has written, it says how far the database was then, for the next one that reads from a
-    /// replica.
+    /// What the browser must get. If its request has written, it says how far the database was then, for the next one
+    /// that reads from a replica.
     pub(crate) fn take_cookies(&self, peer: Peer) -> Vec<HeaderValue> {
         #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
         if let Some(place) = self.db.get().and_then(sql::Local::written) {

@@ -166,7 +166,8 @@ impl Response {
         self
     }
 
-    /// Security headers for this response alone, in place of those of the application. What is wrong with them is an error.
+    /// Security headers for this response alone, in place of those of the application. What is wrong with them is an
+    /// error.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -184,9 +185,10 @@ impl Response {
         Ok(self)
     }
 
-    /// Whether this response may be compressed, if clients, its media type and its size allow it. Without it, that depends on whether it holds
-    /// what is one user's: the setting `compression.private`. Say `true` of a page which holds nothing secret, or repeats nothing that
-    /// requests bring; `false` of one that holds a secret beside what others can write.
+    /// Whether this response may be compressed, if clients, its media type and its size allow it. Without it, that
+    /// depends on whether it holds what is one user's: the setting `compression.private`. Say `true` of a page which
+    /// holds nothing secret, or repeats nothing that requests bring; `false` of one that holds a secret beside what
+    /// others can write.
     ///
     /// ```
     /// use skep::Response;
@@ -394,9 +396,9 @@ struct User(Arc<str>);
 #[derive(Clone)]
 pub(crate) struct Cause(pub(crate) Arc<str>);
 
-/// Ends a handler, a guard or a function of theirs early with this response: `return Err(Response::see_other(SignIn).into())`. It is
-/// sent as it is, with cookies and flash messages. What the request's [transaction](crate::Cx::transaction) wrote is rolled back, as
-/// after any `Err`.
+/// Ends a handler, a guard or a function of theirs early with this response:
+/// `return Err(Response::see_other(SignIn).into())`. It is sent as it is, with cookies and flash messages. What the
+/// request's [transaction](crate::Cx::transaction) wrote is rolled back, as after any `Err`.
 ///
 /// ```
 /// use skep::prelude::*;

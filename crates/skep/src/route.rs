@@ -58,7 +58,8 @@ pub struct QueryParameter {
 /// What the body of a request to a service holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
-    /// Nothing the service reads as fields; a handler may still read the raw bytes: [`Cx::read_body`](crate::Cx::read_body).
+    /// Nothing the service reads as fields; a handler may still read the raw bytes:
+    /// [`Cx::read_body`](crate::Cx::read_body).
     Unread,
     /// A form.
     Form,

@@ -1,4 +1,5 @@
-//! Values that leave the application and come back unchanged: [`Cx::seal`](crate::Cx::seal), [`Site::seal`](crate::Site::seal).
+//! Values that leave the application and come back unchanged: [`Cx::seal`](crate::Cx::seal),
+//! [`Site::seal`](crate::Site::seal).
 
 use std::time::Duration;
 
@@ -49,7 +50,8 @@ impl Resources {
         seal_level(&self.forms.secret, &self.setup.clock, level, lasts)
     }
 
-    /// The level that a request may ask for: its header field or its cookie is a token of [`seal_level`](Self::seal_level).
+    /// The level that a request may ask for: its header field or its cookie is a token of
+    /// [`seal_level`](Self::seal_level).
     pub(crate) fn raised_level(&self, headers: &Fields) -> Option<Level> {
         let token = header_text(headers, &LOG_HEADER).or_else(|| cookie::find(headers, LOG_COOKIE))?;
         // Keys that cannot be read are reported where something needs them.

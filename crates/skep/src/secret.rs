@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::keys;
 use crate::settings::{Kind, SettingValue, Value};
 
-/// A value that is never printed: `Debug` shows `Secret(..)`, and there is neither `Display` nor `Serialize`. [`reveal`](Self::reveal) is
-/// the one way to the value, and easy to search for.
+/// A value that is never printed: `Debug` shows `Secret(..)`, and there is neither `Display` nor `Serialize`.
+/// [`reveal`](Self::reveal) is the one way to the value, and easy to search for.
 ///
 /// ```
 /// use skep::Secret;
@@ -57,7 +57,8 @@ impl<T> Secret<T> {
 }
 
 impl Secret<String> {
-    /// A new key for the setting `secret`: 64 hexadecimal digits of randomness and a line break, what `--generate-secret` prints.
+    /// A new key for the setting `secret`: 64 hexadecimal digits of randomness and a line break, what
+    /// `--generate-secret` prints.
     ///
     /// ```
     /// assert_eq!(skep::Secret::generate_key()?.reveal().trim().len(), 64);

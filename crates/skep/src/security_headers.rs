@@ -23,7 +23,8 @@ const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-p
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const REPORTING_ENDPOINTS: HeaderName = HeaderName::from_static("reporting-endpoints");
 
-/// The directives of the default policy. `script-src` and `style-src` are followed by the nonce of the page, if it has one.
+/// The directives of the default policy. `script-src` and `style-src` are followed by the nonce of the page, if it has
+/// one.
 const DIRECTIVES: &[(&str, &str)] = &[
     ("default-src", "'self'"),
     ("script-src", "'self'"),
@@ -40,7 +41,8 @@ const WITH_NONCE: [&str; 5] = ["default-src", "script-src", "style-src", "script
 
 /// The header fields with which an application limits what its pages may do in a browser.
 ///
-/// Every response has `X-Content-Type-Options: nosniff` and `Cross-Origin-Resource-Policy: same-origin`. Pages (`text/html`) also have:
+/// Every response has `X-Content-Type-Options: nosniff` and `Cross-Origin-Resource-Policy: same-origin`. Pages
+/// (`text/html`) also have:
 ///
 /// | field | default |
 /// |---|---|
@@ -50,14 +52,14 @@ const WITH_NONCE: [&str; 5] = ["default-src", "script-src", "style-src", "script
 /// | `Cross-Origin-Opener-Policy` | `same-origin` |
 /// | `Strict-Transport-Security` | a year, over TLS only |
 ///
-/// A `<script>` or `<style>` that [`html!`](crate::html!) writes gets a nonce, which the policy names; so does a script or style sheet of
-/// another host whose URL is a literal. What an attacker smuggles into a page has none, and does not run. Attributes that are code
-/// (`onclick`, `style`) have no nonce and are blocked: listen in a script, use a class, or allow them with a
-/// [directive](Self::directive) (`script-src-attr`, `style-src-attr`).
+/// A `<script>` or `<style>` that [`html!`](crate::html!) writes gets a nonce, which the policy names; so does a script
+/// or style sheet of another host whose URL is a literal. What an attacker smuggles into a page has none, and does not
+/// run. Attributes that are code (`onclick`, `style`) have no nonce and are blocked: listen in a script, use a class,
+/// or allow them with a [directive](Self::directive) (`script-src-attr`, `style-src-attr`).
 ///
 /// [`App::security_headers`](crate::App::security_headers) changes them for an application,
-/// [`Response::with_security_headers`](crate::Response::with_security_headers) for one response. A field that a response has
-/// already stays as it is.
+/// [`Response::with_security_headers`](crate::Response::with_security_headers) for one response. A field that a
+/// response has already stays as it is.
 ///
 /// ```
 /// use skep::SecurityHeaders;
@@ -112,7 +114,8 @@ impl SecurityHeaders {
         Self { directives: Vec::new(), enforce: true, report_to: None, hsts: None, page: Vec::new(), all: Vec::new() }
     }
 
-    /// Sets a directive of the `Content-Security-Policy`, such as `("img-src", "'self' data:")`. An empty value removes it.
+    /// Sets a directive of the `Content-Security-Policy`, such as `("img-src", "'self' data:")`. An empty value removes
+    /// it.
     #[must_use]
     pub fn directive(mut self, name: impl Into<Text>, value: impl Into<Text>) -> Self {
         set(&mut self.directives, name.into(), value.into());
@@ -126,8 +129,8 @@ impl SecurityHeaders {
         self
     }
 
-    /// Has browsers report what the policy blocks: to this path or URL, or to `/-/csp-reports` of this application if it is empty,
-    /// which logs reports as warnings of the category `skep::csp`.
+    /// Has browsers report what the policy blocks: to this path or URL, or to `/-/csp-reports` of this application if
+    /// it is empty, which logs reports as warnings of the category `skep::csp`.
     #[must_use]
     pub fn report_to(mut self, url: impl Into<Text>) -> Self {
         let url = url.into();
@@ -135,8 +138,8 @@ impl SecurityHeaders {
         self
     }
 
-    /// How long browsers refuse to reach the site without TLS (`Strict-Transport-Security`); zero has them forget it. The field is
-    /// sent over TLS only.
+    /// How long browsers refuse to reach the site without TLS (`Strict-Transport-Security`); zero has them forget it.
+    /// The field is sent over TLS only.
     #[must_use]
     pub fn hsts(mut self, lasts: Duration, include_subdomains: bool) -> Self {
         let subdomains = if include_subdomains { "; includeSubDomains" } else { "" };
@@ -249,8 +252,8 @@ struct Policy {
 }
 
 impl Compiled {
-    /// Adds the fields that the response does not have, its own in place of these. `nonce`: that of its scripts and styles. `tls`:
-    /// browsers reach the site over TLS.
+    /// Adds the fields that the response does not have, its own in place of these. `nonce`: that of its scripts and
+    /// styles. `tls`: browsers reach the site over TLS.
     pub(crate) fn add_to(&self, response: &mut Response, nonce: Option<&str>, tls: bool) {
         if let Some(own) = response.take_security_headers() {
             return own.add_to(response, nonce, tls);

@@ -239,7 +239,8 @@ impl<'r> Input<'r> {
         if !self.query.contains(name) || empty() { Ok(default()) } else { T::read(name, &self.query) }
     }
 
-    /// A form field. A validation error is noted, so that all errors of a form are shown at once: [`refused`](Self::refused).
+    /// A form field. A validation error is noted, so that all errors of a form are shown at once:
+    /// [`refused`](Self::refused).
     pub fn form<F: FormField>(&self, name: &'static str) -> Option<F> {
         self.form.as_deref()?.read(name.into())
     }

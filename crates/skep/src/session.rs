@@ -1,11 +1,11 @@
 //! Sessions: data of one user between requests.
 //!
 //! A session is a set of typed values under a random id. Nothing is stored and no cookie is sent before something is
-//! [`set`](Session::set). An id from a request is accepted only if this application issued it. The store holds a digest of
-//! the id, so a stolen store reveals no session.
+//! [`set`](Session::set). An id from a request is accepted only if this application issued it. The store holds a digest
+//! of the id, so a stolen store reveals no session.
 //!
-//! [`Cx::session`](crate::Cx::session) gives it to a handler. [`SharedCx`](crate::cache::SharedCx) has none, so a shared
-//! cache entry cannot contain data of one user:
+//! [`Cx::session`](crate::Cx::session) gives it to a handler. [`SharedCx`](crate::cache::SharedCx) has none, so a
+//! shared cache entry cannot contain data of one user:
 //!
 //! ```compile_fail,E0599
 //! async fn greeting(cx: &skep::cache::SharedCx<'_>) {
@@ -104,16 +104,16 @@ use users::OWNER;
 /// assert_eq!(client.post("/log-out", &[]).text(), "stranger, 1");
 /// ```
 ///
-/// It borrows from the request, so it cannot outlive it. A change is stored when the call returns, whatever becomes of the
-/// request. Reads see the state of this request's first access plus its own changes.
+/// It borrows from the request, so it cannot outlive it. A change is stored when the call returns, whatever becomes of
+/// the request. Reads see the state of this request's first access plus its own changes.
 ///
-/// Concurrent requests of one session do not lose changes of different keys. For one key the last [`set`](Self::set) wins;
-/// [`update`](Self::update) is atomic.
+/// Concurrent requests of one session do not lose changes of different keys. For one key the last [`set`](Self::set)
+/// wins; [`update`](Self::update) is atomic.
 ///
 /// # Errors
-/// All methods: 429 if one address begins more sessions than [`Limits::sessions_per_address`](crate::Limits::sessions_per_address),
-/// 503 if the store is unavailable (a failing store signs nobody out), and 409 for a change of a session that
-/// another request has just renewed or ended.
+/// All methods: 429 if one address begins more sessions than
+/// [`Limits::sessions_per_address`](crate::Limits::sessions_per_address), 503 if the store is unavailable (a failing
+/// store signs nobody out), and 409 for a change of a session that another request has just renewed or ended.
 pub struct Session<'c> {
     state: &'c State,
     pending: &'c PendingCookies,
@@ -183,8 +183,8 @@ impl<'c> Session<'c> {
         self.change(Change { name: key.stored(), when: When::Always, new }).await.map(drop)
     }
 
-    /// Changes a value in one step that no other request comes between: `change` gets what is there, and is called again when
-    /// another was faster. Gives back what is kept now.
+    /// Changes a value in one step that no other request comes between: `change` gets what is there, and is called
+    /// again when another was faster. Gives back what is kept now.
     pub async fn update<T: Serialize + DeserializeOwned>(
         &self,
         key: &Key<T>,
@@ -225,8 +225,8 @@ impl<'c> Session<'c> {
     }
 
     /// Sets the owner of this session: any text that identifies one user. [`end_all`](Self::end_all) ends it with the
-    /// user's others then. Of more than [`Limits::user_sessions`](crate::Limits::user_sessions) sessions of one user, the oldest end.
-    /// If there is no session, one begins.
+    /// user's others then. Of more than [`Limits::user_sessions`](crate::Limits::user_sessions) sessions of one user,
+    /// the oldest end. If there is no session, one begins.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -260,9 +260,9 @@ impl<'c> Session<'c> {
         self.change(change).await.map(drop)
     }
 
-    /// Ends all sessions that [belong](Self::belongs_to) to a user, on all machines that share the store; this one too, if it is the
-    /// user's. It takes one step for each. Somebody who logs in as this user at the same time may stay. If it fails, some may
-    /// have ended; it can be called again.
+    /// Ends all sessions that [belong](Self::belongs_to) to a user, on all machines that share the store; this one too,
+    /// if it is the user's. It takes one step for each. Somebody who logs in as this user at the same time may stay. If
+    /// it fails, some may have ended; it can be called again.
     ///
     /// # Errors
     /// As [`Session`] says; and 500 if sessions are kept in cookies only ([`SessionStore::Cookie`]).
@@ -279,7 +279,8 @@ impl<'c> Session<'c> {
         Ok(())
     }
 
-    /// It is not this user's any more, and need not be ended with the others. If that cannot be noted, it is ended once more then.
+    /// It is not this user's any more, and need not be ended with the others. If that cannot be noted, it is ended once
+    /// more then.
     async fn forget(&self, id: &Id, user: &str) {
         if let Err(error) = self.sessions.leave(id, user).await {
             tracing::warn!(target: "skep::session", %error, "an ended session remains in its user's list");

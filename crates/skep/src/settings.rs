@@ -37,8 +37,8 @@
 //! assert_eq!(client.get("/").text(), "mail.example.org:587");
 //! ```
 //!
-//! A setting without a default is required, unless its type is `Option`, `Vec` or `bool`. A missing or invalid setting, and a key that
-//! the table does not have, stop the start with the line or the command that sets it.
+//! A setting without a default is required, unless its type is `Option`, `Vec` or `bool`. A missing or invalid setting,
+//! and a key that the table does not have, stop the start with the line or the command that sets it.
 
 mod declared;
 mod kind;

@@ -23,26 +23,26 @@ use crate::websocket;
 pub(crate) use folder::TemporaryFolder;
 pub use limits::Limits;
 
-/// The settings of an application. A server fills them in; [`Setup::default`] suits tests: it keeps nothing, and touches no file of the
-/// application.
+/// The settings of an application. A server fills them in; [`Setup::default`] suits tests: it keeps nothing, and
+/// touches no file of the application.
 #[derive(Clone)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Setup {
-    /// The data directory. Empty, as by default, it is a temporary one, removed at the end, and so is the database if [`database`](Self::database)
-    /// names none: no test touches what the application keeps.
+    /// The data directory. Empty, as by default, it is a temporary one, removed at the end, and so is the database if
+    /// [`database`](Self::database) names none: no test touches what the application keeps.
     pub data: PathBuf,
-    /// The address of a database of PostgreSQL, `postgres://USER:PASSWORD@HOST/NAME`, instead of the SQLite file in [`data`](Self::data).
-    /// Needs the feature `postgres`.
+    /// The address of a database of PostgreSQL, `postgres://USER:PASSWORD@HOST/NAME`, instead of the SQLite file in
+    /// [`data`](Self::data). Needs the feature `postgres`.
     pub database: Option<Secret<String>>,
-    /// The addresses of databases of PostgreSQL, by the names of [`NamedDatabase`](crate::sql::NamedDatabase); of the others, the files are in
-    /// [`data`](Self::data).
+    /// The addresses of databases of PostgreSQL, by the names of [`NamedDatabase`](crate::sql::NamedDatabase); of the
+    /// others, the files are in [`data`](Self::data).
     pub databases: HashMap<String, Secret<String>>,
     /// Use a new, temporary database instead of the one in [`data`](Self::data), or beside the one of PostgreSQL.
     pub temporary_database: bool,
-    /// The file with the keys that encrypt cookies and tokens, one per line. Default: `secret` in [`data`](Self::data), or
-    /// temporary keys with a [`temporary_database`](Self::temporary_database). Outside of [`development`](Self::development), a file
-    /// that is named here must be there.
+    /// The file with the keys that encrypt cookies and tokens, one per line. Default: `secret` in [`data`](Self::data),
+    /// or temporary keys with a [`temporary_database`](Self::temporary_database). Outside of
+    /// [`development`](Self::development), a file that is named here must be there.
     pub secret: Option<PathBuf>,
     /// The keys themselves, instead of a file.
     pub secret_keys: Option<Secret<String>>,
@@ -57,7 +57,8 @@ pub struct Setup {
     pub caches: HashMap<String, Tiers>,
     /// Differs between builds of the application: builds do not share entries in caches that several processes use.
     pub build: u32,
-    /// What files, variables and flags say about settings that the application declares: [`App::settings`](crate::App::settings).
+    /// What files, variables and flags say about settings that the application declares:
+    /// [`App::settings`](crate::App::settings).
     pub settings: Vec<RawSetting>,
     /// New versions may run migrations that the version before cannot work with.
     pub allow_breaking_migration: bool,
@@ -77,10 +78,11 @@ pub struct Setup {
     pub limits: Limits,
     /// Refuse migrations that are incompatible with another version that is still running.
     pub careful: bool,
-    /// Several processes serve requests: what one of them remembers in memory is unknown to the others, so one-shot forms require
-    /// the database.
+    /// Several processes serve requests: what one of them remembers in memory is unknown to the others, so one-shot
+    /// forms require the database.
     pub several_processes: bool,
-    /// Sends requests of handlers to other servers, unless the application has its own ([`App::fetcher`](crate::App::fetcher)).
+    /// Sends requests of handlers to other servers, unless the application has its own
+    /// ([`App::fetcher`](crate::App::fetcher)).
     pub fetcher: Option<Arc<dyn Fetcher>>,
     /// What each of these requests may take.
     pub fetch: fetch::Bounds,

@@ -16,9 +16,9 @@ use crate::validation::Messages;
 /// A request without the user: no cookie, no flash message, no address, no header field, and nothing that could set a
 /// cookie.
 ///
-/// It is what a [`PublicPage`](crate::cache::PublicPage) and a [`Fragment`](crate::cache::Fragment) are made from, so that what is kept
-/// for all contains nothing that is one user's. [`Cx::shared`](crate::Cx::shared) lends it: a function that takes a
-/// `&SharedCx` works for both.
+/// It is what a [`PublicPage`](crate::cache::PublicPage) and a [`Fragment`](crate::cache::Fragment) are made from, so
+/// that what is kept for all contains nothing that is one user's. [`Cx::shared`](crate::Cx::shared) lends it: a
+/// function that takes a `&SharedCx` works for both.
 ///
 /// ```
 /// use skep::prelude::*;
@@ -60,7 +60,8 @@ pub struct SharedCx<'r> {
     has_whole_page: Cell<bool>,
 }
 
-/// What a page read of the request, besides the parameters of its service. What is kept is kept for each value of these.
+/// What a page read of the request, besides the parameters of its service. What is kept is kept for each value of
+/// these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Inputs(u8);
 
@@ -187,8 +188,9 @@ impl<'r> SharedCx<'r> {
         self.resources.shared().settings()
     }
 
-    /// The database. Queries do not block other requests. What is made by a [`PublicPage`](crate::cache::PublicPage) or a
-    /// [`Fragment`](crate::cache::Fragment) is invalidated when a table is written that its [`sql!`](crate::sql!) statements read.
+    /// The database. Queries do not block other requests. What is made by a [`PublicPage`](crate::cache::PublicPage) or
+    /// a [`Fragment`](crate::cache::Fragment) is invalidated when a table is written that its [`sql!`](crate::sql!)
+    /// statements read.
     ///
     /// # Panics
     /// If the application has none: [`App::database`](crate::App::database).
@@ -244,8 +246,8 @@ impl<'r> SharedCx<'r> {
     }
 
     /// Invalidates all cached pages, fragments and values with this tag, in all tiers. While the request's
-    /// [`transaction`](crate::Cx::transaction) is open, others still read what was there before; so once it is kept, this is done
-    /// again.
+    /// [`transaction`](crate::Cx::transaction) is open, others still read what was there before; so once it is kept,
+    /// this is done again.
     ///
     /// An example is at [`PublicPage`](crate::cache::PublicPage).
     pub async fn invalidate(&self, tag: &str) -> crate::Result<()> {
@@ -254,8 +256,8 @@ impl<'r> SharedCx<'r> {
     }
 
     /// Scheme and host of this site, such as `https://example.org`: the setting `base_url`
-    /// ([`App::base_url`](crate::App::base_url)), or else what the client used. Without a `Host`, that of a server on this
-    /// machine.
+    /// ([`App::base_url`](crate::App::base_url)), or else what the client used. Without a `Host`, that of a server on
+    /// this machine.
     ///
     /// What a client uses, anybody can write into a request. Set the base URL for what others get to see: mails, and
     /// pages that a cache keeps. Without it, a page that asks for the origin is kept for each origin apart.
@@ -276,8 +278,8 @@ impl<'r> SharedCx<'r> {
         format!("{scheme}://{host}")
     }
 
-    /// The whole URL, for feeds and mails: a path of this site behind its [`origin`](Self::origin), that of another site
-    /// as it is.
+    /// The whole URL, for feeds and mails: a path of this site behind its [`origin`](Self::origin), that of another
+    /// site as it is.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -301,9 +303,9 @@ impl<'r> SharedCx<'r> {
         link::absolute(&self.origin(), &to)
     }
 
-    /// The language of the messages that this user gets: one of [`App::languages`](crate::App::languages), by `Accept-Language` or as
-    /// [`Cx::set_language`](crate::Cx::set_language) said. A page that asks is kept for each language apart, and says
-    /// `Vary: Accept-Language`.
+    /// The language of the messages that this user gets: one of [`App::languages`](crate::App::languages), by
+    /// `Accept-Language` or as [`Cx::set_language`](crate::Cx::set_language) said. A page that asks is kept for each
+    /// language apart, and says `Vary: Accept-Language`.
     #[must_use]
     pub fn language(&self) -> &'static str {
         self.note(Inputs::LANGUAGE);

@@ -163,8 +163,8 @@ impl Site {
         &self.hosts
     }
 
-    /// An absolute URL, for code outside a request, such as a job that sends mails. `None` without a base URL; in a request,
-    /// [`Cx::absolute`](crate::cache::SharedCx::absolute) knows what the client used.
+    /// An absolute URL, for code outside a request, such as a job that sends mails. `None` without a base URL; in a
+    /// request, [`Cx::absolute`](crate::cache::SharedCx::absolute) knows what the client used.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -194,7 +194,8 @@ impl Site {
         self.resources.value()
     }
 
-    /// The same, if one was given: for what an application may leave out. An example is at [`Cx::find_state`](crate::Cx::find_state).
+    /// The same, if one was given: for what an application may leave out. An example is at
+    /// [`Cx::find_state`](crate::Cx::find_state).
     #[must_use]
     pub fn find_state<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.resources.find_value()
@@ -212,7 +213,8 @@ impl Site {
     /// The cache of this store, on the tiers that the configuration names. An example is at [`Store`].
     ///
     /// # Panics
-    /// If another store with this name has other types, or a file of the cache cannot be opened: in a request this is a 500.
+    /// If another store with this name has other types, or a file of the cache cannot be opened: in a request this is a
+    /// 500.
     #[must_use]
     pub fn cache<K: ?Sized + 'static, V: 'static>(&self, store: &Store<K, V>) -> Cache<K, V> {
         self.resources.cache(store)
@@ -232,8 +234,8 @@ impl Site {
         skep_cache::driver::block_on(self.resources.caches.invalidate(tag))
     }
 
-    /// What invalidates the caches of this process after a write that another one has made, for libraries that hear of such
-    /// ([`App::on_write`](crate::App::on_write) is for one's own). An example is `skep-live`.
+    /// What invalidates the caches of this process after a write that another one has made, for libraries that hear of
+    /// such ([`App::on_write`](crate::App::on_write) is for one's own). An example is `skep-live`.
     ///
     /// # Errors
     /// If the tables of the database cannot be read.
@@ -282,7 +284,8 @@ impl Site {
         self.resources.database.is_some()
     }
 
-    /// One of the databases beside it, for code that may block. An example is at [`NamedDatabase`](sql::NamedDatabase), for handlers.
+    /// One of the databases beside it, for code that may block. An example is at [`NamedDatabase`](sql::NamedDatabase),
+    /// for handlers.
     ///
     /// # Panics
     /// If the application does not have it: [`App::database_of`](crate::App::database_of).
@@ -292,14 +295,15 @@ impl Site {
         self.resources.database_of::<D>()
     }
 
-    /// Prepares a fork: reads the keys and detects the processor's cipher instructions once, instead of in each child. An example is at [`close_for_fork`](Self::close_for_fork).
+    /// Prepares a fork: reads the keys and detects the processor's cipher instructions once, instead of in each child.
+    /// An example is at [`close_for_fork`](Self::close_for_fork).
     pub fn warm_up(&self) {
         // A failure is reported on first use.
         let _ = self.resources.forms.secret.seal_own("warm up", b"");
     }
 
-    /// Closes connections that a forked child must not share: of the database and of caches. Each process reopens its own when
-    /// it needs them. No other thread may be using them.
+    /// Closes connections that a forked child must not share: of the database and of caches. Each process reopens its
+    /// own when it needs them. No other thread may be using them.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -315,15 +319,16 @@ impl Site {
         self.resources.close_for_fork();
     }
 
-    /// What the application says of itself: [`App::on_status`](crate::App::on_status). One that panics over it says that.
+    /// What the application says of itself: [`App::on_status`](crate::App::on_status). One that panics over it says
+    /// that.
     #[must_use]
     pub fn status(&self) -> Vec<Part> {
         let panicked = |why| vec![Part::new("status").line(format!("cannot be told: {why}"))];
         self.status_fns.iter().flat_map(|say| panic::catch(|| say(self)).unwrap_or_else(panicked)).collect()
     }
 
-    /// Why this process should get no requests for now: its data directory or its database is gone or cannot be written, or the database
-    /// is damaged. A server answers `/-/ready` with it.
+    /// Why this process should get no requests for now: its data directory or its database is gone or cannot be
+    /// written, or the database is damaged. A server answers `/-/ready` with it.
     ///
     /// ```
     /// # let mut setup = skep::Setup::default();
@@ -436,7 +441,8 @@ impl Local {
         files::conditional(response, &parts.method, &parts.headers)
     }
 
-    /// A page has one canonical path. The path with a slash too many or too few redirects there; anything else is a 404.
+    /// A page has one canonical path. The path with a slash too many or too few redirects there; anything else is a
+    /// 404.
     fn elsewhere(&self, parts: &Parts, path: &str) -> Result {
         let other = match path.strip_suffix('/') {
             Some(short) => short.to_owned(),
@@ -460,7 +466,8 @@ impl Local {
         Ok(Response::empty(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location))
     }
 
-    /// The error page for a request that failed elsewhere, where it was also logged: in another instance of this program.
+    /// The error page for a request that failed elsewhere, where it was also logged: in another instance of this
+    /// program.
     #[cfg(target_family = "wasm")]
     pub(crate) fn page_of(&self, request: &Request, error: &Error) -> Response {
         let (parts, id) = (&request.parts, request.id.unwrap_or_else(|| self.inner.ids.next()));

@@ -1,4 +1,5 @@
-//! Databases: the crate `skep-sql`. A module of this crate, so that the compiler names its types as an application does.
+//! Databases: the crate `skep-sql`. A module of this crate, so that the compiler names its types as an application
+//! does.
 
 #[doc(inline)]
 pub use skep_sql::*;

@@ -59,22 +59,25 @@ impl Event {
         Ok(Self::text(serde_json::to_string(value)?))
     }
 
-    /// The name of the event, which the page listens for: `source.addEventListener("news", ...)`. Line breaks in it are left out.
+    /// The name of the event, which the page listens for: `source.addEventListener("news", ...)`. Line breaks in it are
+    /// left out.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(one_line(name.into()));
         self
     }
 
-    /// What the browser sends as `Last-Event-ID` when it connects again ([`Cx::last_event_id`](crate::Cx::last_event_id)). Line breaks and
-    /// NUL in it are left out, since the standard has browsers ignore an id with them.
+    /// What the browser sends as `Last-Event-ID` when it connects again
+    /// ([`Cx::last_event_id`](crate::Cx::last_event_id)). Line breaks and NUL in it are left out, since the standard
+    /// has browsers ignore an id with them.
     #[must_use]
     pub fn id(mut self, id: impl ToString) -> Self {
         self.id = Some(one_line(id.to_string()));
         self
     }
 
-    /// Encodes it now, and once: clones share the bytes, for an event to many listeners. Nothing is changed in it after this.
+    /// Encodes it now, and once: clones share the bytes, for an event to many listeners. Nothing is changed in it after
+    /// this.
     ///
     /// ```
     /// let event = skep::sse::Event::text("news").id(7).encoded();
@@ -108,7 +111,8 @@ impl std::fmt::Display for Event {
         if let Some(id) = &self.id {
             writeln!(f, "id: {id}")?;
         }
-        // Each of the three ends a line for who reads it, so data with a line break of the others could make a field of its own.
+        // Each of the three ends a line for who reads it, so data with a line break of the others could make a field of
+        // its own.
         if let Some(data) = self.data.as_ref().map(|data| data.replace("\r\n", "\n")) {
             data.split(['\n', '\r']).try_for_each(|line| writeln!(f, "data: {line}"))?;
         }
@@ -119,7 +123,8 @@ impl std::fmt::Display for Event {
 /// How often something is sent at least.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// A heartbeat: a comment, which browsers ignore. It keeps proxies from closing the connection, and finds out whether the client is there.
+/// A heartbeat: a comment, which browsers ignore. It keeps proxies from closing the connection, and finds out whether
+/// the client is there.
 const COMMENT: &[u8] = b":\n\n";
 
 /// nginx passes on each piece of such a response at once.
@@ -150,8 +155,8 @@ impl<S: TryStream<Ok = Event>> Events<S> {
         self
     }
 
-    /// How long browsers wait before they connect again, after the server has drained or the connection broke. Default: what the browser
-    /// likes, some seconds.
+    /// How long browsers wait before they connect again, after the server has drained or the connection broke. Default:
+    /// what the browser likes, some seconds.
     pub fn retry(mut self, retry: Duration) -> Self {
         self.retry = Some(retry);
         self

@@ -17,9 +17,9 @@
 //! assert_eq!((answer.status().as_u16(), answer.text()), (200, "hello"));
 //! ```
 //!
-//! The application runs on a thread of its own with a tokio runtime, as it does in a server. So timers and everything else of tokio
-//! works in handlers, and a [`Client`] may go to any thread, also to one that runs tokio: `client.get(..)` blocks it, and
-//! `client.request(..).await` does not.
+//! The application runs on a thread of its own with a tokio runtime, as it does in a server. So timers and everything
+//! else of tokio works in handlers, and a [`Client`] may go to any thread, also to one that runs tokio:
+//! `client.get(..)` blocks it, and `client.request(..).await` does not.
 
 #![allow(clippy::missing_panics_doc, reason = "a test fails by panicking: `Client` says when")]
 
@@ -164,8 +164,8 @@ impl Client {
         self.driver.site().drain();
     }
 
-    /// Runs `work` as if a request of this client had reached a handler, for functions that take a [`Cx`]. The client keeps
-    /// the cookies that it sets.
+    /// Runs `work` as if a request of this client had reached a handler, for functions that take a [`Cx`]. The client
+    /// keeps the cookies that it sets.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -216,8 +216,8 @@ impl Client {
         lock(&self.cookies).get(name).cloned()
     }
 
-    /// The mails that the application has sent so far. It must have a [temporary database](Setup::temporary_database), as with
-    /// [`new`](Self::new), and no [`Setup::mailer`].
+    /// The mails that the application has sent so far. It must have a [temporary database](Setup::temporary_database),
+    /// as with [`new`](Self::new), and no [`Setup::mailer`].
     #[must_use]
     pub fn mails(&self) -> Vec<Mail> {
         let mails = self.driver.site().mails();
@@ -311,8 +311,8 @@ impl RequestBuilder<'_> {
         self.body("application/x-www-form-urlencoded", encoded(fields))
     }
 
-    /// Sends these fields and files as a form does that has files. A file is the name of its field, its own name, its kind and its
-    /// content.
+    /// Sends these fields and files as a form does that has files. A file is the name of its field, its own name, its
+    /// kind and its content.
     pub fn files(mut self, fields: &[(&str, &str)], files: &[(&str, &str, &str, &[u8])]) -> Self {
         const BOUNDARY: &str = "----skep-boundary-of-the-test-client";
         let mut body = Vec::new();

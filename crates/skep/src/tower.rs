@@ -1,5 +1,5 @@
-//! [tower](https://docs.rs/tower): services below a prefix, layers around the application, and the application as a service. With the cargo
-//! feature `tower`.
+//! [tower](https://docs.rs/tower): services below a prefix, layers around the application, and the application as a
+//! service. With the cargo feature `tower`.
 //!
 //! | to | call |
 //! |---|---|
@@ -34,7 +34,8 @@ pub(crate) use stack::{MakeLayer, Stack};
 #[derive(Clone)]
 struct Accounted;
 
-/// A request as tower's services take it. Extensions hold the [`Peer`], and the id of error pages and log lines if it is known.
+/// A request as tower's services take it. Extensions hold the [`Peer`], and the id of error pages and log lines if it
+/// is known.
 fn into_http(request: Request) -> http::Request<Body> {
     let Request { mut parts, body, peer, id, is_accounted } = request;
     parts.extensions.insert(peer);

@@ -1,8 +1,8 @@
 //! Connections that stop being HTTP and become a byte stream (RFC 9110, 7.8; of HTTP/2, one stream: RFC 8441).
 //!
-//! A handler responds with what is to be done with the byte stream: [`Cx::upgrade`](crate::Cx::upgrade), or of WebSockets
-//! [`Cx::websocket`](crate::Cx::websocket). The server sends that response, and then runs it on the connection's thread. A server that can do so
-//! puts an [`Offer`] into the request; the host of a component cannot.
+//! A handler responds with what is to be done with the byte stream: [`Cx::upgrade`](crate::Cx::upgrade), or of
+//! WebSockets [`Cx::websocket`](crate::Cx::websocket). The server sends that response, and then runs it on the
+//! connection's thread. A server that can do so puts an [`Offer`] into the request; the host of a component cannot.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -88,7 +88,8 @@ impl Upgraded {
         poll_fn(|cx| self.0.poll_shutdown(cx)).await
     }
 
-    /// Waits until the server stops or another version takes over: what runs has the time of the setting `grace` to end.
+    /// Waits until the server stops or another version takes over: what runs has the time of the setting `grace` to
+    /// end.
     pub async fn ending(&mut self) {
         poll_fn(|cx| self.0.poll_ending(cx)).await;
     }

@@ -1,4 +1,5 @@
-//! Wakes other processes of this machine: by a small file that they watch (inotify), so nobody polls, and no process has to be there for it.
+//! Wakes other processes of this machine: by a small file that they watch (inotify), so nobody polls, and no process
+//! has to be there for it.
 //!
 //! The file says that something has happened, and never what: who is woken looks in the database.
 //!
@@ -51,7 +52,8 @@ impl WakeupFile {
         Self { path, file: OnceLock::new(), next }
     }
 
-    /// Wakes who watches, in this process and in others, and names a slot: any number, of which the remainder by 512 counts.
+    /// Wakes who watches, in this process and in others, and names a slot: any number, of which the remainder by 512
+    /// counts.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -61,8 +63,8 @@ impl WakeupFile {
         write_at(self.file()?, &number.to_ne_bytes(), slot % Self::SLOTS * SLOT)
     }
 
-    /// The wake-ups from now on, which a thread of the caller's takes one after the other, until the [`Watch`] is dropped. Only Linux has some:
-    /// elsewhere nobody is woken.
+    /// The wake-ups from now on, which a thread of the caller's takes one after the other, until the [`Watch`] is
+    /// dropped. Only Linux has some: elsewhere nobody is woken.
     ///
     /// # Errors
     /// If the file cannot be made or watched.

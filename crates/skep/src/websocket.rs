@@ -1,9 +1,11 @@
 //! WebSockets (RFC 6455; over HTTP/2, RFC 8441).
 //!
-//! [`Cx::websocket`](crate::Cx::websocket) accepts one. Other sites cannot open one in the name of a user: the browser says where the request
-//! comes from, and it must be this site, or one of [`App::trust_origin`](crate::App::trust_origin).
+//! [`Cx::websocket`](crate::Cx::websocket) accepts one. Other sites cannot open one in the name of a user: the browser
+//! says where the request comes from, and it must be this site, or one of
+//! [`App::trust_origin`](crate::App::trust_origin).
 //!
-//! Start reading at [`WebSocket::receive`]. `frame` is the format, `incoming` makes messages of frames, `handshake` is the request.
+//! Start reading at [`WebSocket::receive`]. `frame` is the format, `incoming` makes messages of frames, `handshake` is
+//! the request.
 
 mod frame;
 mod handshake;
@@ -192,8 +194,9 @@ impl WebSocket {
         self.protocol
     }
 
-    /// The next message; `None` when either side has closed the connection, or the server stops. Pings are answered here, and silent peers
-    /// pinged, so a handler should always wait for messages, even if it expects none. Nothing is lost if this future is dropped.
+    /// The next message; `None` when either side has closed the connection, or the server stops. Pings are answered
+    /// here, and silent peers pinged, so a handler should always wait for messages, even if it expects none. Nothing is
+    /// lost if this future is dropped.
     ///
     /// # Errors
     /// If the connection breaks off, or the peer breaks the protocol or the limits; the close frame tells it so.
@@ -229,7 +232,8 @@ impl WebSocket {
         }
     }
 
-    /// Sends a message, and waits until the connection has taken it. If the future is dropped, the rest is sent with what follows.
+    /// Sends a message, and waits until the connection has taken it. If the future is dropped, the rest is sent with
+    /// what follows.
     ///
     /// # Errors
     /// If the connection is closed, or breaks off.
@@ -267,8 +271,8 @@ impl WebSocket {
         Ok(self.send(serde_json::to_string(value)?).await?)
     }
 
-    /// Closes the connection: sends why, and waits a moment for the peer to agree. Nothing is received after this. What is no code for
-    /// applications is sent as 1000; the reason is cut at 123 bytes.
+    /// Closes the connection: sends why, and waits a moment for the peer to agree. Nothing is received after this. What
+    /// is no code for applications is sent as 1000; the reason is cut at 123 bytes.
     ///
     /// # Errors
     /// If the connection breaks off.

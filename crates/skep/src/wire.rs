@@ -1,5 +1,5 @@
-//! How requests and answers cross between a component and its host: `wit/skep.wit`. Both sides use this; statements and rows do, in
-//! `skep-sql`.
+//! How requests and answers cross between a component and its host: `wit/skep.wit`. Both sides use this; statements and
+//! rows do, in `skep-sql`.
 
 mod hint;
 pub mod request;

@@ -1,6 +1,7 @@
 //! Work outside of a request: jobs, and what is mounted.
 //!
-//! [`Work`] has what of a request's context does not need a request: database, transaction, mail, requests to other servers.
+//! [`Work`] has what of a request's context does not need a request: database, transaction, mail, requests to other
+//! servers.
 
 use std::cell::OnceCell;
 
@@ -54,8 +55,8 @@ impl Work {
         self.resources().db()
     }
 
-    /// The transaction of this work, begun by the first call. [`commit`](Self::commit) keeps what it wrote; it is undone if the work
-    /// is dropped.
+    /// The transaction of this work, begun by the first call. [`commit`](Self::commit) keeps what it wrote; it is
+    /// undone if the work is dropped.
     ///
     /// # Panics
     /// If the application has no database: [`App::database`](crate::App::database).
@@ -107,7 +108,8 @@ impl Work {
         send(shared, request, bounds).await
     }
 
-    /// Runs work that blocks or computes for long on the thread pool for blocking work: see [`Cx::offload`](crate::Cx::offload).
+    /// Runs work that blocks or computes for long on the thread pool for blocking work: see
+    /// [`Cx::offload`](crate::Cx::offload).
     pub async fn offload<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         Ok(offload(&*self.resources().shared().setup.offload, work).await?)
     }

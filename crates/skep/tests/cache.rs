@@ -318,7 +318,8 @@ fn what_ends_a_fragment_ends_the_page_around_it() {
     let client = Client::new(app());
     // Neither page has a tag of its own. The second one finds the fragment, and the part in it, made already.
     let pages = ["/reads/nested", "/reads/another-nested"];
-    // Before a tag has an epoch, what has it is not kept: the part in the middle makes one, and what is around began before.
+    // Before a tag has an epoch, what has it is not kept: the part in the middle makes one, and what is around began
+    // before.
     let _ = pages.map(|page| text(&client, page));
     for tag in ["all", "nested"] {
         let before = pages.map(|page| text(&client, page));

@@ -1,4 +1,5 @@
-//! What the security reviews found open, and what holds now: one test for each finding. docs/decisions/2026-11-28-security-reviews.md lists them.
+//! What the security reviews found open, and what holds now: one test for each finding.
+//! docs/decisions/2026-11-28-security-reviews.md lists them.
 #![cfg(not(target_family = "wasm"))]
 
 use std::future::Future;

@@ -1,6 +1,6 @@
-//! Whatever text is spliced, a browser's parser gives that text back: in text, attributes, `textarea`, `title`, `pre` and
-//! scripts, and documents in attributes. The strings are pseudo-random and the same in each run. NUL is left out: HTML
-//! cannot hold it.
+//! Whatever text is spliced, a browser's parser gives that text back: in text, attributes, `textarea`, `title`, `pre`
+//! and scripts, and documents in attributes. The strings are pseudo-random and the same in each run. NUL is left out:
+//! HTML cannot hold it.
 
 use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, parse_document};
@@ -131,7 +131,8 @@ fn text_comes_back_from_each_place() {
     }
 }
 
-/// A place of its own each: the value of an option, a class, an id, a value in pieces, and text that another function wrote.
+/// A place of its own each: the value of an option, a class, an id, a value in pieces, and text that another function
+/// wrote.
 #[test]
 fn text_comes_back_from_each_way_to_write_it() {
     fn line(text: &str) -> Html<Phrasing> {

@@ -1,7 +1,7 @@
 //! Templates as maud's users write them, under both macros: the same bytes come out, except where this says what.
 //!
-//! One case for each thing that maud's documentation describes. What differs is written for people in `docs/guides/pages/templates.md`,
-//! "Coming from maud".
+//! One case for each thing that maud's documentation describes. What differs is written for people in
+//! `docs/guides/pages/templates.md`, "Coming from maud".
 
 use std::borrow::Cow;
 
@@ -163,7 +163,8 @@ fn partials_and_pages() {
     assert_eq!(by_skep::page("Poem", &lines).into_string(), by_maud::page("Poem", &lines).into_string());
 }
 
-/// The list in `docs/guides/pages/templates.md` of what compiles under both and gives other bytes. If one of these becomes the same, the list is wrong.
+/// The list in `docs/guides/pages/templates.md` of what compiles under both and gives other bytes. If one of these
+/// becomes the same, the list is wrong.
 #[test]
 fn what_differs_is_written_down() {
     let (no, text) = (false, "\"quoted\"\r");

@@ -1,5 +1,5 @@
-//! The OpenAPI document says what the server does: an independent program finds nothing wrong with it, and who reads it knows
-//! which requests are accepted.
+//! The OpenAPI document says what the server does: an independent program finds nothing wrong with it, and who reads it
+//! knows which requests are accepted.
 
 use std::borrow::Cow;
 

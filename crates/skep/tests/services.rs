@@ -320,7 +320,8 @@ fn what_is_wrong_is_named_at_the_start() {
     assert!(text.contains("two values of type `u8`"), "{text}");
 }
 
-/// A server allocates and copies it for each request, and has as many as there are requests in progress. What few requests need is boxed.
+/// A server allocates and copies it for each request, and has as many as there are requests in progress. What few
+/// requests need is boxed.
 #[test]
 fn the_future_of_a_request_is_small() {
     let mut setup = skep::Setup::default();

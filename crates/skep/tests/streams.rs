@@ -91,7 +91,8 @@ impl Handle for Listen {
     }
 }
 
-/// How many hives there are, whenever that is asked: the stream owns a handle of the database, and tells when it is dropped.
+/// How many hives there are, whenever that is asked: the stream owns a handle of the database, and tells when it is
+/// dropped.
 #[derive(Service)]
 #[service(GET "/hives/count")]
 struct Count;
@@ -334,7 +335,8 @@ fn a_stream_of_another_thread_breaks_off() {
     assert!(text.contains("the stream was made on another thread"), "{text}");
 }
 
-/// The body of a response to the application under tower, which this thread reads: another one, of the handlers, makes it.
+/// The body of a response to the application under tower, which this thread reads: another one, of the handlers, makes
+/// it.
 async fn body_under_tower(service: &mut skep::tower::AppService, path: &str) -> Body {
     let request = http::Request::get(path).body(Body::empty()).unwrap();
     tower::Service::call(service, request).await.unwrap().into_body()

@@ -1,4 +1,5 @@
-//! tower: axum's routers below a prefix, layers of tower-http around the application, the application in an axum router.
+//! tower: axum's routers below a prefix, layers of tower-http around the application, the application in an axum
+//! router.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};

@@ -45,7 +45,7 @@ impl Handle for Create {
         cx.db().execute(insert).await?;
         let course = sql!(CourseFields, "select {columns of CourseFields} from course order by id desc limit 1");
         let course = cx.db().one(course).await?.or_404()?;
-        Ok(Response::json(&course)?)
+        Response::json(&course)
     }
 }
 
@@ -161,7 +161,7 @@ fn booleans_are_booleans() {
 struct SetPrice {
     id: i64,
     #[form]
-    price: form::Decimal<2, 0, 999_999_99>,
+    price: form::Decimal<2, 0, 99_999_999>,
     #[form]
     starts: form::DateTime,
 }

@@ -46,7 +46,8 @@ pub(crate) async fn readers(db: &Database, id: i64) -> Result<Vec<String>> {
     db.all(sql!(String, "select reader from loan where book_id = ? order by id", id)).await
 }
 
-/// The number of the new book. A title that is there already is a [unique violation](skep_sql::Error::is_unique_violation).
+/// The number of the new book. A title that is there already is a [unique
+/// violation](skep_sql::Error::is_unique_violation).
 pub(crate) async fn add(db: &Database, book: &NewBook) -> Result<i64> {
     let NewBook { title, author, copies } = book;
     let insert =

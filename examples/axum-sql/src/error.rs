@@ -21,7 +21,8 @@ impl IntoResponse for Failure {
         match self {
             Self::NotFound => (StatusCode::NOT_FOUND, "there is no such page").into_response(),
             Self::Conflict(why) => (StatusCode::CONFLICT, why).into_response(),
-            // Its text has the statement, and is for the log. 503 is a database that is busy or away for a moment, 400 a wrong value.
+            // Its text has the statement, and is for the log. 503 is a database that is busy or away for a moment, 400
+            // a wrong value.
             Self::Database(error) => {
                 tracing::error!("{error}");
                 let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -1,7 +1,8 @@
 //! A library's books and who has them: an application of axum on `skep-sql`.
 //!
-//! Start reading at [`router`]. `book` has the statements, `page` the HTML, `error` the responses to requests that fail. This source is
-//! compiled twice: by the package of this folder for SQLite, and by that of `postgres/` for PostgreSQL.
+//! Start reading at [`router`]. `book` has the statements, `page` the HTML, `error` the responses to requests that
+//! fail. This source is compiled twice: by the package of this folder for SQLite, and by that of `postgres/` for
+//! PostgreSQL.
 
 mod book;
 mod error;

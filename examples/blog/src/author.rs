@@ -1,4 +1,5 @@
-//! Who may write: accounts with a password. The first one comes from the settings `blog.author` and `blog.author_password`.
+//! Who may write: accounts with a password. The first one comes from the settings `blog.author` and
+//! `blog.author_password`.
 
 use skep::Site;
 use skep::prelude::*;

@@ -8,8 +8,8 @@ use crate::article::{self, Article};
 use crate::markdown;
 use crate::settings::Blog;
 
-/// A comment on an article. Its longest text fits into its body: each of 10 000 UTF-16 code units is at most three bytes, and a
-/// form spells a byte with three.
+/// A comment on an article. Its longest text fits into its body: each of 10 000 UTF-16 code units is at most three
+/// bytes, and a form spells a byte with three.
 #[derive(Service)]
 #[service(POST "/writings/{page}/comments", body = 131_072, page = Article::link(page))]
 pub struct Comment {

@@ -1,7 +1,8 @@
-//! A blog: articles from a folder of Markdown files, tags, an archive, comments, feeds and search; and a desk for authors.
+//! A blog: articles from a folder of Markdown files, tags, an archive, comments, feeds and search; and a desk for
+//! authors.
 //!
-//! Start reading at [`app`]; then [`index`] for a list, [`article`] for a page with a form, [`library`] for how files become
-//! articles, [`mod@write`] for how authors write them.
+//! Start reading at [`app`]; then [`index`] for a list, [`article`] for a page with a form, [`library`] for how files
+//! become articles, [`mod@write`] for how authors write them.
 
 use std::time::Duration;
 

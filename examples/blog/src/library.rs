@@ -1,8 +1,8 @@
 //! The folder of articles: what is in it becomes rows, at the start and whenever a file changes.
 //!
 //! Who may write to the folder owns the blog: a file that appears is a new article, one that changes is an edited
-//! article, one that goes away is gone. What authors write at their desk becomes a file, too. A file that cannot be read as an article is named in the log, once, and the article
-//! stays as it was before.
+//! article, one that goes away is gone. What authors write at their desk becomes a file, too. A file that cannot be
+//! read as an article is named in the log, once, and the article stays as it was before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -201,7 +201,8 @@ pub async fn is_taken(cx: &Cx<'_>, page: &Slug) -> Result<bool> {
     Ok(cx.db().one(sql!(i64, "select id from article where slug = ?", page)).await?.is_some())
 }
 
-/// Writes the file of an article and its row, so that it is there at once. Should the row fail, the next look finds the file.
+/// Writes the file of an article and its row, so that it is there at once. Should the row fail, the next look finds the
+/// file.
 pub async fn publish(cx: &Cx<'_>, source: &Source) -> Result<()> {
     let (folder, name, text) = (cx.data().join(FOLDER), source.slug.to_string(), source.to_text());
     cx.offload(move || replace(&folder, &name, &text)).await??;

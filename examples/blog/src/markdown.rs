@@ -78,8 +78,8 @@ pub fn comment(markdown: &str) -> Html {
     Html::trusted(CLEANER.clean(&html).to_string())
 }
 
-/// Quotations, lists and emphasis within each other: more says nothing, and 10 000 of them take the cleaner a third of a
-/// second.
+/// Quotations, lists and emphasis within each other: more says nothing, and 10 000 of them take the cleaner a third of
+/// a second.
 const DEEPEST: usize = 16;
 
 /// False for the beginning and end of what lies too deep; its content stays.

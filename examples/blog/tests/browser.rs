@@ -144,7 +144,8 @@ fn a_comment_appears_where_somebody_else_types() {
     }
 }
 
-/// The script asks for the page by GET, of which the answer to a form knows nothing: that page is left alone, and no form is sent again.
+/// The script asks for the page by GET, of which the answer to a form knows nothing: that page is left alone, and no
+/// form is sent again.
 #[test]
 fn an_answer_to_a_form_is_not_loaded_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -172,7 +173,8 @@ fn an_answer_to_a_form_is_not_loaded_again() {
     assert_eq!(browser.eval("document.querySelector('#comment-text').value"), json!("What a *fine* page."));
 }
 
-/// Waits until the script has asked for the page, and then for two answers more, before which the page would have been left.
+/// Waits until the script has asked for the page, and then for two answers more, before which the page would have been
+/// left.
 fn assert_stays(browser: &Browser, loaded: &Value) {
     browser.wait_for("performance.getEntriesByType('resource').some(({ initiatorType }) => initiatorType === 'fetch')");
     for _ in 0..2 {

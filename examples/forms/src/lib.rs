@@ -1,4 +1,5 @@
-//! Forms: a course with every kind of field, an order with lines that is accepted once, and trainers, of whom new and edit share the fields.
+//! Forms: a course with every kind of field, an order with lines that is accepted once, and trainers, of whom new and
+//! edit share the fields.
 
 pub mod course;
 pub mod order;

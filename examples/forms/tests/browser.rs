@@ -129,7 +129,8 @@ fn agree<T: Control>(browser: &Browser, id: &str, values: &[&str], lenient: &[&s
 #[test]
 fn browser_and_server_judge_alike() {
     let (_server, browser, _folder) = open("/");
-    // Spaces alone are trimmed away by the server, which then has nothing. A length is only checked while somebody types.
+    // Spaces alone are trimmed away by the server, which then has nothing. A length is only checked while somebody
+    // types.
     agree::<Text<2, 40>>(&browser, "name", &["", "A", "Ann", "  ", "é😀"], &["A", "  "]);
     let emails = [
         "",

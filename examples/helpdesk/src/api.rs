@@ -1,4 +1,5 @@
-//! Tickets for programs, which have an access token of a user. What they can ask, and what they get, stands in `/api.json`.
+//! Tickets for programs, which have an access token of a user. What they can ask, and what they get, stands in
+//! `/api.json`.
 
 use std::any::TypeId;
 use std::time::Duration;

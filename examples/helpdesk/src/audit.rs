@@ -9,8 +9,8 @@ use crate::layout::{moment, page, pager};
 use crate::texts::texts;
 use crate::user::Admin;
 
-/// The layer around all services: notes each change in the transaction of the change, so that both are kept or neither. What was refused
-/// changed nothing: it is an error, or a form that is shown again.
+/// The layer around all services: notes each change in the transaction of the change, so that both are kept or neither.
+/// What was refused changed nothing: it is an error, or a form that is shown again.
 pub async fn record(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
     let action = next.route().to_owned();
     let response = next.run(cx).await?;

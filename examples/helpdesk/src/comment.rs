@@ -1,4 +1,5 @@
-//! Comments: replies that all see, and notes among agents. Which of both it is, and who may write it, is a service of its own.
+//! Comments: replies that all see, and notes among agents. Which of both it is, and who may write it, is a service of
+//! its own.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,10 +1,10 @@
 //! A help-desk: customers report problems, agents answer them, administrators look after both.
 //!
-//! Start reading at [`app`]; then [`user`] for who may do what, [`ticket_list`] for a list with filters, [`ticket_page`] for a page with
-//! forms, [`audit`] for a layer, [`api`] for programs.
+//! Start reading at [`app`]; then [`user`] for who may do what, [`ticket_list`] for a list with filters,
+//! [`ticket_page`] for a page with forms, [`audit`] for a layer, [`api`] for programs.
 //!
-//! Who signs up gets a mail: the settings `mail.smtp`, `mail.from` and `base_url` say how. In development it is in the log. As a component,
-//! it has everything else, and no mail server.
+//! Who signs up gets a mail: the settings `mail.smtp`, `mail.from` and `base_url` say how. In development it is in the
+//! log. As a component, it has everything else, and no mail server.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Passkeys: signing in without a password, by a key that a device keeps. `static/passkeys.js` is the part of the browser.
+//! Passkeys: signing in without a password, by a key that a device keeps. `static/passkeys.js` is the part of the
+//! browser.
 
 use skep::form::{Hidden, Text};
 use skep::guard::Scope;

@@ -1,7 +1,7 @@
 //! What users type to search, as an expression of FTS5.
 
-/// Each word is quoted, since the query language is not for visitors: all must occur, and the last may be a beginning. `None` without
-/// words.
+/// Each word is quoted, since the query language is not for visitors: all must occur, and the last may be a beginning.
+/// `None` without words.
 #[must_use]
 pub fn expression(typed: &str) -> Option<String> {
     let words = typed.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).take(16);

@@ -8,7 +8,8 @@ use skep::settings::Settings;
 #[derive(Debug, Settings)]
 #[settings(table = "helpdesk")]
 pub struct Helpdesk {
-    /// Fill an empty database with tickets and accounts to try it out. Their password is public: set this to false before strangers have access.
+    /// Fill an empty database with tickets and accounts to try it out. Their password is public: set this to false
+    /// before strangers have access.
     #[setting(default = true)]
     pub demo: bool,
     /// The e-mail address of the first administrator, for an empty database. There is no demo then.

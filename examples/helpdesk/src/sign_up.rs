@@ -1,5 +1,5 @@
-//! New accounts, which are customers. The address is confirmed before there is one, and only the mail says whether it has one already:
-//! nobody finds out here who uses the help-desk.
+//! New accounts, which are customers. The address is confirmed before there is one, and only the mail says whether it
+//! has one already: nobody finds out here who uses the help-desk.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! A ticket as its row, and how tickets are read. Whose tickets a user sees is decided here, in one macro, and nowhere else.
+//! A ticket as its row, and how tickets are read. Whose tickets a user sees is decided here, in one macro, and nowhere
+//! else.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,7 +116,8 @@ macro_rules! tickets {
     };
 }
 
-/// A statement for the tickets that a user may see and a filter lets through, which ends with the given part and its values.
+/// A statement for the tickets that a user may see and a filter lets through, which ends with the given part and its
+/// values.
 macro_rules! filtered {
     ($user:expr, $filter:expr, $words:expr, $end:tt, $($values:expr),*) => {{
         let Filter { status, priority, tag, order, .. } = $filter;
@@ -142,7 +144,8 @@ macro_rules! filtered {
 }
 
 impl Ticket {
-    /// The ticket with this number, if the user may see it, and otherwise a 404: whether there is one is nobody else's business.
+    /// The ticket with this number, if the user may see it, and otherwise a 404: whether there is one is nobody else's
+    /// business.
     pub async fn find(db: &sql::Local, user: &User, id: i64) -> Result<Self> {
         db.one(tickets!(user, "and ticket.id = ?", id)).await?.or_404()
     }

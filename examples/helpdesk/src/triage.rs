@@ -44,8 +44,8 @@ impl Handle for Triage {
     }
 }
 
-/// Changes a ticket, of which the caller saw this version, in the transaction of the request. Without an agent, the one it has stays. False if
-/// somebody else has changed the ticket since, and then nothing happens.
+/// Changes a ticket, of which the caller saw this version, in the transaction of the request. Without an agent, the one
+/// it has stays. False if somebody else has changed the ticket since, and then nothing happens.
 pub async fn sort_in(
     cx: &Cx<'_>,
     (ticket, version): (i64, i64),

@@ -1,5 +1,5 @@
-//! The help-desk in real browsers: passkeys, with an authenticator of Chromium's own, and two people at once. Pictures are left in
-//! `target/screenshots`.
+//! The help-desk in real browsers: passkeys, with an authenticator of Chromium's own, and two people at once. Pictures
+//! are left in `target/screenshots`.
 
 #[path = "support/component.rs"]
 mod component;
@@ -42,7 +42,8 @@ struct World {
 impl World {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        // The address is in the base URL, so it is chosen before the server starts. A host of numbers can have no passkeys.
+        // The address is in the base URL, so it is chosen before the server starts. A host of numbers can have no
+        // passkeys.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let url = format!("http://localhost:{port}");
         let mut command = Command::new(env!("CARGO_BIN_EXE_helpdesk"));

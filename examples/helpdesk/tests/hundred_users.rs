@@ -1,8 +1,8 @@
-//! A hundred users of a real server at once, ten of them on each connection: nobody sees what is another one's. In both process models, and
-//! as a component.
+//! A hundred users of a real server at once, ten of them on each connection: nobody sees what is another one's. In both
+//! process models, and as a component.
 //!
-//! A component is no optimised build here, so it has fewer rounds: two thousand requests. With ten thousand, as the others:
-//! `HELPDESK_ROUNDS=25 cargo test --workspace --test hundred_users -- --ignored`.
+//! A component is no optimised build here, so it has fewer rounds: two thousand requests. With ten thousand, as the
+//! others: `HELPDESK_ROUNDS=25 cargo test --workspace --test hundred_users -- --ignored`.
 
 #[path = "support/common.rs"]
 mod common;

@@ -1,7 +1,7 @@
 //! New accounts. The address is confirmed before there is one, and only the mail says whether it has one already.
 //!
-//! In development, the mail is in the log, with its link. For others, set `mail.smtp`, `mail.from` and `base_url`, and turn on the feature
-//! `smtp` of `skep-server`.
+//! In development, the mail is in the log, with its link. For others, set `mail.smtp`, `mail.from` and `base_url`, and
+//! turn on the feature `smtp` of `skep-server`.
 
 use skep::form::{Email, Password};
 use skep::mail::Mail;

@@ -1,4 +1,5 @@
-//! The Rust of how-to guides, compiled. `cargo xtask tidy` checks that the code of each page stands here, or is a documentation test.
+//! The Rust of how-to guides, compiled. `cargo xtask tidy` checks that the code of each page stands here, or is a
+//! documentation test.
 #![allow(dead_code, reason = "the code is written as the pages need it")]
 
 mod background_work {

@@ -1,7 +1,7 @@
 //! The articles that every list page of the bench shows: the same for each peer, made in code, never random.
 //!
-//! A peer puts them into whatever it reads from. They are about the length of real ones where the list shows them: title,
-//! summary and tags. Start reading at [`all`].
+//! A peer puts them into whatever it reads from. They are about the length of real ones where the list shows them:
+//! title, summary and tags. Start reading at [`all`].
 
 /// How many articles there are. The list page shows [`PER_PAGE`] of them.
 pub const COUNT: usize = 200;

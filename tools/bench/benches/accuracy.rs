@@ -1,7 +1,7 @@
 //! Whether reported latencies and rates are the true ones, within 1 %, and whether an open loop shows a stall.
 //!
-//! A busy machine adds delays that neither side can know. So this is a benchmark and no test: run it on a machine that does nothing
-//! else. One check runs at a time, and each may try five times.
+//! A busy machine adds delays that neither side can know. So this is a benchmark and no test: run it on a machine that
+//! does nothing else. One check runs at a time, and each may try five times.
 //!
 //! Run: `cargo bench --manifest-path tools/Cargo.toml -p skep-bench --bench accuracy`.
 
@@ -147,9 +147,9 @@ fn stalling(after: Duration, otherwise: Duration) -> Server {
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Of the requests due in twelve seconds, a twelfth is due in the stall and waits for its end: from a second to nothing. So of 960 the
-/// tenth longest waits 888 ms, and one in twenty 400 ms. There is a connection for each, and the warm-up has opened them all: how
-/// long each really waited, the server knows.
+/// Of the requests due in twelve seconds, a twelfth is due in the stall and waits for its end: from a second to
+/// nothing. So of 960 the tenth longest waits 888 ms, and one in twenty 400 ms. There is a connection for each, and the
+/// warm-up has opened them all: how long each really waited, the server knows.
 fn an_open_loop_shows_a_stall_of_a_second_as_its_visitors_felt_it() {
     eventually(|| {
         let server = stalling(3 * SECOND, Duration::ZERO);

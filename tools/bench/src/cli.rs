@@ -81,8 +81,8 @@ enum Command {
     Cold(Box<cold::Given>),
 }
 
-/// Runs `skep bench` with these arguments, those behind the word `bench`. The exit code is 1 if a gate is broken or nothing could
-/// be measured, 2 if the arguments are wrong, 3 if the rounds do not say whether a gate holds.
+/// Runs `skep bench` with these arguments, those behind the word `bench`. The exit code is 1 if a gate is broken or
+/// nothing could be measured, 2 if the arguments are wrong, 3 if the rounds do not say whether a gate holds.
 ///
 /// ```
 /// let code = skep_bench::run(vec!["--help".into()]);
@@ -119,7 +119,8 @@ fn words(arguments: Vec<OsString>) -> impl Iterator<Item = OsString> {
     ["skep bench"].into_iter().chain(load.then_some("load")).map(OsString::from).chain(arguments)
 }
 
-/// Whether a command line that begins so has no command: a word without anything of a URL in it is one, perhaps a mistyped one.
+/// Whether a command line that begins so has no command: a word without anything of a URL in it is one, perhaps a
+/// mistyped one.
 fn is_load(first: &OsStr) -> bool {
     let first = first.as_encoded_bytes();
     let is_flag = first.starts_with(b"-") && first != b"--help" && first != b"-h";

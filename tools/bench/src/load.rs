@@ -1,8 +1,8 @@
 //! Load on a server: which requests, when, over which connections, and what came back.
 //!
-//! The clients here share nothing with the server that they measure: HTTP/1.1 has the parser of `skep-client`, HTTP/2 is the crate
-//! `h2`. Everything runs on the calling thread, unless [more](Plan::threads) are wanted; each wants a core for itself. A request that
-//! failed is counted and not sent again.
+//! The clients here share nothing with the server that they measure: HTTP/1.1 has the parser of `skep-client`, HTTP/2
+//! is the crate `h2`. Everything runs on the calling thread, unless [more](Plan::threads) are wanted; each wants a core
+//! for itself. A request that failed is counted and not sent again.
 //!
 //! Start reading at [`run`].
 
@@ -75,11 +75,11 @@ pub struct Plan {
     pub reuse: bool,
     /// When requests are sent.
     pub pace: Pace,
-    /// Whether its threads ask the kernel for answers all the time and never sleep, so that waking them costs the server nothing. Each then
-    /// fills a core. Over HTTP/1.1 only.
+    /// Whether its threads ask the kernel for answers all the time and never sleep, so that waking them costs the
+    /// server nothing. Each then fills a core. Over HTTP/1.1 only.
     pub busy: bool,
-    /// Whether a closed loop, too, waits for the answers under way at its end, and counts them: then what a server did in
-    /// this time is what these answers took, however long each of them takes.
+    /// Whether a closed loop, too, waits for the answers under way at its end, and counts them: then what a server did
+    /// in this time is what these answers took, however long each of them takes.
     pub drain: bool,
     /// Load before anything counts, at the same pace. Of a ramp, at what it begins with.
     pub warm_up: Duration,
@@ -214,8 +214,8 @@ impl std::error::Error for LoadError {}
 ///
 /// # Errors
 ///
-/// If nobody answers, if the server is lost on the way (the error has the [figures until then](LoadError::so_far)), if the plan makes
-/// no sense. Single failures are no error here: they are counted in [`Figures::errors`].
+/// If nobody answers, if the server is lost on the way (the error has the [figures until then](LoadError::so_far)), if
+/// the plan makes no sense. Single failures are no error here: they are counted in [`Figures::errors`].
 ///
 /// See [`Plan`] for an example.
 pub fn run(plan: &Plan) -> Result<Figures, LoadError> {

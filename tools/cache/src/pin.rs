@@ -2,8 +2,8 @@
 //!
 //! Everything of a figure runs on one core, the last one: the client, the server that it asks, and we who start them. A
 //! question and its answer are then two switches of a core that never rests. On two cores each would wake the other one
-//! from its sleep, which on a virtual machine takes 5 or 50 microseconds as it likes, and would be all that is measured. Only
-//! where two processes are asked to work at the same time does each have a core of its own.
+//! from its sleep, which on a virtual machine takes 5 or 50 microseconds as it likes, and would be all that is
+//! measured. Only where two processes are asked to work at the same time does each have a core of its own.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 

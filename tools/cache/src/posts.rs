@@ -1,5 +1,5 @@
-//! The table of the post on Perl's caches, on this machine: 36-character keys, values of 16, 160 and 1600 bytes, one store
-//! to 1, 10 and 100 reads. Each process asks alone.
+//! The table of the post on Perl's caches, on this machine: 36-character keys, values of 16, 160 and 1600 bytes, one
+//! store to 1, 10 and 100 reads. Each process asks alone.
 
 use std::ops::RangeInclusive;
 

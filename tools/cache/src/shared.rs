@@ -1,5 +1,5 @@
-//! Reads of 160 bytes over 100 000 keys in random order, by one process and by two: what a map that processes share costs,
-//! beside caches that each process has for itself.
+//! Reads of 160 bytes over 100 000 keys in random order, by one process and by two: what a map that processes share
+//! costs, beside caches that each process has for itself.
 
 use figures::stats::Spread;
 

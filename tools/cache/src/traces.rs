@@ -1,8 +1,8 @@
 //! Hit ratios on public traces: what each policy finds, at three sizes.
 //!
 //! Each access asks, and stores what it did not find. There is no clock in it and no other thread, so a busy machine
-//! changes nothing. What changes from run to run is the seed of the hashes: mostly by a tenth of a point, but moka by up to 0.8
-//! (`cdn`, 6 MB). So a short trace is run several times, each time with new seeds, and the mean is shown.
+//! changes nothing. What changes from run to run is the seed of the hashes: mostly by a tenth of a point, but moka by
+//! up to 0.8 (`cdn`, 6 MB). So a short trace is run several times, each time with new seeds, and the mean is shown.
 
 use figures::table::Table;
 use serde_json::{Value, json};

@@ -35,9 +35,9 @@ pub fn get(path: &str, host: &str, last: bool) -> Vec<u8> {
 
 /// Sends `request` and reads the response. `to_head`: the request is a HEAD, so the response has no body.
 ///
-/// Set a read timeout of `timeout` on the stream; a response that comes in pieces must end within it too. Errors: what the stream
-/// says; `UnexpectedEof` if the server closes the connection too early; `TimedOut`; `InvalidData` if the response is malformed
-/// or larger than 256 MiB.
+/// Set a read timeout of `timeout` on the stream; a response that comes in pieces must end within it too. Errors: what
+/// the stream says; `UnexpectedEof` if the server closes the connection too early; `TimedOut`; `InvalidData` if the
+/// response is malformed or larger than 256 MiB.
 ///
 /// ```no_run
 /// use std::time::Duration;

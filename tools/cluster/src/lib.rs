@@ -1,6 +1,7 @@
 //! A cluster of PostgreSQL that ends with its test, or with the bench.
 //!
-//! The programs are those that are installed, as `skep sql check` finds them. What goes wrong is a panic, as in any test.
+//! The programs are those that are installed, as `skep sql check` finds them. What goes wrong is a panic, as in any
+//! test.
 #![allow(clippy::missing_panics_doc, reason = "all of it may")]
 
 use std::os::unix::process::CommandExt;
@@ -30,7 +31,8 @@ use installed::{lower, program};
 pub struct Cluster {
     folder: TempDir,
     options: Vec<String>,
-    /// A shell that ends the server when our end of its input is closed, also if the test ends without dropping anything.
+    /// A shell that ends the server when our end of its input is closed, also if the test ends without dropping
+    /// anything.
     shell: Option<Child>,
 }
 

@@ -1,5 +1,5 @@
-//! The application that fails when it is asked to. What it is called, and what is wrong with it from its start, stands behind the end of
-//! its executable: so one build makes many versions.
+//! The application that fails when it is asked to. What it is called, and what is wrong with it from its start, stands
+//! behind the end of its executable: so one build makes many versions.
 
 mod attacked;
 
@@ -179,8 +179,9 @@ const ADDS: Migration = Migration::new(2, "0002_add.sql", "alter table post add 
 const BREAKS: Migration =
     Migration::new(3, "0003_drop.sql", "-- Nobody needs it.\nalter table post drop column title;");
 
-/// The application: `/`, `/version`, `/count`, `/kept`, `/random`, `/slow/MILLISECONDS`, and what no application should have: `/hang`, `/leak`,
-/// `/crash/abort`, `/crash/segv`, `/crash/exit`. Besides, what hostile clients attack: forms, files, sessions, cached pages.
+/// The application: `/`, `/version`, `/count`, `/kept`, `/random`, `/slow/MILLISECONDS`, and what no application should
+/// have: `/hang`, `/leak`, `/crash/abort`, `/crash/segv`, `/crash/exit`. Besides, what hostile clients attack: forms,
+/// files, sessions, cached pages.
 ///
 /// ```no_run
 /// skep_server::Server::new(skep_drill::application).run_with(["--listen", "127.0.0.1:0"]);

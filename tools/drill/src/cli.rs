@@ -20,9 +20,9 @@ const NOT_TOGETHER: &str = "--together is for executables: drills of components 
 
 /// Re-enact disasters under load, and show what was lost.
 ///
-/// Drills an application that is built in and fails on request, an executable of yours, or a component (.wasm). Shows what was
-/// expected, what happened, and whether the promise held. Everything happens on this machine, on ports of its own, in folders that
-/// are removed; an executable of yours is copied, and has its data in such a folder.
+/// Drills an application that is built in and fails on request, an executable of yours, or a component (.wasm). Shows
+/// what was expected, what happened, and whether the promise held. Everything happens on this machine, on ports of its
+/// own, in folders that are removed; an executable of yours is copied, and has its data in such a folder.
 #[derive(Debug, Parser)]
 #[command(
     name = "skep-drill",
@@ -59,8 +59,8 @@ fn path(text: &str) -> Result<String, String> {
     if text.starts_with('/') { Ok(text.to_owned()) } else { Err("a path begins with a slash".into()) }
 }
 
-/// Runs `skep drill` with these arguments, those behind the word `drill`. The exit code is 0 if all held, 1 if something did not or could not
-/// be carried out, 2 if the arguments are wrong.
+/// Runs `skep drill` with these arguments, those behind the word `drill`. The exit code is 0 if all held, 1 if
+/// something did not or could not be carried out, 2 if the arguments are wrong.
 ///
 /// ```
 /// let code = skep_drill::run(vec!["--list".into()]);

@@ -44,7 +44,8 @@ fn connect_socket(socket: OwnedFd, from: Ipv4Addr, to: SocketAddrV4) -> io::Resu
     Ok(stream)
 }
 
-/// True if the server has closed the connection. What it has sent is read and forgotten. The stream does not block afterwards.
+/// True if the server has closed the connection. What it has sent is read and forgotten. The stream does not block
+/// afterwards.
 pub(crate) fn is_closed(mut stream: &TcpStream) -> bool {
     if stream.set_nonblocking(true).is_err() {
         return true;

@@ -1,4 +1,5 @@
-//! The disasters of components. They run in `skep serve`, under its supervisor, and are swapped when their file changes.
+//! The disasters of components. They run in `skep serve`, under its supervisor, and are swapped when their file
+//! changes.
 
 mod bad;
 mod many;
@@ -51,7 +52,8 @@ pub(crate) fn command(file: &Path, folder: &Path, arguments: &[OsString]) -> Com
     command
 }
 
-/// The command that serves components: the one that ran `skep drill`, or the one in the folder of this executable, or in `PATH`.
+/// The command that serves components: the one that ran `skep drill`, or the one in the folder of this executable, or
+/// in `PATH`.
 fn skep() -> PathBuf {
     let beside = || std::env::current_exe().ok().map(|this| this.with_file_name("skep")).filter(|skep| skep.is_file());
     std::env::var_os("SKEP").map(PathBuf::from).or_else(beside).unwrap_or_else(|| "skep".into())
@@ -68,7 +70,8 @@ fn padded(version: &str) -> String {
     format!("{version:<WIDTH$}")
 }
 
-/// Another version of the same component: with a section that nobody reads (a custom one: 0, its length, the length of its name, its name).
+/// Another version of the same component: with a section that nobody reads (a custom one: 0, its length, the length of
+/// its name, its name).
 pub(crate) fn marked(mut component: Vec<u8>, version: &str) -> Vec<u8> {
     let name = format!("drill {version}");
     let length = u8::try_from(name.len().min(100)).unwrap_or(100);

@@ -199,7 +199,8 @@ impl Drill {
     }
 }
 
-/// Hostile clients of these drills at the same time, and normal ones. Other drills have servers of their own, and are left out.
+/// Hostile clients of these drills at the same time, and normal ones. Other drills have servers of their own, and are
+/// left out.
 pub(crate) fn together(drills: &[&Drill], time: Duration, stage: &Stage<'_>, report: &mut Report) -> Result<()> {
     let hostile: Vec<_> =
         drills.iter().filter_map(|drill| drill.hostile().map(|hostile| (drill.name, hostile))).collect();
@@ -229,8 +230,8 @@ const SINGLE: Model = Model {
 /// The next request after a death has so long.
 const SOON: Duration = Duration::from_millis(50);
 
-/// Reports how long something took that has a time limit. Only optimised builds, which users run, are judged by it: tests run in
-/// debug builds, on machines that do other things too.
+/// Reports how long something took that has a time limit. Only optimised builds, which users run, are judged by it:
+/// tests run in debug builds, on machines that do other things too.
 fn in_time(report: &mut Report, what: &str, most: Duration, took: Duration) {
     if cfg!(debug_assertions) {
         return report.note(what, crate::report::millis(took));

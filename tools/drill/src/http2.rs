@@ -103,7 +103,8 @@ impl Http2 {
         self.stream.write_all(&std::mem::take(&mut self.out))
     }
 
-    /// Reads what has arrived, and answers pings. An error once the server has closed the connection or says that it will.
+    /// Reads what has arrived, and answers pings. An error once the server has closed the connection or says that it
+    /// will.
     pub(crate) fn read(&mut self) -> io::Result<()> {
         self.stream.set_nonblocking(true)?;
         let mut bytes = [0; 16 << 10];

@@ -1,7 +1,7 @@
 //! Disasters under load: what a server loses when it crashes, hangs, leaks, is killed, or is swapped.
 //!
-//! The command is `skep drill`; `docs/guides/run/drill.md` says what each drill does and promises. It starts executables and asks them over a
-//! socket, and shares nothing with them, so that it is on nobody's side.
+//! The command is `skep drill`; `docs/guides/run/drill.md` says what each drill does and promises. It starts
+//! executables and asks them over a socket, and shares nothing with them, so that it is on nobody's side.
 //!
 //! | to | see |
 //! |---|---|

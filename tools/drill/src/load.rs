@@ -1,4 +1,5 @@
-//! A load that knows what it lost: of each request whether it was refused, cut or failed, and which responses a connection had.
+//! A load that knows what it lost: of each request whether it was refused, cut or failed, and which responses a
+//! connection had.
 //!
 //! The load generator of `skep bench` measures, and counts errors by kind only. Both use the client of `skep-client`.
 
@@ -222,8 +223,9 @@ impl Tally {
         }
     }
 
-    /// Counts the time of a request. While its client waited, it did not send what it sends after each `pause`, and those requests would
-    /// have waited, too (coordinated omission): they are counted with what was left for them to wait.
+    /// Counts the time of a request. While its client waited, it did not send what it sends after each `pause`, and
+    /// those requests would have waited, too (coordinated omission): they are counted with what was left for them to
+    /// wait.
     fn took(&self, time: Duration, pause: Duration) {
         self.slowest.fetch_max(u64::try_from(time.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
         self.times.add(time);
@@ -234,8 +236,8 @@ impl Tally {
         }
     }
 
-    /// The time within which this percentage of the answers came, connecting included, to the next quarter of a millisecond; what is beyond
-    /// a second counts as that.
+    /// The time within which this percentage of the answers came, connecting included, to the next quarter of a
+    /// millisecond; what is beyond a second counts as that.
     #[must_use]
     pub fn percentile(&self, percent: u64) -> Duration {
         STEP * (self.times.percentile(percent) + 1)

@@ -1,4 +1,5 @@
-//! The command `skep-drill`, which `skep drill` runs; with the first argument [`APPLICATION`], the application that it drills.
+//! The command `skep-drill`, which `skep drill` runs; with the first argument [`APPLICATION`], the application that it
+//! drills.
 
 use std::process::ExitCode;
 

@@ -37,8 +37,9 @@ enum Kind {
 }
 
 impl Subject {
-    /// The application that crashes, leaks and hangs when it is asked to: this very executable, which must be that application
-    /// (`skep_server::run_with`, see [`application`](crate::application())) when its first argument is [`APPLICATION`].
+    /// The application that crashes, leaks and hangs when it is asked to: this very executable, which must be that
+    /// application (`skep_server::run_with`, see [`application`](crate::application())) when its first argument is
+    /// [`APPLICATION`].
     pub fn ours() -> Result<Self> {
         let program = std::env::current_exe()?;
         Ok(Self { program, words: vec![APPLICATION.into()], path: "/".into(), kind: Kind::Executable, is_ours: true })
@@ -123,7 +124,8 @@ impl Subject {
         command
     }
 
-    /// Puts this version into the folder, as a deployment does: whole, under another name, and then in the place of the old.
+    /// Puts this version into the folder, as a deployment does: whole, under another name, and then in the place of the
+    /// old.
     pub fn deploy(&self, folder: &Path, version: &str) -> Result<()> {
         deploy_bytes(&self.place(folder), &self.bytes(version)?)
     }
@@ -146,7 +148,8 @@ pub fn mark(version: &str) -> Vec<u8> {
     format!("\nversion {version:<width$}", width = MARK - 9).into_bytes()
 }
 
-/// By a process of its own: what another thread starts meanwhile would have the file open for writing for a moment, and no such file can be run.
+/// By a process of its own: what another thread starts meanwhile would have the file open for writing for a moment, and
+/// no such file can be run.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut tee = Command::new("tee").arg(path).stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     let written = tee.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(bytes));

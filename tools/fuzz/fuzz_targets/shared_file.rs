@@ -1,5 +1,5 @@
-//! A file of the shared map in which anything was overwritten is opened and used: no panic, no hang, no value that nobody
-//! stored.
+//! A file of the shared map in which anything was overwritten is opened and used: no panic, no hang, no value that
+//! nobody stored.
 //!
 //! The input is a list of places (3 bytes), lengths (1 byte) and bytes to write there. Run, in tools:
 //! `cargo +nightly fuzz run shared_file`.

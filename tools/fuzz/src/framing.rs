@@ -1,6 +1,7 @@
 //! Requests on one connection, as others read them: what we accept has the same bounds and parts for all.
 //!
-//! Others may be stricter than we are where a reason is written down; nobody may find another request in bytes that we accept.
+//! Others may be stricter than we are where a reason is written down; nobody may find another request in bytes that we
+//! accept.
 #![allow(unreachable_pub, reason = "as a module of a test nobody reaches it")]
 
 use std::io::{BufReader, Read, Write};
@@ -50,8 +51,9 @@ impl Seen {
     }
 }
 
-/// What we accept of these bytes, and what another server has read of them, have to be the same. The other one may have stopped before the
-/// last of some messages if `why_refused` knows why, and read on behind the last one if it `may_read_on`.
+/// What we accept of these bytes, and what another server has read of them, have to be the same. The other one may have
+/// stopped before the last of some messages if `why_refused` knows why, and read on behind the last one if it
+/// `may_read_on`.
 ///
 /// # Panics
 /// If that does not hold.
@@ -152,7 +154,8 @@ fn refused_by_go(data: &[u8], messages: &[Message]) -> Option<&'static str> {
     reasons.into_iter().find_map(|(applies, reason)| applies.then_some(reason))
 }
 
-/// True if Go reads on although the connection ends here: spaces do not separate the options of a connection (RFC 9110, 7.6.1).
+/// True if Go reads on although the connection ends here: spaces do not separate the options of a connection (RFC 9110,
+/// 7.6.1).
 fn goes_on_for_go(message: &Message) -> bool {
     let keeps = |value: String| words(&value).any(|word| word == "keep-alive");
     message.parts.version == Version::HTTP_10 && connection(message).any(keeps)

@@ -1,4 +1,5 @@
-//! Values of header fields that are written in many ways: the heads of a form's parts, and the languages that somebody reads.
+//! Values of header fields that are written in many ways: the heads of a form's parts, and the languages that somebody
+//! reads.
 #![allow(unreachable_pub, reason = "as a module of a test nobody reaches it")]
 
 use std::fmt::Write as _;
@@ -223,7 +224,8 @@ fn rank(tag: &str, range: &str) -> Option<usize> {
     }
 }
 
-/// Who reads any list of languages gets the one that suits best (RFC 4647, 3.4; RFC 9110, 12.5.4), by a plain rank of all of them.
+/// Who reads any list of languages gets the one that suits best (RFC 4647, 3.4; RFC 9110, 12.5.4), by a plain rank of
+/// all of them.
 ///
 /// # Panics
 /// If that does not hold.

@@ -19,8 +19,8 @@ use crate::framing::{self, Seen};
 /// Fields that another parser can hold.
 const FIELDS: usize = 128;
 
-/// A head is the same wherever it is cut (the first two bytes say where). What is accepted is what a plain reading of the rules accepts, and no
-/// more, and what `httparse` reads.
+/// A head is the same wherever it is cut (the first two bytes say where). What is accepted is what a plain reading of
+/// the rules accepts, and no more, and what `httparse` reads.
 ///
 /// # Panics
 /// If that does not hold.
@@ -58,8 +58,9 @@ pub fn head(data: &[u8]) {
     }
 }
 
-/// A head as RFC 9112 has it, without anything that readers disagree on: its length, its fields, and the length of its body unless that is in
-/// chunks. `None` if it is rejected or not complete. It is read slowly and in the simplest way, to be held against what reads it fast.
+/// A head as RFC 9112 has it, without anything that readers disagree on: its length, its fields, and the length of its
+/// body unless that is in chunks. `None` if it is rejected or not complete. It is read slowly and in the simplest way,
+/// to be held against what reads it fast.
 fn by_the_rules(bytes: &[u8]) -> Option<(usize, HeaderMap, Option<u64>)> {
     let empty = bytes.chunks(2).take_while(|pair| pair == b"\r\n").count() * 2;
     let length = bytes[empty..].windows(4).position(|four| four == b"\r\n\r\n")?;
@@ -81,6 +82,7 @@ fn field_by_the_rules(line: &str) -> Option<(&str, &str)> {
 }
 
 /// RFC 9112, 3.2 and 6.3. The inner `None` is a body in chunks.
+#[allow(clippy::option_option, reason = "the outer one is for `?`")]
 fn body_by_the_rules(fields: &[(&str, &str)], version_11: bool) -> Option<Option<u64>> {
     let all = |name: &str| -> Vec<&str> {
         fields.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, value)| *value).collect()

@@ -1,4 +1,5 @@
-//! Frames of HTTP/2: what becomes of them depends neither on how their header blocks are written nor on how they arrive.
+//! Frames of HTTP/2: what becomes of them depends neither on how their header blocks are written nor on how they
+//! arrive.
 #![allow(unreachable_pub, reason = "as a module of a test nobody reaches it")]
 
 use std::collections::VecDeque;
@@ -185,8 +186,9 @@ fn frames(
     }
 }
 
-/// Frames of a client reach hyper as they are, but for header blocks that make their message malformed: a fragment in the path, pseudo-fields
-/// in trailers. These get two paths, however their fields are written, whatever of them is in the table, and wherever they are cut.
+/// Frames of a client reach hyper as they are, but for header blocks that make their message malformed: a fragment in
+/// the path, pseudo-fields in trailers. These get two paths, however their fields are written, whatever of them is in
+/// the table, and wherever they are cut.
 ///
 /// # Panics
 /// If that does not hold.

@@ -1,7 +1,7 @@
 //! What the fuzz targets of the server and the framework look for exceptions to, and what they begin with.
 //!
-//! A property is a function from bytes that panics if something does not hold. [`TARGETS`] names them all. Tests of `skep` and
-//! `skep-server` include the modules with properties, so that they are tried in each run of the tests.
+//! A property is a function from bytes that panics if something does not hold. [`TARGETS`] names them all. Tests of
+//! `skep` and `skep-server` include the modules with properties, so that they are tried in each run of the tests.
 
 mod draw;
 pub mod framing;

@@ -1,8 +1,8 @@
 //! What must hold for any bytes at all.
 //!
-//! Each function takes the bytes that a fuzzer made up, and panics if something does not hold. None of them knows the insides of Skep:
-//! they send requests to a small application and look at its answers. `cargo fuzz run NAME` runs one for as long as
-//! you like, and `crates/skep/tests/fuzzed.rs` some hundred times in each test run.
+//! Each function takes the bytes that a fuzzer made up, and panics if something does not hold. None of them knows the
+//! insides of Skep: they send requests to a small application and look at its answers. `cargo fuzz run NAME` runs one
+//! for as long as you like, and `crates/skep/tests/fuzzed.rs` some hundred times in each test run.
 #![allow(unreachable_pub, reason = "as a module of a test nobody reaches it")]
 #![allow(clippy::missing_panics_doc, reason = "a property panics where it does not hold; that is what it is for")]
 
@@ -246,8 +246,8 @@ fn decoded(data: &[u8]) {
     }
 }
 
-/// A form with files is read the same however it is cut in pieces, and never ends in a failure of ours. The first byte says how
-/// long the pieces are.
+/// A form with files is read the same however it is cut in pieces, and never ends in a failure of ours. The first byte
+/// says how long the pieces are.
 pub fn multipart(data: &[u8]) {
     let Some((size, body)) = data.split_first() else { return };
     with(|site| {

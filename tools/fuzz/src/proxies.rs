@@ -18,8 +18,8 @@ fn proxy() -> Peer {
     Peer::new("10.0.0.1:80".parse().ok(), false)
 }
 
-/// Whatever fields a client sends, it has the address from which it connected to the proxy, or it is refused. Each line is a field; its
-/// first byte says which.
+/// Whatever fields a client sends, it has the address from which it connected to the proxy, or it is refused. Each line
+/// is a field; its first byte says which.
 ///
 /// # Panics
 /// If that does not hold.

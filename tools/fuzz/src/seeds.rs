@@ -29,7 +29,8 @@ const COOKIES: &[&str] = &[
     "other=\u{e9}; mine=5",
 ];
 
-/// The first letter of each line says which field it is: `d` is `Forwarded`, `e` to `g` are `X-Forwarded-For`, `-Proto`, `-Host`.
+/// The first letter of each line says which field it is: `d` is `Forwarded`, `e` to `g` are `X-Forwarded-For`,
+/// `-Proto`, `-Host`.
 const FORWARDED: &[&str] = &[
     "dfor=192.0.2.1;proto=https;host=example.org, for=\"[2001:db8::1]:80\"",
     "e192.0.2.1, 10.0.0.2\nfhttps\ngexample.org:8443\nh8443, ",

@@ -125,8 +125,8 @@ enum Cell {
     Blob(Vec<u8>),
 }
 
-/// Two values that a component packs come back from the database as they are, and what is no two values is an error. The first byte
-/// says how it asks, the rest are the values.
+/// Two values that a component packs come back from the database as they are, and what is no two values is an error.
+/// The first byte says how it asks, the rest are the values.
 ///
 /// # Panics
 /// If that does not hold.

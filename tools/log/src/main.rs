@@ -1,7 +1,8 @@
 //! What a log line costs: of Skep, of tracing-subscriber with tracing-appender, and of [`peers`] in other languages.
 //!
-//! Each round starts all programs once, in random order. A program measures its [`batch`]es in random order too, and says the median of
-//! each kind; the figures are medians over the rounds, and ratios are made within a round. Lines go to a file, as JSON, with three fields.
+//! Each round starts all programs once, in random order. A program measures its [`batch`]es in random order too, and
+//! says the median of each kind; the figures are medians over the rounds, and ratios are made within a round. Lines go
+//! to a file, as JSON, with three fields.
 //!
 //! It leaves out requests: what an access log, the flight recorder or metrics cost one is `cargo xtask peers observed`.
 //! Run: `cargo xtask peers log --help`.

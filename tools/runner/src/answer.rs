@@ -36,7 +36,8 @@ impl Answered {
     }
 }
 
-/// Checks a variant's answer to a request of this load. `first` is what the first variant has answered, if it is not this one.
+/// Checks a variant's answer to a request of this load. `first` is what the first variant has answered, if it is not
+/// this one.
 pub(crate) fn check(same: Same, load: Load, name: &str, answer: &Answer, first: Option<&Answered>) -> Result<Answered> {
     if answer.status != 200 {
         return Err(format!("{name} answers {}: {}", answer.status, start(&answer.body)).into());

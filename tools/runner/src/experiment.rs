@@ -64,7 +64,7 @@ pub(crate) enum Load {
     Tls { connections: u16 },
     /// HTTP/2 over TLS: each connection has this many streams under way, all the time.
     Streams { connections: u16, streams: u16 },
-    /// Connections that had one response each, and keep silent: for what one of them holds; each time a new process, alone.
+    /// Connections that had one response each, and keep silent: what one of them holds; a new process each time, alone.
     Idle { connections: u16 },
     /// The same as `KeepAlive`, for what stays in memory after it; each time a new process, alone.
     Memory { connections: u16 },
@@ -112,8 +112,7 @@ pub(crate) enum Same {
     Bytes(usize),
     /// A page that has this piece this number of times; the rest may differ.
     Times(usize, &'static str),
-    /// A page that has each piece this number of times, tags and texts one to a line; the rest is the first variant's, but for blanks around tags and ways to
-    /// write a character.
+    /// A page with each piece this number of times, tags and texts one to a line; the rest is as in the first variant.
     Page(&'static [(usize, &'static str)]),
     /// This number of rows with a number, as JSON. What is `written` the database must have afterwards.
     Rows {
@@ -330,7 +329,8 @@ impl Planned {
 }
 
 /// What to run: the experiments of these names with the variants of these names. No variant means all of them, no
-/// experiment all of those beside today's peers. `processes` and `static` mean all whose names begin so, `posts` all of the posts'.
+/// experiment all of those beside today's peers. `processes` and `static` mean all whose names begin so, `posts` all of
+/// the posts'.
 pub(crate) fn plan(experiments: &[String], only: &[String]) -> Result<Vec<Planned>> {
     let unknown = experiments.iter().find(|name| !all().any(|experiment| is_meant(name, experiment.name)));
     if let Some(unknown) = unknown {
@@ -369,8 +369,8 @@ fn known_or_named(only: &[String]) -> Result<()> {
 }
 
 impl Experiment {
-    /// Whether this load of it never sleeps. That of the posts' experiments does, as in the records that their page was made from, and that of
-    /// HTTP/2, which waits in a runtime.
+    /// Whether this load of it never sleeps. That of the posts' experiments does, as in the records that their page was
+    /// made from, and that of HTTP/2, which waits in a runtime.
     pub(crate) fn is_busy(&self, load: Load) -> bool {
         !self.name.starts_with("post-") && !matches!(load, Load::Streams { .. })
     }

@@ -66,7 +66,8 @@ impl Flags {
         !self.experiments.is_empty() && self.experiments.iter().all(|name| name.starts_with("post"))
     }
 
-    /// Rounds per experiment. The posts' have many variants and show ratios that are far from 1; five are the fewest that give a ratio bounds.
+    /// Rounds per experiment. The posts' have many variants and show ratios that are far from 1; five are the fewest
+    /// that give a ratio bounds.
     pub(crate) fn rounds(&self) -> usize {
         self.rounds.unwrap_or(if self.posts() { 5 } else { 7 })
     }

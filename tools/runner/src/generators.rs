@@ -1,7 +1,8 @@
 //! The load generator of `skep bench` beside others: is it the server that is measured, or the load?
 //!
-//! One server, which costs as little as one can (`peers/epoll`), on its core; the generators on the other, one after the other, each
-//! round in another order. All read answers of 13 bytes over kept connections. Start reading at [`run`].
+//! One server, which costs as little as one can (`peers/epoll`), on its core; the generators on the other, one after
+//! the other, each round in another order. All read answers of 13 bytes over kept connections. Start reading at
+//! [`run`].
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -114,7 +115,8 @@ fn tables(rounds: &Rounds) -> String {
     )
 }
 
-/// One generator once: what it reached, and what it took of its core, which is what this process and its children took without the server.
+/// One generator once: what it reached, and what it took of its core, which is what this process and its children took
+/// without the server.
 fn turn(generator: Generator, server: &Server, time: Duration) -> Result<Sample> {
     let all = Watched::process(std::process::id())?;
     let look = || -> Result<(Usage, Usage)> { Ok((all.usage()?, server.watched().usage()?)) };

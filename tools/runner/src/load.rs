@@ -34,8 +34,8 @@ pub(crate) fn run(load: Load, port: u16, path: &str, time: Duration) -> Result<L
     outcome(&plan(load, port, path, time)?, &mut Silent)
 }
 
-/// The same, for what a server takes: it is read when each connection has had its first answer, and again when all that was asked for
-/// is answered, so that each answer has its CPU and there is none without. A busy load never sleeps.
+/// The same, for what a server takes: it is read when each connection has had its first answer, and again when all that
+/// was asked for is answered, so that each answer has its CPU and there is none without. A busy load never sleeps.
 pub(crate) fn measured(
     load: Load,
     busy: bool,

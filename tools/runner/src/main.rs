@@ -1,8 +1,8 @@
 //! Measures Skep and its peers side by side.
 //!
-//! Every variant runs on one core and the load on another, in rounds, in random order, so that what disturbs the machine
-//! disturbs all alike; ratios are made within a round. One variant runs twice, to show how much a difference must be to mean
-//! anything. It installs nothing, talks to loopback only, and ends by itself.
+//! Every variant runs on one core and the load on another, in rounds, in random order, so that what disturbs the
+//! machine disturbs all alike; ratios are made within a round. One variant runs twice, to show how much a difference
+//! must be to mean anything. It installs nothing, talks to loopback only, and ends by itself.
 //!
 //! Start reading at [`run::experiment`]; what is measured stands in [`experiment`]. Run: `cargo xtask peers`.
 

@@ -27,7 +27,8 @@ pub(crate) enum Measure {
     Database,
     /// How much of its core the server used, in percent.
     Busy,
-    /// How much of its core the load generator worked, in percent. That a busy one looks for answers and finds none is no work.
+    /// How much of its core the load generator worked, in percent. That a busy one looks for answers and finds none is
+    /// no work.
     Load,
     /// How much of the server's core somebody else used (interrupts and the hypervisor too), in percent.
     ServerOthers,

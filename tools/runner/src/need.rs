@@ -163,7 +163,8 @@ fn has_one(parent: &Path, begins: &str) -> bool {
     entries.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().starts_with(begins))
 }
 
-/// Where a program is installed. Servers live where only root looks, and what cargo installs for the bench in its target.
+/// Where a program is installed. Servers live where only root looks, and what cargo installs for the bench in its
+/// target.
 pub(crate) fn installed(command: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let own = tools().join("target/tools/bin");

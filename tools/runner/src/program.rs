@@ -170,7 +170,8 @@ pub(crate) struct Served {
     pub(crate) entries: u32,
     /// This number of applications, each of its own file.
     pub(crate) copies: u32,
-    /// Begins with code that is not optimised; otherwise it waits for the compiler, for what is measured then is to be code of one kind.
+    /// Begins with code that is not optimised; otherwise it waits for the compiler, for what is measured then is to be
+    /// code of one kind.
     pub(crate) baseline: bool,
 }
 

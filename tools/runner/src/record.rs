@@ -63,7 +63,8 @@ pub(crate) fn page(record: &Value) -> String {
     tables.filter_map(|experiment| experiment["tables"].as_str()).fold(page, |page, table| page + "\n" + table)
 }
 
-/// "5 rounds of 1 s", or between which bounds they are: experiments that were measured apart may differ. `of` says whose.
+/// "5 rounds of 1 s", or between which bounds they are: experiments that were measured apart may differ. `of` says
+/// whose.
 pub(crate) fn rounds(record: &Value, of: impl Fn(&str) -> bool) -> String {
     let all = record["experiments"].as_array().into_iter().flatten();
     let ours = all.filter(|one| of(one["experiment"].as_str().unwrap_or_default()));

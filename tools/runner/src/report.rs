@@ -180,7 +180,8 @@ fn least_most(measure: Measure, spread: Spread) -> String {
     format!("{} - {}", measure.show(spread.least), measure.show(spread.most))
 }
 
-/// `1.04 (0.98 - 1.10)`; with `~` before it where no difference was shown, and without bounds where there were too few rounds.
+/// `1.04 (0.98 - 1.10)`; with `~` before it where no difference was shown, and without bounds where there were too few
+/// rounds.
 fn range(interval: Interval) -> String {
     let same = if interval.has_bounds() && !interval.shows_a_difference() { "~ " } else { "" };
     format!("{same}{}", bounded(of_interval(interval)))

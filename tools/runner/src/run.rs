@@ -112,8 +112,8 @@ struct Admitted {
     left_out: Vec<LeftOut>,
 }
 
-/// Starts the servers and checks their answers. Who does not start or answers something else is left out, unless it is the
-/// one that the others stand beside.
+/// Starts the servers and checks their answers. Who does not start or answers something else is left out, unless it is
+/// the one that the others stand beside.
 ///
 /// An experiment that starts new servers each time gets none to keep; their answers are checked all the same.
 fn admit(planned: &Planned, load: Load, site: &Site) -> Result<Admitted> {

@@ -18,8 +18,8 @@ use crate::program::Place;
 use crate::site::Site;
 use skep_bench::server::{Watched, free_port};
 
-/// How long a server may take until it answers: this is about one that hangs. A first start makes its database, and compiles as many
-/// components as it has, one after the other.
+/// How long a server may take until it answers: this is about one that hangs. A first start makes its database, and
+/// compiles as many components as it has, one after the other.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How long it may take to end when asked to.

@@ -45,7 +45,8 @@ impl Site {
         fs::write(site.files().join("13.txt"), HELLO)?;
         let large: Vec<u8> = (0..LARGE).map(|place| b'a' + u8::try_from(place % 26).expect("a letter")).collect();
         fs::write(site.files().join("1m.bin"), large)?;
-        // With nothing in it, which takes no room on the disk: what is served comes from the kernel's memory either way.
+        // With nothing in it, which takes no room on the disk: what is served comes from the kernel's memory either
+        // way.
         File::create(site.files().join("100m.bin"))?.set_len(LARGEST)?;
         fs::write(site.files().join("30k.html"), page())?;
         site.make_certificate()?;

@@ -1,12 +1,13 @@
 //! The page that is compiled: a realistic mix of 2 000 elements, the same text for both macros.
 //!
-//! It uses what both macros understand, and has two splices for every five elements: text, numbers, attributes, links, and what
-//! another function made.
+//! It uses what both macros understand, and has two splices for every five elements: text, numbers, attributes, links,
+//! and what another function made.
 
 /// How many elements there are at least.
 pub(super) const ELEMENTS: usize = 2000;
 
-/// A crate with one page. `imports` brings `html!`, and the types `Page` and `Badge`; `badge` is the macro for the latter.
+/// A crate with one page. `imports` brings `html!`, and the types `Page` and `Badge`; `badge` is the macro for the
+/// latter.
 pub(super) fn source(imports: &str, badge: &str) -> String {
     let (mut body, mut elements) = (String::new(), 0);
     for number in 0.. {

@@ -1,4 +1,5 @@
-//! The statements that are compiled: 1 000 of the usual kinds, of a database of 20 tables, the same with `sql!` and with `query()`.
+//! The statements that are compiled: 1 000 of the usual kinds, of a database of 20 tables, the same with `sql!` and
+//! with `query()`.
 //!
 //! A struct that `sql!` makes stands written out beside `query()`.
 

@@ -1,7 +1,7 @@
 //! h2spec: a case for each rule of HTTP/2 (RFC 9113) and HPACK (RFC 7541), over clear text and over TLS.
 //!
-//! It asks for a page that answers late. A case may send a second frame when the response to the first could have ended its stream, and would then
-//! fail by chance: behind that, a real fault could hide.
+//! It asks for a page that answers late. A case may send a second frame when the response to the first could have ended
+//! its stream, and would then fail by chance: behind that, a real fault could hide.
 
 use std::fs;
 use std::process::Command;
@@ -19,7 +19,8 @@ const PATH: &str = "/late";
 /// The number of its cases with `--strict`. Fewer would mean that it gave up.
 const CASES: usize = 147;
 
-/// How often a case that failed is run again, alone: the machine may be busy for longer than the page waits. What fails each time is a fault.
+/// How often a case that failed is run again, alone: the machine may be busy for longer than the page waits. What fails
+/// each time is a fault.
 const TRIES: usize = 2;
 
 /// One case.

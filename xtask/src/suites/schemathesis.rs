@@ -1,5 +1,5 @@
-//! Schemathesis: requests made up from the OpenAPI documents of the blog and, with a token, the help-desk, right ones and wrong ones, and whether the answers are as the
-//! document says.
+//! Schemathesis: requests made up from the OpenAPI documents of the blog and, with a token, the help-desk, right ones
+//! and wrong ones, and whether the answers are as the document says.
 
 use std::process::ExitStatus;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! `SlowHTTPTest`: 1000 connections with heads or bodies that are sent slowly, responses that are read slowly, or many ranges. A
-//! client that does nothing wrong must be served all the while.
+//! `SlowHTTPTest`: 1000 connections with heads or bodies that are sent slowly, responses that are read slowly, or many
+//! ranges. A client that does nothing wrong must be served all the while.
 
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,11 +18,12 @@ const CONNECTIONS: u32 = 1000;
 /// How many are opened in a second.
 const RATE: u32 = 500;
 
-/// What 99 of 100 requests of the other client may take: the example is a debug build, and the tester is on the same machine.
+/// What 99 of 100 requests of the other client may take: the example is a debug build, and the tester is on the same
+/// machine.
 const SLOWEST: Duration = Duration::from_millis(500);
 
-/// While connections are opened that stay open, with three requests each at once, it is not slowness that is tried, but how fast a debug build
-/// is. Another client must be served then, too, though its time is not judged.
+/// While connections are opened that stay open, with three requests each at once, it is not slowness that is tried, but
+/// how fast a debug build is. Another client must be served then, too, though its time is not judged.
 const OPENING: Duration = Duration::from_secs((CONNECTIONS / RATE) as u64 + 1);
 
 /// One kind of slow client.

@@ -1,4 +1,5 @@
-//! `SSLyze`: versions, cipher suites, curves and known holes of TLS, held against Mozilla's configuration "intermediate".
+//! `SSLyze`: versions, cipher suites, curves and known holes of TLS, held against Mozilla's configuration
+//! "intermediate".
 
 use std::time::Duration;
 

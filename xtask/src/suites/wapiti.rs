@@ -1,5 +1,5 @@
-//! Wapiti: crawls the blog, the forms and the help-desk over TLS, and attacks what it finds: injections, scripts, cookies, header fields.
-//! In the help-desk it has signed in as an administrator.
+//! Wapiti: crawls the blog, the forms and the help-desk over TLS, and attacks what it finds: injections, scripts,
+//! cookies, header fields. In the help-desk it has signed in as an administrator.
 //!
 //! Left out are the modules that need a server outside (`ssrf`, `xxe`, `log4shell`) and those that look for products.
 
@@ -16,8 +16,8 @@ const LIMIT: Duration = Duration::from_secs(150);
 const MODULES: &str = "cookieflags,crlf,csp,csrf,exec,file,http_headers,ldap,permanentxss,redirect,shellshock,sql,timesql,\
                        upload,xss";
 
-/// Bounds of a run. A form with more parameters is left out, and that of `forms` has 21. Rows of forms multiply while it
-/// crawls, and so do articles; each module has 10 s.
+/// Bounds of a run. A form with more parameters is left out, and that of `forms` has 21. Rows of forms multiply while
+/// it crawls, and so do articles; each module has 10 s.
 const BOUNDS: [&str; 8] = [
     "--max-scan-time=15",
     "--max-attack-time=10",

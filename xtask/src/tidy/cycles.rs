@@ -1,8 +1,8 @@
 //! Import cycles inside a crate.
 //!
 //! The files of a strongly connected component can only be read, moved and tested together, so a component has at most
-//! [`LARGEST`] files. `cargo xtask tidy --cycles [CRATE]` prints each component with the imports that tie it together, those
-//! first without which it would fall apart most.
+//! [`LARGEST`] files. `cargo xtask tidy --cycles [CRATE]` prints each component with the imports that tie it together,
+//! those first without which it would fall apart most.
 //!
 //! A module that names its own submodule owns it; that is how Rust is written, and no import. The other direction, a
 //! submodule that names its parent (`super::`), is one. [`modules`] says which paths count.

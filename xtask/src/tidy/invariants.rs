@@ -45,12 +45,12 @@ pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
     tokens::find(tokens::all(source), &["unsafe"]).map(|line| source.complaint(line, text)).collect()
 }
 
-/// With features that are off. The driver of PostgreSQL: its connections belong to the thread of a handler. And what hands blocking work to a
-/// runtime of tokio, for applications that have one.
+/// With features that are off. The driver of PostgreSQL: its connections belong to the thread of a handler. And what
+/// hands blocking work to a runtime of tokio, for applications that have one.
 const FEATURES: [&str; 2] = ["crates/skep-sql/src/postgres/", "crates/skep-sql/src/offload/on_tokio.rs"];
 
-/// `skep`, `skep-people` and `skep-sql` open no socket and start no thread or process; their tests may, the client for tests of applications, and
-/// [`FEATURES`].
+/// `skep`, `skep-people` and `skep-sql` open no socket and start no thread or process; their tests may, the client for
+/// tests of applications, and [`FEATURES`].
 pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
     let is_exempt = source.is_test()
         || source.path == TEST_CLIENT

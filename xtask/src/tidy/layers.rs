@@ -1,8 +1,8 @@
 //! The layers inside each crate: a module imports modules of its own layer and of lower ones.
 //!
-//! [`CRATES`] has every module at the top of a crate; submodules belong to the layer of their parent, and `lib.rs` and `main.rs` to
-//! none. A new module goes into the lowest layer that is above all it imports. If an import points upwards, move the imported item
-//! down or its user up. [`modules`](super::modules) says which paths are imports.
+//! [`CRATES`] has every module at the top of a crate; submodules belong to the layer of their parent, and `lib.rs` and
+//! `main.rs` to none. A new module goes into the lowest layer that is above all it imports. If an import points
+//! upwards, move the imported item down or its user up. [`modules`](super::modules) says which paths are imports.
 
 use std::collections::BTreeSet;
 
@@ -127,6 +127,7 @@ const CRATES: &[Layers] = &[
                     "pages",
                     "percent",
                     "quota",
+                    "sql",
                     "upgrade",
                     "validation",
                     "wakeup",

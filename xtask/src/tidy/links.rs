@@ -79,7 +79,8 @@ fn outside_code(page: &Source) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The anchors of a page's headings: small letters, hyphens for spaces, no other marks, and a number when one comes again.
+/// The anchors of a page's headings: small letters, hyphens for spaces, no other marks, and a number when one comes
+/// again.
 fn headings(page: &Source) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
     for (_, line) in outside_code(page) {

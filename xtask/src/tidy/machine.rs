@@ -34,7 +34,8 @@ pub(super) fn paths(source: &Source) -> Vec<Complaint> {
     source.lines().filter_map(complain).collect()
 }
 
-/// Whether `prefix` stands in the line where a path begins (not in the middle of an address), and `rest` likes what follows.
+/// Whether `prefix` stands in the line where a path begins (not in the middle of an address), and `rest` likes what
+/// follows.
 fn begins_a_path(line: &str, prefix: &str, rest: fn(&str) -> bool) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || "._-~}/".contains(c);
     line.match_indices(prefix).any(|(at, _)| !line[..at].ends_with(is_part) && rest(&line[at + prefix.len()..]))

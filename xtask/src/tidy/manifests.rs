@@ -13,7 +13,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-macros", &["skep-units"]),
     ("skep-sql-macros", &["skep-sql-lock", "skep-units"]),
     ("skep-cache", &["skep-units"]),
-    // It is useful without `skep`, and its tests and examples do without, too. PostgreSQL for tests, here and below: `tools/cluster`.
+    // It is useful without `skep`, and its tests and examples do without, too. PostgreSQL for tests, here and below:
+    // `tools/cluster`.
     ("skep-sql", &["skep-units", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"]),
     ("skep", &["skep-units", "skep-macros", "skep-sql", "skep-sql-macros", "skep-cache", "skep-cluster"]),
     ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
@@ -47,8 +48,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Examples stand at the lower end and may name whom they like.
 const EXAMPLES: &str = "examples/";
 
-/// Runtimes and sockets: in `skep`, `skep-people` and `skep-sql`, requests come from the server. Names that begin so, except in
-/// tests. The test client has a runtime (`tokio` itself), which `invariants` sees that nothing else uses.
+/// Runtimes and sockets: in `skep`, `skep-people` and `skep-sql`, requests come from the server. Names that begin so,
+/// except in tests. The test client has a runtime (`tokio` itself), which `invariants` sees that nothing else uses.
 const NOT_IN_SKEP: [&str; 6] = ["tokio-", "hyper", "async-std", "smol", "mio", "socket2"];
 
 /// One line of a manifest that names another crate.

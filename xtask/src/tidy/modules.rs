@@ -1,8 +1,8 @@
 //! The modules of a crate and what they import from each other, read from its source without compiling it.
 //!
-//! A module is a file. An import is a path that begins with `crate`, `self` or `super`, in a `use` or anywhere else, inside of
-//! macros too; a path that begins with a child module counts as well. Tests and `lib.rs` or `main.rs` are left out: a name that
-//! is imported through a re-export counts as an import of the file that defines it.
+//! A module is a file. An import is a path that begins with `crate`, `self` or `super`, in a `use` or anywhere else,
+//! inside of macros too; a path that begins with a child module counts as well. Tests and `lib.rs` or `main.rs` are
+//! left out: a name that is imported through a re-export counts as an import of the file that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -222,8 +222,8 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// The strongly connected components of more than one file, the largest first: in each, every file imports every other by some
-/// way.
+/// The strongly connected components of more than one file, the largest first: in each, every file imports every other
+/// by some way.
 pub(crate) fn cycles<'a>(imports: impl IntoIterator<Item = &'a Import>) -> Vec<BTreeSet<String>> {
     let mut graph = Graph::default();
     for import in imports {

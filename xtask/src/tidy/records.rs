@@ -7,7 +7,8 @@ const PAGE: &str = "tools/posts.md";
 
 const RECORDS: &str = "tools/runs/";
 
-/// tools/posts.md names the newest record of the posts. Whether its figures are that record's too, a test of tools/runner looks at.
+/// tools/posts.md names the newest record of the posts. Whether its figures are that record's too, a test of
+/// tools/runner looks at.
 pub(super) fn newest(tree: &Tree) -> Vec<Complaint> {
     let records = tree.sources.iter().map(|source| source.path.as_str()).filter(|path| is_of_the_posts(path));
     match (records.max(), tree.source(PAGE)) {

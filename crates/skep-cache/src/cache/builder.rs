@@ -115,8 +115,9 @@ impl<K: ?Sized, V, C> Builder<K, V, C> {
 
         /// How eagerly a value is refreshed before it expires, by one caller. Default: 1; 0 disables it.
         ///
-        /// The caller is drawn at random, the more likely the longer the value took to compute and the nearer its end: `XFetch`, in
-        /// Vattani, Chierichetti, Lowenstein, "Optimal Probabilistic Cache Stampede Prevention", VLDB 2015.
+        /// The caller is drawn at random, the more likely the longer the value took to compute and the nearer its end:
+        /// `XFetch`, in Vattani, Chierichetti, Lowenstein, "Optimal Probabilistic Cache Stampede Prevention", VLDB
+        /// 2015.
         pub fn early(eagerness: f64) => rules.early = eagerness.max(0.0);
 
         /// How long a caller waits for a computation if there is a stale value. Default: no limit.
@@ -126,15 +127,16 @@ impl<K: ?Sized, V, C> Builder<K, V, C> {
         /// [is a timeout](crate::Error::is_timeout). Default: no limit.
         pub fn hard_timeout(timeout: Duration) => rules.hard_timeout = Some(timeout);
 
-        /// How long other processes wait for a computation before they compute themselves. Default: 30 s; at least the hard timeout.
+        /// How long other processes wait for a computation before they compute themselves. Default: 30 s; at least the
+        /// hard timeout.
         pub fn lease(lease: Duration) => rules.lease = lease;
 
         /// How long an invalidation by another process may go unnoticed, if the driver has no
         /// [generation](crate::Driver::generation). Default: 1 s.
         pub fn invalidation_lag(lag: Duration) => invalidation_lag = lag;
 
-        /// How far the clocks of machines may differ. Invalidating a tag also invalidates what is stored within this time after it.
-        /// Default: 0.
+        /// How far the clocks of machines may differ. Invalidating a tag also invalidates what is stored within this
+        /// time after it. Default: 0.
         pub fn clock_skew(skew: Duration) => rules.clock_skew = skew;
 
         /// The version of the value type: entries stored under another number are misses. Default: 0.

@@ -1,7 +1,8 @@
 //! A miss: one caller computes, the others wait or get the stale value.
 //!
-//! Within this process a flight decides who computes; between processes, the driver's lease. The lease also keeps outdated
-//! results out: setting or removing the key ends it, and the result of a computation that began before is refused.
+//! Within this process a flight decides who computes; between processes, the driver's lease. The lease also keeps
+//! outdated results out: setting or removing the key ends it, and the result of a computation that began before is
+//! refused.
 //!
 //! Four checks decide whether a stored entry may be used, each against another kind of change:
 //!
@@ -12,8 +13,8 @@
 //! | generation | Are the epochs in memory up to date? | with the epochs in memory | [`Driver::generation`] | read the epochs again |
 //! | stamp | Is the copy in a near tier up to date? | `mark` of the copy | [`Driver::stamp`] of the far tier, or a time limit | read from the far tier |
 //!
-//! Expiry and epochs are the contract; generation and stamp only say when memory and near tiers must look again. An entry moves
-//! through these states (`State`):
+//! Expiry and epochs are the contract; generation and stamp only say when memory and near tiers must look again. An
+//! entry moves through these states (`State`):
 //!
 //! ```text
 //! set ─> Fresh ─ (drawn shortly before its end) ─> Early ─ fresh_until ─> Stale ─> StaleIfError ─ dead_at ─> miss
@@ -45,10 +46,11 @@ type Cause = Box<dyn StdError + Send + Sync>;
 impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
     /// Returns the value; on a miss, runs `compute` and stores its result.
     ///
-    /// Of all callers in all threads, runtimes and processes, one computes; the others wait, or get a stale value if there is one
-    /// (see `stale`, `stale_if_error`, `early` and the timeouts of [`Builder`](super::Builder)). `compute` runs inside this
-    /// future; if that is dropped, a waiting caller computes. All waiting callers get an error, which is not stored; a panic
-    /// continues here and is an error for the others. `compute` returns a value, or a [`Computed`] with a policy of its own.
+    /// Of all callers in all threads, runtimes and processes, one computes; the others wait, or get a stale value if
+    /// there is one (see `stale`, `stale_if_error`, `early` and the timeouts of [`Builder`](super::Builder)). `compute`
+    /// runs inside this future; if that is dropped, a waiting caller computes. All waiting callers get an error, which
+    /// is not stored; a panic continues here and is an error for the others. `compute` returns a value, or a
+    /// [`Computed`] with a policy of its own.
     ///
     /// See [the crate](crate) for an example.
     ///
@@ -73,7 +75,8 @@ impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
         }
     }
 
-    /// As [`get_or`](Cache::get_or), but there may be no value: a negative entry is stored then, with the TTL `negative`.
+    /// As [`get_or`](Cache::get_or), but there may be no value: a negative entry is stored then, with the TTL
+    /// `negative`.
     ///
     /// ```
     /// # skep_cache::driver::block_on(async {
@@ -150,7 +153,8 @@ enum Ended<V> {
 }
 
 enum Turn<'a, V, D: Driver, C: Send + Sync + 'static> {
-    /// Compute. Without a lease if the driver fails: every process computes then, and a result is stored only if it is newer.
+    /// Compute. Without a lease if the driver fails: every process computes then, and a result is stored only if it is
+    /// newer.
     Compute(Option<Lease<'a, D, C>>),
     /// Return the stale value: another process computes.
     ServeStale,
@@ -226,8 +230,8 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
                     return self.value(&record);
                 }
                 Some(Err(error)) => return self.fall_back(stale, error),
-                // The leader was dropped, or its result was invalidated since its computation began, perhaps before this call.
-                // The next computation begins later than that.
+                // The leader was dropped, or its result was invalidated since its computation began, perhaps before
+                // this call. The next computation begins later than that.
                 Some(Ok(_)) | None => {}
             }
         }
@@ -388,8 +392,8 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             }
             Some(false) => {
                 self.counters.count(Count::Refused);
-                // The key was set or removed meanwhile: waiting callers read again. If only the lease expired, publish all the
-                // same, or all of them would compute, one after the other.
+                // The key was set or removed meanwhile: waiting callers read again. If only the lease expired, publish
+                // all the same, or all of them would compute, one after the other.
                 if lease.is_some_and(|lease| now < lease.until) {
                     return Ok(());
                 }

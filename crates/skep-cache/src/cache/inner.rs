@@ -94,8 +94,8 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
 
     /// Looks up an entry; counts failures only.
     ///
-    /// Writes the result to `found`: returning it through the layers between would move it several times, which takes longer
-    /// than the lookup.
+    /// Writes the result to `found`: returning it through the layers between would move it several times, which takes
+    /// longer than the lookup.
     #[inline]
     pub(crate) async fn look_up<T: Send>(
         &self,
@@ -363,8 +363,8 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         self.tolerate(touched, now, false)
     }
 
-    // A failed write is a later miss, which is harmless. A failed invalidation leaves outdated entries in use, so it is always an error,
-    // and it is tried even while the circuit breaker is open.
+    // A failed write is a later miss, which is harmless. A failed invalidation leaves outdated entries in use, so it is
+    // always an error, and it is tried even while the circuit breaker is open.
     pub(crate) async fn clear(&self) -> Result<()> {
         let now = self.clock.now();
         self.invalidate(self.epochs.namespace).await?;
@@ -429,7 +429,8 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         Ok(record)
     }
 
-    /// The driver's result; `instead` if it failed, unless failures are errors ([`Builder::errors`](super::Builder::errors)).
+    /// The driver's result; `instead` if it failed, unless failures are errors
+    /// ([`Builder::errors`](super::Builder::errors)).
     #[inline]
     pub(crate) fn tolerate<T>(&self, result: Result<T>, now: Time, instead: T) -> Result<T> {
         match self.require(result, now) {

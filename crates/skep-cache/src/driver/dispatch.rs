@@ -1,8 +1,9 @@
-//! Drivers that forward calls to another driver: an enum of drivers chosen at run time, `Arc`, and drivers around a driver.
+//! Drivers that forward calls to another driver: an enum of drivers chosen at run time, `Arc`, and drivers around a
+//! driver.
 
-/// Methods that call the method of the same name of another driver, after a match of `self`: `{ pattern => driver }`. `boxed` after a
-/// driver boxes the futures of one that waits for I/O: an enum's future would otherwise be as large as the largest. `at_once`: its
-/// methods are not async.
+/// Methods that call the method of the same name of another driver, after a match of `self`: `{ pattern => driver }`.
+/// `boxed` after a driver boxes the futures of one that waits for I/O: an enum's future would otherwise be as large as
+/// the largest. `at_once`: its methods are not async.
 macro_rules! forward {
     (@name $to:tt) => { forward! { @now $to name() -> &'static str } };
     (@get $to:tt) => { forward! { @later $to #[inline] get[R: Send, F: FnOnce($crate::driver::Entry<'_>) -> R + Send](key: &[u8], now: $crate::Time, read: F) -> Option<R> } };

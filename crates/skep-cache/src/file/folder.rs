@@ -1,7 +1,8 @@
 //! One folder of files, and its share of the limits.
 //!
-//! Writers lock the file `.lock`, which contains the usage of the folder (bytes, then entries, 8 bytes each, little endian). If
-//! a writer dies before updating it, the usage is wrong by one file until the next eviction, which counts again.
+//! Writers lock the file `.lock`, which contains the usage of the folder (bytes, then entries, 8 bytes each, little
+//! endian). If a writer dies before updating it, the usage is wrong by one file until the next eviction, which counts
+//! again.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read};
@@ -184,8 +185,8 @@ impl Writer<'_> {
         self.save()
     }
 
-    /// Removes dead and damaged files, then the least recently read, until a tenth of the share and `wanted` bytes are free: then
-    /// the next writes need no eviction.
+    /// Removes dead and damaged files, then the least recently read, until a tenth of the share and `wanted` bytes are
+    /// free: then the next writes need no eviction.
     fn evict(&mut self, wanted: u64, now: Time) -> io::Result<()> {
         let (mut files, mut gone, clock) = (Vec::new(), Vec::new(), SystemTime::now());
         self.folder.each(|path, known| {

@@ -1,11 +1,11 @@
 //! One connection that many tasks use at once.
 //!
 //! Requests are appended whole to a shared buffer, and replies come in the order of the requests. If nothing else is in
-//! flight, a caller writes to the socket itself, which saves a hop; otherwise the writer task sends all that has gathered with
-//! one system call. The reader task hands out the replies.
+//! flight, a caller writes to the socket itself, which saves a hop; otherwise the writer task sends all that has
+//! gathered with one system call. The reader task hands out the replies.
 //!
-//! No caller waits longer than the timeout: a late reply is discarded, and a connection that was silent for that long is
-//! closed. Start reading at [`Connection::call`].
+//! No caller waits longer than the timeout: a late reply is discarded, and a connection that was silent for that long
+//! is closed. Start reading at [`Connection::call`].
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -121,7 +121,8 @@ impl Connection {
         Ok(Answer { receiver, deadline, shared: Arc::clone(&self.shared) })
     }
 
-    /// Sends requests that end with a [fence](super::protocol::fence). The answer is all replies before that of the fence.
+    /// Sends requests that end with a [fence](super::protocol::fence). The answer is all replies before that of the
+    /// fence.
     pub(super) fn batch(&self, requests: impl FnOnce(&mut Vec<u8>)) -> Result<Answer<Vec<Reply>>, Failure> {
         let (sender, receiver) = oneshot::channel();
         let deadline = self.shared.enqueue(Pending::Batch(sender, Vec::new()), requests)?;

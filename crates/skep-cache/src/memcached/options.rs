@@ -18,8 +18,8 @@ pub enum Failover {
     /// They are misses until it is reachable again. No entry is ever on two servers.
     #[default]
     Miss,
-    /// The next server on the ring stores them. Later the first server still has its old entries, so a read may return one
-    /// that was replaced meanwhile: choose it for entries with a short TTL.
+    /// The next server on the ring stores them. Later the first server still has its old entries, so a read may return
+    /// one that was replaced meanwhile: choose it for entries with a short TTL.
     Move,
 }
 
@@ -46,10 +46,11 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Adds a server with its weight (1 to 100), the relative number of keys it stores. The address is `host`, `host:port`
-    /// (default 11211), or the path of a unix socket, absolute or after `unix:`.
+    /// Adds a server with its weight (1 to 100), the relative number of keys it stores. The address is `host`,
+    /// `host:port` (default 11211), or the path of a unix socket, absolute or after `unix:`.
     ///
-    /// All processes that share the servers must use the same names, in any order: the names decide which key goes where.
+    /// All processes that share the servers must use the same names, in any order: the names decide which key goes
+    /// where.
     pub fn server(mut self, address: impl Into<String>, weight: u32) -> Self {
         self.servers.push((address.into(), weight));
         self
@@ -62,16 +63,16 @@ impl Builder {
         /// Timeout for connecting, and then for the first reply: 1 ms to 1 h each. Default: 250 ms.
         pub fn connect_timeout(timeout: Duration) => limits.connect_timeout = timeout;
 
-        /// Connections to each server from each runtime: 1 to 64. Default: 1, which serves thousands of tasks; with more, small
-        /// values do not wait behind large ones.
+        /// Connections to each server from each runtime: 1 to 64. Default: 1, which serves thousands of tasks; with
+        /// more, small values do not wait behind large ones.
         pub fn connections(connections: usize) => limits.connections = connections;
 
-        /// Largest entry in bytes, with its header of 48 bytes or more: 1 KiB to 1 GiB. Default: 1 047 552. The servers' option `-I`
-        /// must allow 1 KiB more.
+        /// Largest entry in bytes, with its header of 48 bytes or more: 1 KiB to 1 GiB. Default: 1 047 552. The
+        /// servers' option `-I` must allow 1 KiB more.
         pub fn max_value(bytes: usize) => max_value = bytes;
 
-        /// Pauses after a failed attempt to connect: the first and the longest, 1 ms to 1 h each. Each failure doubles the pause.
-        /// Default: 1 s and 30 s.
+        /// Pauses after a failed attempt to connect: the first and the longest, 1 ms to 1 h each. Each failure doubles
+        /// the pause. Default: 1 s and 30 s.
         pub fn backoff(first: Duration, longest: Duration) => limits.backoff = (first, longest);
 
         /// What happens to the keys of an unreachable server. Default: [`Failover::Miss`].

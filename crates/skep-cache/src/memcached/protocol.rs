@@ -1,7 +1,7 @@
 //! memcached's meta protocol, as bytes.
 //!
-//! No I/O. The functions append requests to a buffer; a [`Parser`] is fed received bytes in pieces of any size and gives
-//! replies. Source: memcached's `doc/protocol.txt`, from "Meta Get" on.
+//! No I/O. The functions append requests to a buffer; a [`Parser`] is fed received bytes in pieces of any size and
+//! gives replies. Source: memcached's `doc/protocol.txt`, from "Meta Get" on.
 
 use std::borrow::Cow;
 
@@ -91,8 +91,8 @@ fn ttl(seconds: u64, out: &mut Vec<u8>) {
     token(b'T', number, out);
 }
 
-/// `mg`: reads an entry, and the number for a conditional write if `cas`. In a batch: `opaque` is a number that the reply
-/// repeats, and a miss has no reply.
+/// `mg`: reads an entry, and the number for a conditional write if `cas`. In a batch: `opaque` is a number that the
+/// reply repeats, and a miss has no reply.
 pub(super) fn get(key: &WireKey<'_>, cas: bool, opaque: Option<u64>, out: &mut Vec<u8>) {
     key.append("mg ", None, out);
     out.extend_from_slice(if cas { &b" v c"[..] } else { b" v" });

@@ -1,8 +1,8 @@
 //! Consistent hashing: which server a key belongs to, as in ketama.
 //!
-//! Each server has points on a ring, in proportion to its weight; a key belongs to the next point. Adding or removing a server
-//! moves only its share of the keys, and all processes with the same servers agree. Changing the hash makes every entry a
-//! miss.
+//! Each server has points on a ring, in proportion to its weight; a key belongs to the next point. Adding or removing a
+//! server moves only its share of the keys, and all processes with the same servers agree. Changing the hash makes
+//! every entry a miss.
 
 /// Points of a server of weight 1: the shares of equal servers differ by less than a fifth.
 const POINTS: u32 = 160;

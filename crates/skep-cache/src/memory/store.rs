@@ -1,7 +1,7 @@
 //! The map behind `Memory`: bounded by weight, evicts the least used entries.
 //!
-//! It is `quick_cache` (a variant of CLOCK-Pro with the small queue and the ghosts of S3-FIFO): reads take a shared lock and
-//! move nothing.
+//! It is `quick_cache` (a variant of CLOCK-Pro with the small queue and the ghosts of S3-FIFO): reads take a shared
+//! lock and move nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,8 +32,8 @@ const OVERHEAD: u64 = 96;
 const SHARD: u64 = 1 << 20;
 /// The share of the capacity for entries that were used again. Best on average over 11 public traces at three sizes.
 const HOT: f64 = 0.8;
-/// Evicted keys to remember, for each 352 bytes of capacity. More find nothing more on average (`scarab` gains 0.5 to 1.2
-/// points, `multi3` and `w106` lose 0.9), and each takes about 80 bytes that no limit counts.
+/// Evicted keys to remember, for each 352 bytes of capacity. More find nothing more on average (`scarab` gains 0.5 to
+/// 1.2 points, `multi3` and `w106` lose 0.9), and each takes about 80 bytes that no limit counts.
 const GHOSTS: f64 = 0.125;
 
 impl Store {
@@ -65,8 +65,8 @@ impl Store {
         self.cache.peek(key).map(|found| found.record)
     }
 
-    /// Inserts an entry; a `pinned` one is never evicted. If it does not fit, the old entry is removed and the error is the
-    /// size of the new one in bytes.
+    /// Inserts an entry; a `pinned` one is never evicted. If it does not fit, the old entry is removed and the error is
+    /// the size of the new one in bytes.
     pub(super) fn insert(&self, key: &[u8], record: Record, pinned: bool) -> Result<(), usize> {
         let bytes = key.len() + record.bytes().len();
         let extra = u64::from(record.entry().weight());

@@ -63,12 +63,12 @@ impl Builder {
         /// Timeout for connecting, with the handshake: 1 ms to 1 h. Default: 500 ms.
         pub fn connect_timeout(timeout: Duration) => limits.connect_timeout = timeout;
 
-        /// Connections from each runtime: 1 to 64. Default: 1, which serves thousands of tasks; with more, small values do not wait
-        /// behind large ones.
+        /// Connections from each runtime: 1 to 64. Default: 1, which serves thousands of tasks; with more, small values
+        /// do not wait behind large ones.
         pub fn connections(connections: usize) => limits.connections = connections;
 
-        /// Pauses after a failed attempt to connect: the first and the longest, 1 ms to 1 h each. Each failure doubles the pause.
-        /// Default: 1 s and 30 s.
+        /// Pauses after a failed attempt to connect: the first and the longest, 1 ms to 1 h each. Each failure doubles
+        /// the pause. Default: 1 s and 30 s.
         pub fn backoff(first: Duration, longest: Duration) => limits.backoff = (first, longest);
     }
 
@@ -150,7 +150,8 @@ fn check(url: &str, info: &::redis::ConnectionInfo) -> Result<(), String> {
     }
 }
 
-/// Installs a cryptography provider for TLS if the program has not: rustls panics if several are built in and none is installed.
+/// Installs a cryptography provider for TLS if the program has not: rustls panics if several are built in and none is
+/// installed.
 #[cfg(feature = "redis-tls")]
 fn install_crypto_provider(urls: &[String]) {
     if urls.iter().any(|url| url.starts_with("rediss:")) && rustls::crypto::CryptoProvider::get_default().is_none() {

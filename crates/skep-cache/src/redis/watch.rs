@@ -1,8 +1,8 @@
 //! Notifications about changes by others, for a near tier.
 //!
-//! The server sends them (`CLIENT TRACKING ON BCAST`) on a separate connection, so writers send nothing more, and changes by other
-//! programs, evictions and expiries are included. If the connection is lost anything may have changed: the listener is called when
-//! it ends, and again when the next one is open. A silent server is pinged each second.
+//! The server sends them (`CLIENT TRACKING ON BCAST`) on a separate connection, so writers send nothing more, and
+//! changes by other programs, evictions and expiries are included. If the connection is lost anything may have changed:
+//! the listener is called when it ends, and again when the next one is open. A silent server is pinged each second.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};

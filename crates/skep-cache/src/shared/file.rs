@@ -1,11 +1,12 @@
 //! The file of a map: creating, opening and replacing it, and its users.
 //!
-//! A file becomes visible when it is complete: it is created under another name, with all space allocated, and then linked. A file of
-//! another version or size, or with damaged constants, is replaced by a new one; processes that mapped the old one keep it. So no file
-//! is ever truncated while it is mapped.
+//! A file becomes visible when it is complete: it is created under another name, with all space allocated, and then
+//! linked. A file of another version or size, or with damaged constants, is replaced by a new one; processes that
+//! mapped the old one keep it. So no file is ever truncated while it is mapped.
 //!
-//! Each user locks one byte far beyond the end of the file; the number of the byte is that of the user. The system releases the lock when
-//! the user dies, so others can ask whether it is alive. Process ids are not used: they are reused, and differ between containers.
+//! Each user locks one byte far beyond the end of the file; the number of the byte is that of the user. The system
+//! releases the lock when the user dies, so others can ask whether it is alive. Process ids are not used: they are
+//! reused, and differ between containers.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -1,7 +1,8 @@
 //! The hash of a key and the sum over a record, both keyed by numbers drawn when the file was made.
 //!
-//! The seeds keep others from choosing keys that collide. The checksum detects damage, not forgery: a user who may write the file may
-//! write anything. Both belong to the layout: changing them requires a new [`VERSION`](super::layout::VERSION).
+//! The seeds keep others from choosing keys that collide. The checksum detects damage, not forgery: a user who may
+//! write the file may write anything. Both belong to the layout: changing them requires a new
+//! [`VERSION`](super::layout::VERSION).
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -19,8 +20,8 @@ impl Seeds {
         Self([draw(), draw()])
     }
 
-    /// The hash of a key in a generation of the file, never 0. Another generation changes all hashes, which invalidates everything at
-    /// once.
+    /// The hash of a key in a generation of the file, never 0. Another generation changes all hashes, which invalidates
+    /// everything at once.
     #[inline]
     pub(crate) fn hash(self, generation: u64, key: &[u8]) -> u64 {
         let (mut a, mut b) = (self.0[0], self.0[1].wrapping_add(generation.wrapping_mul(ROOTS[1])));
@@ -39,8 +40,8 @@ impl Seeds {
 
 /// Up to eight bytes as a number, with zeros behind them.
 ///
-/// Fewer than eight are put together from parts that may overlap: copied into a word in memory, they could not be read again
-/// before the copy is done, and the address of the index line waits for that.
+/// Fewer than eight are put together from parts that may overlap: copied into a word in memory, they could not be read
+/// again before the copy is done, and the address of the index line waits for that.
 #[inline]
 pub(crate) fn word(bytes: &[u8]) -> u64 {
     if let Some(bytes) = bytes.first_chunk() {

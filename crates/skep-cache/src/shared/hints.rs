@@ -1,7 +1,8 @@
 //! The last known locations of records, to prefetch a record before reading the index.
 //!
-//! Index and record are two cache misses, and the second depends on the first. Hints are small enough for the processor's cache, so both
-//! are fetched at the same time. Only the index decides; a wrong hint costs the prefetch of some unused lines.
+//! Index and record are two cache misses, and the second depends on the first. Hints are small enough for the
+//! processor's cache, so both are fetched at the same time. Only the index decides; a wrong hint costs the prefetch of
+//! some unused lines.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;

@@ -5,7 +5,8 @@
 //! shard 0  | lock, rings, counts   | changes | leases | sketch | index | small ring | main ring
 //! shard 1  | ...
 //! ```
-//! All numbers are 64-bit words in the machine's own order (the magic tells another order apart); a line is eight of them.
+//! All numbers are 64-bit words in the machine's own order (the magic tells another order apart); a line is eight of
+//! them.
 
 use std::ops::Range;
 
@@ -90,8 +91,8 @@ impl Geometry {
 
     /// `shards` is the number of shards, `shard` the number of words in each.
     pub(super) fn of(shards: usize, shard: usize, max_value: usize) -> Result<Self, String> {
-        // A slot for each 192 bytes or so: a small index is more often in the processor's cache. A word of sketch for each
-        // two to four slots.
+        // A slot for each 192 bytes or so: a small index is more often in the processor's cache. A word of sketch for
+        // each two to four slots.
         let lines = (((shard - SKETCH) / 26 / LINE) & !1).max(2);
         let sketch = SKETCH..SKETCH + (lines * LINE / 2).next_power_of_two();
         let index = sketch.end.next_multiple_of(LINE)..sketch.end.next_multiple_of(LINE) + lines * LINE;

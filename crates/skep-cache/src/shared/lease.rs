@@ -6,8 +6,8 @@
 //! word 2   its end, in milliseconds since 1970
 //! word 3   user
 //! ```
-//! A lease ends with its time or with its user. Hashes represent keys: if two keys computed at the same time share 64 bits, one waits
-//! for the other.
+//! A lease ends with its time or with its user. Hashes represent keys: if two keys computed at the same time share 64
+//! bits, one waits for the other.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};

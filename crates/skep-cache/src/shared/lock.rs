@@ -2,8 +2,8 @@
 //!
 //! One word: the holder (16 bits) and a ticket that each holder increments (48 bits). If the holder died
 //! ([`Backing::lives`]), the next one takes the lock: every step of a write leaves the shard consistent (see
-//! [`shard`](super::shard)). If the holder is alive but stopped, others wait for [`TIMEOUT`] and fail; after [`OVERDUE`] the lock is
-//! taken from it. If it continues after that, it notices the other ticket before it publishes.
+//! [`shard`](super::shard)). If the holder is alive but stopped, others wait for [`TIMEOUT`] and fail; after
+//! [`OVERDUE`] the lock is taken from it. If it continues after that, it notices the other ticket before it publishes.
 //!
 //! Readers take no lock.
 
@@ -15,7 +15,8 @@ use super::layout::{LOCK, SUSPECT, SUSPECTED_AT};
 use super::ring::Fault;
 use super::words::{Backing, Words};
 
-/// How long a write waits for another one, in milliseconds. A write takes about a microsecond, one of a megabyte a hundred.
+/// How long a write waits for another one, in milliseconds. A write takes about a microsecond, one of a megabyte a
+/// hundred.
 const TIMEOUT: u64 = 250;
 /// When a lock is taken from a live holder, in milliseconds.
 const OVERDUE: u64 = 10_000;
@@ -68,7 +69,8 @@ pub(crate) fn lock<'a>(words: Words<'a>, backing: &impl Backing) -> Result<(Held
 
 fn take<'a>(word: &'a AtomicU64, seen: u64, backing: &impl Backing) -> Option<Held<'a>> {
     let mine = backing.me() << 48 | (seen + 1) & TICKETS;
-    // Not `then_some`: a `Held` that is made in vain would release, when it is dropped, what another thread of ours has taken with this number.
+    // Not `then_some`: a `Held` that is made in vain would release, when it is dropped, what another thread of ours has
+    // taken with this number.
     word.compare_exchange(seen, mine, AcqRel, Relaxed).is_ok().then(|| Held { word, mine })
 }
 

@@ -257,8 +257,8 @@ impl<G: Backing> Map<G> {
         Err(Error::corrupt("the shard is damaged again after each reset"))
     }
 
-    /// Takes over from a dead or hanging process. Every step leaves a shard consistent; its unfinished steps and an overwritten value are
-    /// lost.
+    /// Takes over from a dead or hanging process. Every step leaves a shard consistent; its unfinished steps and an
+    /// overwritten value are lost.
     #[cold]
     fn take_over(&self, shard: &Shard<'_>, how: Acquired) {
         shard.count(Count::Inherited);
@@ -285,7 +285,8 @@ impl<G: Backing> Map<G> {
         Ok(())
     }
 
-    /// Invalidates everything: a tombstone or an epoch may have been damaged, and without it outdated entries would return.
+    /// Invalidates everything: a tombstone or an epoch may have been damaged, and without it outdated entries would
+    /// return.
     #[cold]
     fn distrust(&self, generation: u64, why: &'static str) {
         let invalidations = self.head().at(layout::INVALIDATIONS);

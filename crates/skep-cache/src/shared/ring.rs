@@ -1,7 +1,7 @@
 //! A ring buffer of records, part of a shard.
 //!
-//! Head and tail only grow; the remainder is the position, the quotient the lap. A record never wraps: if it does not fit before the
-//! end, a filler takes the rest and it begins at the start.
+//! Head and tail only grow; the remainder is the position, the quotient the lap. A record never wraps: if it does not
+//! fit before the end, a filler takes the rest and it begins at the start.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::{Relaxed, Release};

@@ -1,9 +1,9 @@
 //! Reading a shard: an index and the records it points to.
 //!
-//! A read takes no lock. It finds a slot whose tag matches, copies the record, and reads the slot again: a writer changes the slot before
-//! the record, so an unchanged slot means that the copy is complete (a seqlock for each key). The slot counts laps of the ring and
-//! overwrites; if 4096 of them happen during one read, the checksum detects it. A record that seems damaged is read again under the
-//! shard's lock before it counts as damaged.
+//! A read takes no lock. It finds a slot whose tag matches, copies the record, and reads the slot again: a writer
+//! changes the slot before the record, so an unchanged slot means that the copy is complete (a seqlock for each key).
+//! The slot counts laps of the ring and overwrites; if 4096 of them happen during one read, the checksum detects it. A
+//! record that seems damaged is read again under the shard's lock before it counts as damaged.
 //!
 //! Writing: [`writer`](super::writer).
 

@@ -1,8 +1,8 @@
 //! How often keys were used lately, stored or not.
 //!
-//! A count-min sketch with counters of four bits (Einziger, Friedman, Manes: `TinyLFU`, 2017), all four of a key in one word. It
-//! is written when something is stored or thrown out, never by a read: what is read is counted in its own slot, and
-//! that count comes here when the record moves.
+//! A count-min sketch with counters of four bits (Einziger, Friedman, Manes: `TinyLFU`, 2017), all four of a key in one
+//! word. It is written when something is stored or thrown out, never by a read: what is read is counted in its own
+//! slot, and that count comes here when the record moves.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

@@ -6,7 +6,8 @@
 ///  63      48  47  46   35  34  33 32  31  30           0
 /// |   tag    |full|  lap  |main|uses |busy|   offset     |   offset in units of 16 bytes from the shard's start
 /// ```
-/// Busy: the record is being overwritten. No reader uses it, and if it is busy under the shard's lock, its writer is dead.
+/// Busy: the record is being overwritten. No reader uses it, and if it is busy under the shard's lock, its writer is
+/// dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(pub(crate) u64);
 

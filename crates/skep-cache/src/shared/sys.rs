@@ -39,8 +39,8 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// Maps the start of a file, which has at least `count` words and never gets shorter.
     ///
-    /// That it never gets shorter, the caller sees to as well as it can: we replace files and never cut them. Should somebody else
-    /// cut it, the system ends this process (SIGBUS); memory safety is not harmed.
+    /// That it never gets shorter, the caller sees to as well as it can: we replace files and never cut them. Should
+    /// somebody else cut it, the system ends this process (SIGBUS); memory safety is not harmed.
     pub(crate) fn new(file: impl AsFd, count: usize) -> io::Result<Self> {
         let bytes = count * size_of::<AtomicU64>();
         let length = bytes.next_multiple_of(HUGE) + HUGE;
@@ -50,8 +50,8 @@ impl Mapping {
         let aligned = start.map_addr(|address| address.next_multiple_of(HUGE));
         let mut mapping = Self { reserved, length, words: NonNull::dangling(), count: 0 };
         let flags = MapFlags::SHARED | MapFlags::FIXED;
-        // SAFETY: the whole range lies within what was just reserved and nobody knows yet; `aligned` is at most `HUGE - 1`
-        // behind its start, and `bytes + HUGE` at most its length.
+        // SAFETY: the whole range lies within what was just reserved and nobody knows yet; `aligned` is at most
+        // `HUGE - 1` behind its start, and `bytes + HUGE` at most its length.
         let mapped =
             unsafe { rustix::mm::mmap(aligned, bytes, ProtFlags::READ | ProtFlags::WRITE, flags, file.as_fd(), 0)? };
         mapping.words = NonNull::new(mapped.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -71,12 +71,13 @@ impl Mapping {
 
     #[inline]
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the range is mapped for reading and writing as long as `self` lives and aligned to a page; every bit pattern is an
-        // `AtomicU64`; and nobody in this process makes another kind of reference to it.
+        // SAFETY: the range is mapped for reading and writing as long as `self` lives and aligned to a page; every bit
+        // pattern is an `AtomicU64`; and nobody in this process makes another kind of reference to it.
         unsafe { std::slice::from_raw_parts(self.words.as_ptr(), self.count) }
     }
 
-    /// Asks for huge pages: a random access then costs one cache miss less. Not all systems and file systems do it, and none must.
+    /// Asks for huge pages: a random access then costs one cache miss less. Not all systems and file systems do it, and
+    /// none must.
     pub(crate) fn ask_for_huge_pages(&self) {
         #[cfg(target_os = "linux")]
         {
@@ -91,7 +92,8 @@ impl Mapping {
     }
 }
 
-/// Has the processor fetch the line of a word, while it goes on with what comes next. Where we know no way to ask, nothing happens.
+/// Has the processor fetch the line of a word, while it goes on with what comes next. Where we know no way to ask,
+/// nothing happens.
 #[inline]
 pub(crate) fn prefetch(word: &AtomicU64) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -106,8 +108,8 @@ pub(crate) fn prefetch(word: &AtomicU64) {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the range was reserved by `new`, and no reference to it outlives `self`. What else lies in it was mapped by
-        // `new` too. An error would mean that it is not mapped, which leaves nothing to do.
+        // SAFETY: the range was reserved by `new`, and no reference to it outlives `self`. What else lies in it was
+        // mapped by `new` too. An error would mean that it is not mapped, which leaves nothing to do.
         let _ = unsafe { rustix::mm::munmap(self.reserved.as_ptr(), self.length) };
     }
 }
@@ -115,20 +117,22 @@ impl Drop for Mapping {
 /// One plus the number of forks since `notice_forks`, in this process and its ancestors.
 static PROCESS: AtomicU64 = AtomicU64::new(1);
 
-/// Another number in each process of a family of forks. To ask the system for the process's own is a system call for each write.
+/// Another number in each process of a family of forks. To ask the system for the process's own is a system call for
+/// each write.
 #[inline]
 pub(crate) fn process() -> u64 {
     PROCESS.load(Relaxed)
 }
 
-/// From now on, forks by `fork` are noticed. One made by a system call that goes round the C library is not: then a child has its
-/// parent's number, and what it leaves locked when it is killed is taken away by time.
+/// From now on, forks by `fork` are noticed. One made by a system call that goes round the C library is not: then a
+/// child has its parent's number, and what it leaves locked when it is killed is taken away by time.
 pub(crate) fn notice_forks() -> io::Result<()> {
     extern "C" fn count() {
         PROCESS.fetch_add(1, Relaxed);
     }
     static DONE: OnceLock<i32> = OnceLock::new();
-    // SAFETY: the function does nothing but add to a number, which is allowed after a fork; and it stays where it is, as code is not unloaded.
+    // SAFETY: the function does nothing but add to a number, which is allowed after a fork; and it stays where it is,
+    // as code is not unloaded.
     let failed = *DONE.get_or_init(|| unsafe { libc::pthread_atfork(None, None, Some(count)) });
     if failed == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(failed)) }
 }
@@ -174,7 +178,8 @@ mod tests {
     fn a_child_has_another_number_than_its_parent() {
         notice_forks().unwrap();
         let parent = process();
-        // SAFETY: the child does nothing but load a number and end, which is allowed after a fork whatever other threads do.
+        // SAFETY: the child does nothing but load a number and end, which is allowed after a fork whatever other
+        // threads do.
         let child = unsafe {
             match libc::fork() {
                 0 => libc::_exit(i32::from(process() == parent)),

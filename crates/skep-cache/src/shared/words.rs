@@ -1,4 +1,5 @@
-//! Words that other processes may change at any time: a file in production; in tests plain memory, so that miri can check every access.
+//! Words that other processes may change at any time: a file in production; in tests plain memory, so that miri can
+//! check every access.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;

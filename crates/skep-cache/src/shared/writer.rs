@@ -7,13 +7,14 @@
 //!
 //! A process killed between two steps loses its write and nothing else; the next one continues.
 //!
-//! A record of the same length is overwritten instead, while its slot is busy: replaced records then fill no ring, and the words are in
-//! the processor's cache. A process killed then also loses the old value, so tombstones and epochs are never overwritten.
+//! A record of the same length is overwritten instead, while its slot is busy: replaced records then fill no ring, and
+//! the words are in the processor's cache. A process killed then also loses the old value, so tombstones and epochs are
+//! never overwritten.
 //!
-//! Eviction: new entries go to the small ring, three twentieths of the space. At its end, entries that were read move to the main ring
-//! (S3-FIFO: Yang, Zhang, Qiu, Yue, Rashmi, 2023), and of the others those that were used more often lately than the entries they would
-//! replace ([`Sketch`], `TinyLFU`). In the main ring, entries read since the last round get another one (CLOCK). The work of one write
-//! is bounded, so a write takes constant time.
+//! Eviction: new entries go to the small ring, three twentieths of the space. At its end, entries that were read move
+//! to the main ring (S3-FIFO: Yang, Zhang, Qiu, Yue, Rashmi, 2023), and of the others those that were used more often
+//! lately than the entries they would replace ([`Sketch`], `TinyLFU`). In the main ring, entries read since the last
+//! round get another one (CLOCK). The work of one write is bounded, so a write takes constant time.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::fence;
@@ -241,7 +242,8 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Copies the oldest record of the main ring to its start, if it was used and the limit for this write is not reached.
+    /// Copies the oldest record of the main ring to its start, if it was used and the limit for this write is not
+    /// reached.
     fn another_round(&mut self, at: usize, from: usize, head: &Head) -> Result<bool, Fault> {
         let uses = self.shard.slot(at).uses();
         let is_wanted = uses > 0 || head.is_epoch() || self.is_sparse();
@@ -298,7 +300,8 @@ impl<'a> Writer<'a> {
         word.store(word.load(Relaxed).saturating_sub(by), Relaxed);
     }
 
-    /// Whether replaced and removed records take much of the rings. Then moving live records is better than evicting them.
+    /// Whether replaced and removed records take much of the rings. Then moving live records is better than evicting
+    /// them.
     fn is_sparse(&self) -> bool {
         let room = (self.small.len() + self.main.len()) as u64;
         self.shard.words.load(layout::FILLED) < room / 4 * 3

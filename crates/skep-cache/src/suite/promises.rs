@@ -25,7 +25,8 @@ macro_rules! promises {
         /// Tests a driver for every promise.
         ///
         /// The expression creates a driver; it is evaluated for each promise and may `.await`. Futures run on
-        /// [`driver::block_on`](crate::driver::block_on), or on the function after `on`, which takes a future and returns its value.
+        /// [`driver::block_on`](crate::driver::block_on), or on the function after `on`, which takes a future and
+        /// returns its value.
         ///
         /// ```
         /// mod memory {

@@ -63,7 +63,8 @@ mod sealed {
         SealKeys::parse(&lines.join("\n")).unwrap()
     }
 
-    /// What the server has after `value` was stored for `a`, and a driver of its content under the key that `change` makes.
+    /// What the server has after `value` was stored for `a`, and a driver of its content under the key that `change`
+    /// makes.
     fn moved(change: impl FnOnce(&Record) -> (Vec<u8>, Record), readers: &[u8]) -> skep_cache::Result<Option<Vec<u8>>> {
         let clock = Clock::manual();
         let now = clock.now();

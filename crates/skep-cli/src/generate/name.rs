@@ -1,4 +1,5 @@
-//! A name in the forms that source text, addresses and sentences take: `blog_post`, `BlogPost`, `blog_posts`, "Blog post".
+//! A name in the forms that source text, addresses and sentences take: `blog_post`, `BlogPost`, `blog_posts`, "Blog
+//! post".
 
 use super::words;
 

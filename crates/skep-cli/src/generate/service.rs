@@ -28,7 +28,8 @@ pub(super) fn service(plan: &mut Plan<'_>, package: &Package, name: &Name, rest:
     mount(plan, module, &[&name.camel()])
 }
 
-/// Whether other services have these addresses. Two of one address are an error of the linker, and not of `cargo check`.
+/// Whether other services have these addresses. Two of one address are an error of the linker, and not of
+/// `cargo check`.
 pub(super) fn unused_paths(package: &Package, addresses: &[(&str, String)]) -> Result<(), String> {
     for (file, text) in package.sources()? {
         if let Some((method, path)) = addresses.iter().find(|(method, path)| source::declares(&text, method, path)) {

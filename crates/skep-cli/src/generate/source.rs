@@ -1,5 +1,5 @@
-//! Where something belongs in source text that is there already. Everything else of the text stays as it is: places are found in its
-//! tokens, and lines are inserted between them.
+//! Where something belongs in source text that is there already. Everything else of the text stays as it is: places are
+//! found in its tokens, and lines are inserted between them.
 
 use std::ops::Range;
 
@@ -87,8 +87,8 @@ pub(super) fn add_navigation(text: &str, link: &str) -> Option<String> {
     })
 }
 
-/// Whether a service with this method and path is declared in the text: `#[service(GET "/posts")]`. The names of parameters
-/// make no difference.
+/// Whether a service with this method and path is declared in the text: `#[service(GET "/posts")]`. The names of
+/// parameters make no difference.
 pub(super) fn declares(text: &str, method: &str, path: &str) -> bool {
     let Ok(tokens) = tokens(text) else { return false };
     let literal = format!("\"{}\"", without_names(path));

@@ -1,7 +1,7 @@
 //! The tables that the migrations of an application make, as far as other tables refer to them.
 //!
-//! What is read is `create table`, `drop table`, and `alter table` with `add`, `drop column` and `rename`. SQLite and PostgreSQL themselves judge the
-//! statements that are written with it.
+//! What is read is `create table`, `drop table`, and `alter table` with `add`, `drop column` and `rename`. SQLite and
+//! PostgreSQL themselves judge the statements that are written with it.
 
 use std::path::Path;
 use std::{fs, io};
@@ -27,7 +27,8 @@ pub(super) struct Column {
 }
 
 impl Table {
-    /// The column that tells people which row it is. Another text than a name or a title may be a secret: an address, a password.
+    /// The column that tells people which row it is. Another text than a name or a title may be a secret: an address, a
+    /// password.
     pub(super) fn label(&self) -> Option<&str> {
         let mut texts = self.columns.iter().filter(|column| column.is_never_null && column.kind.starts_with("text"));
         let is_name = |column: &&Column| ["name", "title"].contains(&column.name.as_str());

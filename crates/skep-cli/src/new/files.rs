@@ -147,7 +147,8 @@ impl Wanted {
     }
 }
 
-/// The text with something else for each word, in one pass: what is put in may have such a word in it. The first that fits counts.
+/// The text with something else for each word, in one pass: what is put in may have such a word in it. The first that
+/// fits counts.
 fn substituted(text: &str, places: &[(&str, &str)]) -> String {
     let (mut new, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use super::Wanted;
 
 impl Wanted {
-    /// The manifest, and the lock file of the clone: it has the versions that Skep was tested with, and cargo drops what is not needed.
+    /// The manifest, and the lock file of the clone: it has the versions that Skep was tested with, and cargo drops
+    /// what is not needed.
     pub(super) fn manifest(&self) -> Result<(String, String), String> {
         let is_skep = |folder: &PathBuf| folder.join("crates/skep/Cargo.toml").is_file();
         let unknown = || format!("{} is not a clone of Skep: name the folder of one with --path", self.skep.display());

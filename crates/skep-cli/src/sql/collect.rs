@@ -1,4 +1,5 @@
-//! The statements of an application, as its compiler meets them: `sql!` writes each into a folder that a variable names.
+//! The statements of an application, as its compiler meets them: `sql!` writes each into a folder that a variable
+//! names.
 //!
 //! The variable has another value each time, and `sql!` makes Cargo watch it, so that every macro expands again.
 
@@ -127,8 +128,9 @@ fn no_metadata(reason: &str) -> String {
 fn cargo(command: &str, manifest: Option<&OsString>) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.arg(command).kill_on_drop(true);
-    // Started by `cargo run` or a test, this process has variables of a package of its own. Build scripts that ask to be run again when one
-    // of them changes (ring's) would have everything above them compiled again, here and in the next build, too.
+    // Started by `cargo run` or a test, this process has variables of a package of its own. Build scripts that ask to
+    // be run again when one of them changes (ring's) would have everything above them compiled again, here and in the
+    // next build, too.
     for (key, _) in std::env::vars_os().filter(|(key, _)| describes_a_package(key)) {
         cargo.env_remove(key);
     }

@@ -88,7 +88,8 @@ impl Database {
         }
     }
 
-    /// The statement as PostgreSQL has analysed it: what it stores of a function that consists of it, which is never made.
+    /// The statement as PostgreSQL has analysed it: what it stores of a function that consists of it, which is never
+    /// made.
     async fn tree(&self, text: &str, parameters: &[Type]) -> Option<Node> {
         let oids: Vec<u32> = parameters.iter().map(Type::oid).collect();
         let names = "select coalesce(string_agg(format_type(oid, null), ', ' order by nth), '')

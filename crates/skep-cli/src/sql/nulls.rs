@@ -1,7 +1,8 @@
 //! Which columns of an answer are never NULL.
 //!
-//! Everything here is conservative: what is not understood may be NULL. A column of a table counts if it is `not null` and no outer join
-//! lies between; a few expressions are known. The test `soundness` compares what is claimed here with what PostgreSQL answers.
+//! Everything here is conservative: what is not understood may be NULL. A column of a table counts if it is `not null`
+//! and no outer join lies between; a few expressions are known. The test `soundness` compares what is claimed here with
+//! what PostgreSQL answers.
 //!
 //! Start reading at [`nullable`].
 

@@ -1,4 +1,5 @@
-//! What is wrong with a statement, for the one who wrote it: the message of PostgreSQL, the place, and the name that was probably meant.
+//! What is wrong with a statement, for the one who wrote it: the message of PostgreSQL, the place, and the name that
+//! was probably meant.
 
 use skep_sql_lock::message::{listed, pointed};
 use skep_sql_lock::text::{Piece, pieces};

@@ -1,8 +1,9 @@
 //! Whether a statement keeps to the rows of its scope: `-- skep: token is scoped by user_id` in a migration.
 //!
-//! Each table in the analysed statement that is scoped needs `token.user_id = $1` among the conditions that all hold for its rows, and that
-//! parameter becomes one for which only a `Scope` will do. All that is not surely such a condition is refused; what is understood is in
-//! `tests/unit/sql/scope.rs`, and `tests/unit/sql/scope_soundness.rs` tries random statements.
+//! Each table in the analysed statement that is scoped needs `token.user_id = $1` among the conditions that all hold
+//! for its rows, and that parameter becomes one for which only a `Scope` will do. All that is not surely such a
+//! condition is refused; what is understood is in `tests/unit/sql/scope.rs`, and `tests/unit/sql/scope_soundness.rs`
+//! tries random statements.
 //!
 //! Start reading at [`Scopes::reach`].
 

@@ -1,7 +1,7 @@
 //! The PostgreSQL that is asked: a cluster that lives as long as the command, or the server that `SKEP_POSTGRES` names.
 //!
-//! A shell owns the cluster. It ends the server and removes the folder when our end of its input is closed, so also when this process is
-//! killed.
+//! A shell owns the cluster. It ends the server and removes the folder when our end of its input is closed, so also
+//! when this process is killed.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};

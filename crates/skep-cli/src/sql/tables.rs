@@ -1,7 +1,7 @@
 //! Which tables a statement reads and writes.
 //!
-//! All tables that its tree names are read, in whatever place. What a function, a trigger, a rule or a policy does is not known: then it is
-//! any table.
+//! All tables that its tree names are read, in whatever place. What a function, a trigger, a rule or a policy does is
+//! not known: then it is any table.
 //!
 //! Start reading at [`Touched::of`].
 

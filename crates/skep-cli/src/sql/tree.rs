@@ -1,7 +1,8 @@
-//! The text in which PostgreSQL stores an analysed statement (`pg_node_tree`): what it found out itself, every name resolved.
+//! The text in which PostgreSQL stores an analysed statement (`pg_node_tree`): what it found out itself, every name
+//! resolved.
 //!
-//! `{NAME :field value :field value}` is a node, `(...)` a list, `<>` nothing. Which fields there are depends on the version; the ones that
-//! are read here are the same from PostgreSQL 14 on.
+//! `{NAME :field value :field value}` is a node, `(...)` a list, `<>` nothing. Which fields there are depends on the
+//! version; the ones that are read here are the same from PostgreSQL 14 on.
 
 use std::iter::Peekable;
 

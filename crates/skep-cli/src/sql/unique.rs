@@ -1,7 +1,7 @@
 //! Which columns of an answer have no value twice: what a page by keyset needs of the last one that it orders by.
 //!
-//! Everything here is conservative. A column counts if it is that of a table with a unique index, and each row of the table is in one row of
-//! the answer at most: nothing is joined but by `=` with a unique column.
+//! Everything here is conservative. A column counts if it is that of a table with a unique index, and each row of the
+//! table is in one row of the answer at most: nothing is joined but by `=` with a unique column.
 //!
 //! Start reading at [`unique`].
 

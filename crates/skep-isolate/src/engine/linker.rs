@@ -1,7 +1,7 @@
 //! What a component may import: WASI 0.2, the services of Skep, and on its own engine WASI 0.3.
 //!
-//! Most requests use no clock, no environment and no random number. So the state of WASI's interfaces is made when one of them is first
-//! called (`State::ctx`); streams and HTTP, which every request uses, need none of it.
+//! Most requests use no clock, no environment and no random number. So the state of WASI's interfaces is made when one
+//! of them is first called (`State::ctx`); streams and HTTP, which every request uses, need none of it.
 
 use wasmtime::Result;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};

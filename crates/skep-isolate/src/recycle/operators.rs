@@ -1,7 +1,7 @@
 //! The operators of components whose instances are reset and used again: an allow-list.
 //!
-//! A reset restores linear memory and numeric globals. An operator is allowed if it changes nothing else of an instance. An operator
-//! that is not named here makes its component unfit, and each request gets a new instance.
+//! A reset restores linear memory and numeric globals. An operator is allowed if it changes nothing else of an
+//! instance. An operator that is not named here makes its component unfit, and each request gets a new instance.
 
 use wasmparser::Operator;
 

@@ -1,5 +1,5 @@
-//! Requests to applications of Skep: one buffer in and one out (`wit/skep.wit`, interface `handler`), where `wasi:http` takes some
-//! twenty host calls.
+//! Requests to applications of Skep: one buffer in and one out (`wit/skep.wit`, interface `handler`), where `wasi:http`
+//! takes some twenty host calls.
 //!
 //! Start reading at [`respond`].
 
@@ -70,8 +70,8 @@ fn packed(request: Mounted) -> (Vec<u8>, Option<Body>) {
 /// The most bytes of the fields of a response.
 const FIELDS: usize = 128 << 10;
 
-/// A response, and whether its body follows. What it says of its length, the server settles as it does that of a handler, so that each field
-/// keeps its place.
+/// A response, and whether its body follows. What it says of its length, the server settles as it does that of a
+/// handler, so that each field keeps its place.
 pub(super) fn unpacked(bytes: &Bytes) -> Result<(Response, bool), String> {
     let short = |short: Short| short.to_string();
     let mut reader = Reader::new(bytes);
@@ -184,8 +184,8 @@ impl Drop for Rest {
     }
 }
 
-/// Ends a guest at the deadline of its request, even if its client does not read: otherwise the client would decide how long its permit
-/// is held.
+/// Ends a guest at the deadline of its request, even if its client does not read: otherwise the client would decide how
+/// long its permit is held.
 async fn ends(shared: Weak<Mutex<Shared>>, until: Instant, version: Arc<Version>, id: RequestId) {
     tokio::time::sleep_until(until).await;
     let Some(shared) = shared.upgrade() else { return };

@@ -1,5 +1,5 @@
-//! The application's own error page for a request whose instance failed. A native application renders it after a panic; of a component
-//! another instance does.
+//! The application's own error page for a request whose instance failed. A native application renders it after a panic;
+//! of a component another instance does.
 
 use std::sync::Arc;
 

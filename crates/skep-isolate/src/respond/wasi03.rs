@@ -1,4 +1,5 @@
-//! Requests to components of WASI 0.3: `wasi:http/handler`, whose functions run concurrently, and on after they have returned.
+//! Requests to components of WASI 0.3: `wasi:http/handler`, whose functions run concurrently, and on after they have
+//! returned.
 //!
 //! Start reading at [`serve`].
 
@@ -80,8 +81,8 @@ fn request(state: &mut State, incoming: Incoming) -> Request {
     Request::new(parts.method, Some(scheme), authority, path, headers, None, body).0
 }
 
-/// The body of a response. It ends at the deadline of its request: the guest may have ended, if it has passed on the body of its request
-/// or of another response.
+/// The body of a response. It ends at the deadline of its request: the guest may have ended, if it has passed on the
+/// body of its request or of another response.
 struct Taken {
     body: HyperOutgoingBody,
     until: Instant,

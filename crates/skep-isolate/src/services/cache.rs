@@ -65,7 +65,8 @@ impl Kept {
         Ok(Self { application, driver, blocks })
     }
 
-    /// The generation for guests. Where the tiers do not report invalidations of other servers, it changes after a moment by itself.
+    /// The generation for guests. Where the tiers do not report invalidations of other servers, it changes after a
+    /// moment by itself.
     fn told(&self) -> u64 {
         let partial = match self.generation() {
             Stamp::Complete(generation) => return generation,

@@ -81,7 +81,8 @@ impl Opened {
 }
 
 impl Drop for Opened {
-    /// Closes the connections of this thread, with which a temporary database goes. Other threads close theirs when they open others.
+    /// Closes the connections of this thread, with which a temporary database goes. Other threads close theirs when
+    /// they open others.
     fn drop(&mut self) {
         let close = |locals: &RefCell<Vec<(Weak<Self>, Local)>>| {
             locals.try_borrow_mut().map(|mut locals| locals.retain(|(opened, _)| opened.strong_count() > 0))

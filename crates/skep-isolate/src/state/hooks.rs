@@ -18,7 +18,8 @@ pub(super) struct Hooks {
     frozen: Option<Arc<Frozen>>,
 }
 
-/// Pieces of a response that wait to be sent. A guest that writes faster than its client reads waits when they are full.
+/// Pieces of a response that wait to be sent. A guest that writes faster than its client reads waits when they are
+/// full.
 const PIECES: usize = 16;
 
 /// Bytes of one piece.
@@ -40,7 +41,8 @@ impl Hooks {
         self.frozen = Some(Arc::clone(frozen));
     }
 
-    /// Host and port of a request that may leave. Without user information: what is compared must be what is connected to.
+    /// Host and port of a request that may leave. Without user information: what is compared must be what is connected
+    /// to.
     fn destination(&self, uri: &http::Uri) -> Option<(String, u16)> {
         if let Some(frozen) = &self.frozen {
             frozen.note(Frozen::NETWORK);

@@ -11,8 +11,8 @@ use super::faults::Faults;
 use super::pagemap::Pagemap;
 use super::pages::{PAGE, Pages};
 
-/// Resets restore at most this many bytes. Pages that one request has written are restored after each later request, too: beyond this
-/// size a new instance is cheaper.
+/// Resets restore at most this many bytes. Pages that one request has written are restored after each later request,
+/// too: beyond this size a new instance is cheaper.
 const MOST_WRITTEN: usize = 2 << 20;
 
 /// True if the kernel reports written pages: Linux 6.7 and later.
@@ -29,15 +29,16 @@ pub(crate) struct Memory {
     written: Vec<(usize, usize)>,
     /// The faults of the thread after the last reset.
     seen: Option<Faults>,
-    /// It has pages of the usual size only. The first write to a page of 2 MiB makes all of it written, and the kernel joins small pages
-    /// to large ones by itself, empty ones among them, which are then written without a fault.
+    /// It has pages of the usual size only. The first write to a page of 2 MiB makes all of it written, and the kernel
+    /// joins small pages to large ones by itself, empty ones among them, which are then written without a fault.
     is_in_small_pages: bool,
 }
 
-/// The setting `page_fault_shortcut`: whether a reset may skip the page-map scan when its thread has met no page fault since the last one.
+/// The setting `page_fault_shortcut`: whether a reset may skip the page-map scan when its thread has met no page fault
+/// since the last one.
 ///
-/// The kernel promises no such thing of its fault counter. So one use in [`FaultShortcut::CHECKED`] scans all the same, and the first
-/// page that was missed turns the shortcut off for the rest of the process.
+/// The kernel promises no such thing of its fault counter. So one use in [`FaultShortcut::CHECKED`] scans all the same,
+/// and the first page that was missed turns the shortcut off for the rest of the process.
 #[derive(Debug, Default)]
 pub(crate) struct FaultShortcut {
     /// A check has failed.
@@ -82,15 +83,16 @@ impl Memory {
 
     fn at(address: usize, length: usize) -> Self {
         let start = std::ptr::with_exposed_provenance_mut(address);
-        // SAFETY: the range is mapped memory, of an instance or of a test; the size of its pages does not change its contents.
+        // SAFETY: the range is mapped memory, of an instance or of a test; the size of its pages does not change its
+        // contents.
         let advised = unsafe { rustix::mm::madvise(start, length, Advice::LinuxNoHugepage) };
         // A kernel without large pages refuses.
         let is_in_small_pages = matches!(advised, Ok(()) | Err(Errno::INVAL));
         Self { address, length, written: Vec::new(), seen: None, is_in_small_pages }
     }
 
-    /// Copies what `all` of it holds, and finds out whether the kernel restores it when its pages are dropped. To be called before the
-    /// guest runs.
+    /// Copies what `all` of it holds, and finds out whether the kernel restores it when its pages are dropped. To be
+    /// called before the guest runs.
     pub(crate) fn read<T: 'static>(&self, all: &WasmList<u8>, store: &mut Store<T>) -> Pages {
         let pages = Pages::of(all.as_le_slice(&*store));
         if self.length < PAGE || !self.drop_pages(store) {
@@ -107,8 +109,8 @@ impl Memory {
         pages
     }
 
-    /// Drops pages that were read, or written by the previous user of this slot of the pool: a scan takes time for each page that is
-    /// there. To be called before the guest runs.
+    /// Drops pages that were read, or written by the previous user of this slot of the pool: a scan takes time for each
+    /// page that is there. To be called before the guest runs.
     pub(crate) fn forget<T: 'static>(&self, store: &mut Store<T>, pages: &Pages) {
         if pages.are_of_an_image() && pages.length() == self.length && self.drop_pages(store) {
             self.write(0, PAGE, pages);
@@ -118,8 +120,8 @@ impl Memory {
     /// Drops the pages of this process. Those of an image come back when they are used; others come back empty.
     fn drop_pages<T: 'static>(&self, _store: &mut Store<T>) -> bool {
         let start = std::ptr::with_exposed_provenance_mut(self.address);
-        // SAFETY: this is the memory of an instance in the store, which nobody else uses while it is borrowed. The caller restores its
-        // contents.
+        // SAFETY: this is the memory of an instance in the store, which nobody else uses while it is borrowed. The
+        // caller restores its contents.
         unsafe { rustix::mm::madvise(start, self.length, Advice::LinuxDontNeed) }.is_ok()
     }
 
@@ -129,8 +131,8 @@ impl Memory {
 
     /// Restores every page that was written since the memory was made. After an error nobody may use it again.
     ///
-    /// The scan takes 8 us for the blog's memory. With `shortcut` it is skipped when this thread has met no page fault since the last
-    /// reset: the first write to a page faults, and the guest and its host calls run on this thread.
+    /// The scan takes 8 us for the blog's memory. With `shortcut` it is skipped when this thread has met no page fault
+    /// since the last reset: the first write to a page faults, and the guest and its host calls run on this thread.
     pub(crate) fn reset<T: 'static>(
         &mut self,
         store: &mut Store<T>,
@@ -181,8 +183,8 @@ impl Memory {
     fn write(&self, offset: usize, length: usize, pages: &Pages) {
         assert!(offset + length <= self.length, "a part of a memory is within it");
         let start = std::ptr::with_exposed_provenance_mut::<u8>(self.address + offset);
-        // SAFETY: a memory of the pool never moves and never shrinks. Its store is borrowed by the caller: nothing runs in it, and there
-        // is no other reference to it.
+        // SAFETY: a memory of the pool never moves and never shrinks. Its store is borrowed by the caller: nothing runs
+        // in it, and there is no other reference to it.
         let part = unsafe { std::slice::from_raw_parts_mut(start, length) };
         pages.write(offset, part);
     }

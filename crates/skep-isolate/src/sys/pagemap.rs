@@ -36,8 +36,8 @@ impl Pagemap {
         .filter(|this| this.process == std::process::id())
     }
 
-    /// Calls `found` with offset and length of each run of pages that differ from their mapping. False if the kernel does not report all of
-    /// them.
+    /// Calls `found` with offset and length of each run of pages that differ from their mapping. False if the kernel
+    /// does not report all of them.
     pub(super) fn each_written(&self, (start, length): (usize, usize), mut found: impl FnMut(usize, usize)) -> bool {
         let (mut from, end) = (start as u64, (start + length) as u64);
         while from < end {
@@ -76,7 +76,8 @@ impl Pagemap {
             any_of: PRESENT | SWAPPED,
             ..Scan::default()
         };
-        // SAFETY: the call takes this struct for this file, and writes at most `run_count` runs, for which there is room.
+        // SAFETY: the call takes this struct for this file, and writes at most `run_count` runs, for which there is
+        // room.
         unsafe { ioctl(&self.file, scan) }
     }
 }

@@ -81,7 +81,8 @@ fn broke_off() {
     let server = strict(&[]);
     let answer = server.get("/stream?300");
     assert_eq!((answer.status, answer.text.len(), answer.is_whole), (200, 300 << 10, true));
-    // Small enough to be gathered: nothing of it was sent, and the page of the error is; unless the guest had to give way to others meanwhile.
+    // Small enough to be gathered: nothing of it was sent, and the page of the error is; unless the guest had to give
+    // way to others meanwhile.
     assert!((0..10).any(|_| server.get("/stream-then-trap?3").status == 500));
     let answer = server.get("/stream-then-trap?300");
     assert_eq!((answer.status, answer.is_whole), (200, false));

@@ -150,7 +150,8 @@ fn reset() {
             assert_eq!(server.text("/litter?9000"), "littered", "{}", server.log());
             assert_eq!(server.text("/whoami"), "nobody");
         }
-        // An instance is thrown away if it cannot be reset or is not worth it: its memory grew, it failed, or it wrote too much.
+        // An instance is thrown away if it cannot be reset or is not worth it: its memory grew, it failed, or it wrote
+        // too much.
         for path in ["/grow", "/panic", "/unfinished", "/sweep", "/sweep"] {
             let made = counted(" made,");
             let answer = server.get(path);

@@ -1,4 +1,5 @@
-//! Other languages, whose components come with their engine in them, initialised: the old traps of module caches in JavaScript and in Python.
+//! Other languages, whose components come with their engine in them, initialised: the old traps of module caches in
+//! JavaScript and in Python.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,7 +109,8 @@ fn built(name: &str, source: &str, tool: impl FnOnce(&Path, &Path, &Path) -> Com
     out
 }
 
-/// The interfaces of WASI 0.2 as the crate `wasip2` brings them, which our own guests are built with, and their version.
+/// The interfaces of WASI 0.2 as the crate `wasip2` brings them, which our own guests are built with, and their
+/// version.
 fn wasi() -> (String, PathBuf) {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--format-version", "1", "--locked", "--manifest-path"]);

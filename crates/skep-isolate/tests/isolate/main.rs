@@ -30,7 +30,8 @@ use libtest_mimic::{Arguments, Trial};
 
 type Test = (&'static str, fn());
 
-/// Tests that run at once, unless `--test-threads` says otherwise: each starts servers of its own, and waits more than it works.
+/// Tests that run at once, unless `--test-threads` says otherwise: each starts servers of its own, and waits more than
+/// it works.
 const AT_ONCE: usize = 2;
 
 /// Serves an application without a component. This executable has the services of others, too.

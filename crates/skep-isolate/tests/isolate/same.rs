@@ -1,7 +1,7 @@
 //! The examples answer with the same bytes natively and as components: status line, every field in its place, body.
 //!
-//! What differs each time is masked: dates, nonces, ids and tokens. What the server refuses before any application sees it
-//! (414, 431, targets without a path) has the page of the server.
+//! What differs each time is masked: dates, nonces, ids and tokens. What the server refuses before any application sees
+//! it (414, 431, targets without a path) has the page of the server.
 
 use std::fmt::Write as _;
 

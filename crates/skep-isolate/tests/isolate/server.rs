@@ -149,7 +149,8 @@ impl Server {
         }
     }
 
-    /// Requests each path: it must fail with this status and an id, and only the log says why, with that id; `/` responds as ever.
+    /// Requests each path: it must fail with this status and an id, and only the log says why, with that id; `/`
+    /// responds as ever.
     pub(crate) fn each_fails(&self, cases: &[(&str, u16, &str)], root: &str) {
         for (path, status, why) in cases {
             let answer = self.get(path);

@@ -128,7 +128,8 @@ fn once_by_the_probe() {
     assert!(!server.log().contains(ONCE));
 }
 
-/// One request fails; a program is kept if it has answered again before, or if new instances fall silent at that path, too.
+/// One request fails; a program is kept if it has answered again before, or if new instances fall silent at that path,
+/// too.
 fn once_by_a_request() {
     // By the instance of the probe, which no other request has used again.
     let server = serve(&["--module-cache", "cached"]);

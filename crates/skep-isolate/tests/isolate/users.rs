@@ -22,7 +22,8 @@ const ROUNDS: u32 = 50;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The session of each user counts the visits, and a message waits for the next page: both are what this user did, and nobody else.
+/// The session of each user counts the visits, and a message waits for the next page: both are what this user did, and
+/// nobody else.
 fn never_mixed_up() {
     let component = guests::application("skep-isolate-app");
     for how in ["snapshot", "cached"] {

@@ -1,8 +1,8 @@
-//! A differential test of resets: generated components, whose recycled instances must equal new ones in memory, globals, tables and the
-//! host's state, and behave like them.
+//! A differential test of resets: generated components, whose recycled instances must equal new ones in memory,
+//! globals, tables and the host's state, and behave like them.
 //!
-//! `cargo test -p skep-isolate differential` runs some hundred cases. `SKEP_FUZZ_SECONDS=3600` runs for an hour, from a seed in
-//! `SKEP_FUZZ_SEED`. The fuzz target `recycle` runs the same with coverage.
+//! `cargo test -p skep-isolate differential` runs some hundred cases. `SKEP_FUZZ_SECONDS=3600` runs for an hour, from a
+//! seed in `SKEP_FUZZ_SEED`. The fuzz target `recycle` runs the same with coverage.
 
 use std::fmt::Write;
 use std::sync::{Arc, OnceLock};

@@ -21,8 +21,8 @@ fn a_function_that_has_not_changed_is_not_compiled_again() {
     let cache = std::sync::Arc::new(FunctionCache::new(8 << 20));
     let mut config = wasmtime::Config::new();
     config.enable_incremental_compilation(std::sync::Arc::clone(&cache) as _).unwrap();
-    // In parallel, what wasmtime looks up for a function that only adapts calls may differ with the thread's work before: one or two are
-    // compiled again then.
+    // In parallel, what wasmtime looks up for a function that only adapts calls may differ with the thread's work
+    // before: one or two are compiled again then.
     config.parallel_compilation(false);
     let engine = wasmtime::Engine::new(&config).unwrap();
     let count = || cache.0.lock().unwrap().young.len();

@@ -1,6 +1,8 @@
-//! Jobs, in an application and on real servers: some run one after the other with a clock that is moved, others in processes that are killed.
+//! Jobs, in an application and on real servers: some run one after the other with a clock that is moved, others in
+//! processes that are killed.
 //!
-//! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first argument.
+//! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first
+//! argument.
 
 mod application;
 mod mail;

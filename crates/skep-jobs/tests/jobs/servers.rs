@@ -131,7 +131,8 @@ fn a_job_that_kills_its_process_twice_is_a_dead_letter() {
     server.wait_until("the other one is done", |server| server.count("effect") == 1);
 }
 
-/// Each effect is in a transaction with its job. A job that ran twice when its process died is a dead letter, and is tried again here.
+/// Each effect is in a transaction with its job. A job that ran twice when its process died is a dead letter, and is
+/// tried again here.
 fn jobs_under_a_killer_have_their_effect_exactly_once() {
     let mut server = Running::start(&[]);
     for _ in 0..8 {

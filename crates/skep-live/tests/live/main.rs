@@ -1,6 +1,7 @@
 //! Topics and live pages, in an application and on real servers whose processes are killed.
 //!
-//! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first argument.
+//! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first
+//! argument.
 
 mod application;
 mod pages;

@@ -1,4 +1,5 @@
-//! Whole servers: two processes on one database, processes that are killed, and versions that take over, while messages are published.
+//! Whole servers: two processes on one database, processes that are killed, and versions that take over, while messages
+//! are published.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -158,7 +159,8 @@ fn a_message_reaches_other_processes_with_the_commit() {
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
-/// Each message is in a transaction, of which the sender may not learn that it was committed: so it counts what is there in the end.
+/// Each message is in a transaction, of which the sender may not learn that it was committed: so it counts what is
+/// there in the end.
 fn nothing_is_lost_or_comes_twice_while_workers_are_killed_and_swapped() {
     let mut server = Running::start(PREFORK);
     let address = server.0.address.clone();
@@ -273,8 +275,8 @@ fn expect(viewer: &mut BufReader<TcpStream>, expected: &str) {
     }
 }
 
-/// Also if a process has a fragment in its own memory that another one has changed: before the first one follows the page, while some do, and
-/// for who asks for it only then.
+/// Also if a process has a fragment in its own memory that another one has changed: before the first one follows the
+/// page, while some do, and for who asks for it only then.
 fn a_write_of_another_process_is_shown() {
     let server = Running::start(PREFORK);
     let address = &server.0.address;
@@ -289,12 +291,18 @@ fn a_write_of_another_process_is_shown() {
     let (mut owners, mut rooms): (Vec<_>, Vec<_>) = ((0..12).map(own).collect(), (0..12).map(room).collect());
     let mut notes = String::from("<ul><li>0</li>");
     for count in 1..=4 {
-        owners.iter_mut().for_each(|viewer| expect(viewer, &format!("sees {count}<")));
-        rooms.iter_mut().for_each(|viewer| expect(viewer, &format!("\"{notes}</ul>\"")));
+        for viewer in &mut owners {
+            expect(viewer, &format!("sees {count}<"));
+        }
+        for viewer in &mut rooms {
+            expect(viewer, &format!("\"{notes}</ul>\""));
+        }
         assert!(server.post(&format!("/rooms/a/notes/{count}")).ends_with("written"));
-        notes += &format!("<li>{count}</li>");
+        notes.extend(["<li>", &count.to_string(), "</li>"]);
     }
-    rooms.iter_mut().for_each(|viewer| expect(viewer, &format!("\"{notes}</ul>\"")));
+    for viewer in &mut rooms {
+        expect(viewer, &format!("\"{notes}</ul>\""));
+    }
     (0..12).for_each(|_| shows(&notes));
 }
 

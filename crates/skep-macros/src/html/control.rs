@@ -118,7 +118,8 @@ impl Parser {
         Ok(Node::Block(nodes))
     }
 
-    /// `@form (part) { input (CourseFields::title); }`: the controls of a group of fields, for forms of several services.
+    /// `@form (part) { input (CourseFields::title); }`: the controls of a group of fields, for forms of several
+    /// services.
     fn part(&mut self, input: ParseStream<'_>) -> Result<Node> {
         let form = "@form (part) { input (CourseFields::title); }";
         let word: Ident = input.call(Ident::parse_any)?;

@@ -16,8 +16,8 @@ fn guarded(parameters: &[Parameter]) -> Vec<&Parameter> {
     parameters.iter().filter(|one| one.is_guard()).collect()
 }
 
-/// The struct that holds the values of the guards, with the visibility of the service: as a tuple, guards that are private would be part
-/// of a public interface.
+/// The struct that holds the values of the guards, with the visibility of the service: as a tuple, guards that are
+/// private would be part of a public interface.
 pub(super) fn values(input: &DeriveInput, parameters: &[Parameter]) -> Option<TokenStream> {
     let guarded = guarded(parameters);
     if guarded.is_empty() {

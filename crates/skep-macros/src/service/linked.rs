@@ -1,7 +1,8 @@
 //! Generates `Name::link(...)`: a link that names the parameters it cares about.
 //!
-//! The value of a service is its link, too, but a literal has to name every field. A link made by this function has the required
-//! parameters as arguments and a method for each of the others, so a parameter that is added later breaks no link; and it has no guards.
+//! The value of a service is its link, too, but a literal has to name every field. A link made by this function has the
+//! required parameters as arguments and a method for each of the others, so a parameter that is added later breaks no
+//! link; and it has no guards.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};

@@ -10,11 +10,12 @@ use crate::account::Account;
 use crate::sign_in::sign_in_proved;
 use skep::Cx;
 
-/// What a provider says of a user, once it is verified that the provider says it, to this application, for this sign-in.
+/// What a provider says of a user, once it is verified that the provider says it, to this application, for this
+/// sign-in.
 ///
-/// [`issuer`](Self::issuer) and [`subject`](Self::subject) together are the user: store both with the account, and find it by them. An
-/// address is no identity: it may be given to somebody else, and a provider that has not verified it lets anybody name any address.
-/// [`verified_email`](Self::verified_email) is the only one to link an account by.
+/// [`issuer`](Self::issuer) and [`subject`](Self::subject) together are the user: store both with the account, and find
+/// it by them. An address is no identity: it may be given to somebody else, and a provider that has not verified it
+/// lets anybody name any address. [`verified_email`](Self::verified_email) is the only one to link an account by.
 ///
 /// An example is at [`Provider`](super::Provider).
 #[derive(Clone, Debug)]
@@ -57,7 +58,8 @@ impl Claims {
         self.email().filter(|_| is_verified)
     }
 
-    /// The e-mail address as the user may have typed it at the provider: to fill in a form, and to send a confirmation to.
+    /// The e-mail address as the user may have typed it at the provider: to fill in a form, and to send a confirmation
+    /// to.
     #[must_use]
     pub fn email(&self) -> Option<&str> {
         self.text("email")
@@ -79,17 +81,18 @@ impl Claims {
         self.said.others.get(name)?.as_str()
     }
 
-    /// Signs in the account that these claims belong to, as [`sign_in`](crate::sign_in) does. It is [`Fresh`](crate::Fresh)
-    /// for as long after the user proved it to the provider as after a password typed here: a provider that still knows the browser asks
-    /// nobody, and one that does not say when it last did (`auth_time`) makes nobody fresh. [`Provider::max_age`](super::Provider::max_age) has it ask again.
+    /// Signs in the account that these claims belong to, as [`sign_in`](crate::sign_in) does. It is
+    /// [`Fresh`](crate::Fresh) for as long after the user proved it to the provider as after a password typed here: a
+    /// provider that still knows the browser asks nobody, and one that does not say when it last did (`auth_time`)
+    /// makes nobody fresh. [`Provider::max_age`](super::Provider::max_age) has it ask again.
     ///
     /// An example is at [`Provider`](super::Provider).
     pub async fn sign_in<A: Account>(&self, cx: &mut Cx<'_>, account: &A) -> skep::Result<()> {
         sign_in_proved(cx, account, self.proved.unwrap_or(0)).await
     }
 
-    /// When the user last proved to the provider who it is. `None` if the provider does not say, or if it was longer ago than the
-    /// [`max_age`](super::Provider::max_age) that it was asked for.
+    /// When the user last proved to the provider who it is. `None` if the provider does not say, or if it was longer
+    /// ago than the [`max_age`](super::Provider::max_age) that it was asked for.
     #[must_use]
     pub fn proved_at(&self) -> Option<SystemTime> {
         Some(UNIX_EPOCH + Duration::from_millis(self.proved?))

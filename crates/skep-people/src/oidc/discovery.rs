@@ -48,7 +48,8 @@ struct FetchedKeys {
 }
 
 impl Provider {
-    /// The endpoints, from the cache or from `/.well-known/openid-configuration`. However many ask at once, the provider is asked once.
+    /// The endpoints, from the cache or from `/.well-known/openid-configuration`. However many ask at once, the
+    /// provider is asked once.
     pub(super) async fn metadata(&self, cx: &Cx<'_>) -> Result<Metadata, OidcError> {
         let fetch = || async { Ok::<_, Failed>(self.fetch_metadata(cx).await?) };
         cx.cache(&METADATA).get_or(&self.issuer, fetch).await.map_err(OidcError::of_flight)
@@ -69,7 +70,8 @@ impl Provider {
         Ok(metadata)
     }
 
-    /// Checks the signature of a token. If none of the cached keys made it, the provider may have changed its keys since.
+    /// Checks the signature of a token. If none of the cached keys made it, the provider may have changed its keys
+    /// since.
     pub(super) async fn verify(&self, cx: &Cx<'_>, metadata: &Metadata, token: &IdToken<'_>) -> Result<(), OidcError> {
         let made_it = |keys: &KeySet| keys.verify(&token.header, token.message, &token.signature);
         let url = &metadata.jwks_uri;

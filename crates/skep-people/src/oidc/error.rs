@@ -7,8 +7,8 @@ use skep_units::chain;
 
 use skep::Error;
 
-/// Why [`Provider::begin`](super::Provider::begin) or [`Provider::complete`](super::Provider::complete) failed. With `?` it becomes an
-/// error page with a message for the user; the cause is for the log.
+/// Why [`Provider::begin`](super::Provider::begin) or [`Provider::complete`](super::Provider::complete) failed. With
+/// `?` it becomes an error page with a message for the user; the cause is for the log.
 ///
 /// ```
 /// use skep_people::oidc::{Claims, OidcError};
@@ -73,7 +73,8 @@ impl OidcError {
         self.kind == Kind::Denied
     }
 
-    /// True if this sign-in was not begun in this browser, was completed before, or is older than ten minutes. With `?`: 400.
+    /// True if this sign-in was not begun in this browser, was completed before, or is older than ten minutes. With
+    /// `?`: 400.
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.kind == Kind::Expired

@@ -95,8 +95,8 @@ impl Envelope {
         rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, problem)| Err(problem))
     }
 
-    /// When the user last proved it to the provider, in milliseconds since 1970. `None` if it does not say so, or did not ask again though
-    /// that is longer ago than it should be (OpenID Connect Core 1.0, 3.1.2.1).
+    /// When the user last proved it to the provider, in milliseconds since 1970. `None` if it does not say so, or did
+    /// not ask again though that is longer ago than it should be (OpenID Connect Core 1.0, 3.1.2.1).
     fn proved(&self, expected: &Expected<'_>) -> Option<u64> {
         #[expect(clippy::cast_precision_loss, reason = "as with the clock")]
         let oldest = expected.max_age.map_or(0.0, |seconds| expected.now - seconds as f64 - SKEW);

@@ -1,7 +1,7 @@
 //! The keys of a provider, and the signatures that count: RS256 and ES256, and nothing else.
 //!
-//! The type of the key decides which algorithm it verifies. So `none` verifies nothing, and a public key is never taken for the secret of
-//! an HMAC.
+//! The type of the key decides which algorithm it verifies. So `none` verifies nothing, and a public key is never taken
+//! for the secret of an HMAC.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -94,8 +94,8 @@ const PENDING: OneTimeToken<Pending> = OneTimeToken::new("skep.oidc", Duration::
 const BROWSER: Key<String> = Key::new("skep.oidc").kept_at_sign_in();
 
 impl Provider {
-    /// A provider. Users read its `name`; its `issuer` is the URL below which `/.well-known/openid-configuration` is, letter by letter as
-    /// it is written there; the client id is what it calls this application.
+    /// A provider. Users read its `name`; its `issuer` is the URL below which `/.well-known/openid-configuration` is,
+    /// letter by letter as it is written there; the client id is what it calls this application.
     pub fn new(name: impl Into<String>, issuer: impl Into<String>, client_id: impl Into<String>) -> Self {
         let (name, issuer, client_id) = (name.into(), issuer.into(), client_id.into());
         Self { name, issuer, client_id, secret: None, scopes: "email profile".to_owned(), max_age: None }
@@ -106,14 +106,15 @@ impl Provider {
         Self { secret: Some(secret), ..self }
     }
 
-    /// What the application wants to know, besides who the user is: scopes with spaces between them. Default: `email profile`.
+    /// What the application wants to know, besides who the user is: scopes with spaces between them. Default:
+    /// `email profile`.
     pub fn scopes(self, scopes: impl Into<String>) -> Self {
         Self { scopes: scopes.into(), ..self }
     }
 
-    /// The provider shall ask users again who proved it to the provider longer ago than this, which is counted in seconds; zero: all of
-    /// them. For a sign-in that is to be [`Fresh`](crate::Fresh), with the account's `FRESH`. A provider may not do it:
-    /// [`Claims::proved_at`] is `None` then, and [`Claims::sign_in`] makes nobody fresh.
+    /// The provider shall ask users again who proved it to the provider longer ago than this, which is counted in
+    /// seconds; zero: all of them. For a sign-in that is to be [`Fresh`](crate::Fresh), with the account's `FRESH`. A
+    /// provider may not do it: [`Claims::proved_at`] is `None` then, and [`Claims::sign_in`] makes nobody fresh.
     ///
     /// ```
     /// # use skep_people::Account;
@@ -126,12 +127,13 @@ impl Provider {
         Self { max_age: Some(max_age.as_secs()), ..self }
     }
 
-    /// Begins: a redirect to the provider, which sends the user back to `callback`. That service calls [`complete`](Self::complete), within
-    /// ten minutes. Call it in a service for GET: browsers hold a redirect that a form led to against `form-action`.
+    /// Begins: a redirect to the provider, which sends the user back to `callback`. That service calls
+    /// [`complete`](Self::complete), within ten minutes. Call it in a service for GET: browsers hold a redirect that a
+    /// form led to against `form-action`.
     ///
     /// # Errors
-    /// If the provider is not there, or describes itself as another one. 429 if one address (a /64 of IPv6) began 50 times, as what is begun
-    /// is stored.
+    /// If the provider is not there, or describes itself as another one. 429 if one address (a /64 of IPv6) began 50
+    /// times, as what is begun is stored.
     pub async fn begin(&self, cx: &mut Cx<'_>, callback: impl Destination) -> Result<Response, OidcError> {
         spend_of_address(cx, "oidc").await?;
         let metadata = self.metadata(cx).await?;
@@ -167,12 +169,13 @@ impl Provider {
         Ok(Response::empty(StatusCode::SEE_OTHER).with_header(LOCATION, location))
     }
 
-    /// Completes: reads the query that the provider sent the browser back with, redeems its code, and verifies what the provider says. Each
-    /// sign-in completes once, in the browser where it began. It signs nobody in: [`Claims::sign_in`] does.
+    /// Completes: reads the query that the provider sent the browser back with, redeems its code, and verifies what the
+    /// provider says. Each sign-in completes once, in the browser where it began. It signs nobody in:
+    /// [`Claims::sign_in`] does.
     ///
     /// # Errors
-    /// See [`OidcError`]. Each is a [`SignInRefused`](EventKind::SignInRefused) among the security events, too. 429 if one address completed
-    /// 50 times in a while.
+    /// See [`OidcError`]. Each is a [`SignInRefused`](EventKind::SignInRefused) among the security events, too. 429 if
+    /// one address completed 50 times in a while.
     pub async fn complete(&self, cx: &mut Cx<'_>) -> Result<Claims, OidcError> {
         spend_of_address(cx, "oidc-callback").await?;
         let outcome = self.claims(cx).await;

@@ -66,7 +66,8 @@ impl Provider {
         self.json(&response)
     }
 
-    /// Adds the claims that only the userinfo endpoint has, as some providers keep ID tokens short (OpenID Connect Core 1.0, 5.4).
+    /// Adds the claims that only the userinfo endpoint has, as some providers keep ID tokens short (OpenID Connect Core
+    /// 1.0, 5.4).
     pub(super) async fn add_user_info(
         &self,
         cx: &Cx<'_>,
@@ -98,7 +99,8 @@ impl Provider {
 }
 
 impl Metadata {
-    /// True if the token endpoint takes the secret in a header field, which is the default (OpenID Connect Discovery 1.0, 3).
+    /// True if the token endpoint takes the secret in a header field, which is the default (OpenID Connect Discovery
+    /// 1.0, 3).
     fn takes_basic(&self) -> bool {
         let methods = self.token_endpoint_auth_methods_supported.as_ref();
         methods.is_none_or(|methods| methods.iter().any(|method| method == "client_secret_basic"))

@@ -35,26 +35,26 @@ pub enum Factor {
 
 /// An account that may have passkeys, in a table of the application.
 ///
-/// An example is in the guide, `docs/guides/people/passkeys.md`. [`Account::id`] goes to authenticators, so it must tell nothing about the user, and
-/// have 48 bytes at most.
+/// An example is in the guide, `docs/guides/people/passkeys.md`. [`Account::id`] goes to authenticators, so it must
+/// tell nothing about the user, and have 48 bytes at most.
 pub trait PasskeyAccount: Account {
     /// Its passkeys.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn passkeys(&self, cx: &Cx<'_>) -> Result<Vec<Passkey>>;
 
-    /// Stores a new one under the name that the user gave it. False if there is one with this [`id`](Passkey::id), of any user: the column
-    /// is unique, and `on conflict do nothing` inserts no row then.
+    /// Stores a new one under the name that the user gave it. False if there is one with this [`id`](Passkey::id), of
+    /// any user: the column is unique, and `on conflict do nothing` inserts no row then.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn add_passkey(&self, cx: &Cx<'_>, passkey: &Passkey, name: &str) -> Result<bool>;
 
     /// Raises the counter of one of its passkeys, and says whether it went up: in one statement, such as
-    /// `update passkey set counter = ?1 where id = ?2 and user = ?3 and counter < ?1`. So of two copies that are used at once, one is found
-    /// out.
+    /// `update passkey set counter = ?1 where id = ?2 and user = ?3 and counter < ?1`. So of two copies that are used
+    /// at once, one is found out.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn raise_passkey_counter(&self, cx: &Cx<'_>, id: &str, counter: u32) -> Result<bool>;
 
-    /// Deletes one of its passkeys, and says whether it had that: `delete from passkey where id = ? and user = ?`. It is called by
-    /// [`remove_passkey`](super::remove_passkey), which records it.
+    /// Deletes one of its passkeys, and says whether it had that: `delete from passkey where id = ? and user = ?`. It
+    /// is called by [`remove_passkey`](super::remove_passkey), which records it.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn delete_passkey(&self, cx: &Cx<'_>, id: &str) -> Result<bool>;
 }

@@ -21,8 +21,9 @@ use skep::{Response, Result};
 /// A user handle is no longer (Web Authentication, 5.4.3).
 const LONGEST_HANDLE: usize = 64;
 
-/// Begins to register a passkey of this account: the options for the browser, as JSON. Browsers show the `site`'s name. Passkeys that the
-/// account has are left out. Let only those come here who are [`Fresh`](crate::Fresh): a passkey opens the account for ever.
+/// Begins to register a passkey of this account: the options for the browser, as JSON. Browsers show the `site`'s name.
+/// Passkeys that the account has are left out. Let only those come here who are [`Fresh`](crate::Fresh): a passkey
+/// opens the account for ever.
 ///
 /// # Errors
 /// 429 if one address (a /64 of IPv6) began 50 times in a while. 404 without `base_url` outside of
@@ -101,16 +102,17 @@ pub async fn remove_passkey<A: PasskeyAccount>(cx: &Cx<'_>, account: &A, id: &st
     Ok(removed)
 }
 
-/// Begins to sign in somebody whom the passkey will name: the options for the browser, as JSON. Errors are those of [`begin_registration`].
+/// Begins to sign in somebody whom the passkey will name: the options for the browser, as JSON. Errors are those of
+/// [`begin_registration`].
 ///
 /// An example is in the guide, `docs/guides/people/passkeys.md`.
 pub async fn begin_sign_in(cx: &Cx<'_>) -> Result<Response> {
     options(cx, Purpose::SignIn, &[], "required").await
 }
 
-/// Signs in by what the browser responded with. The authenticator has verified its user, so that the passkey is two factors in one, and no
-/// other [second factor](Account::has_second_factor) is asked for. The user is [`Fresh`](crate::Fresh) then, and was perhaps signed in
-/// before.
+/// Signs in by what the browser responded with. The authenticator has verified its user, so that the passkey is two
+/// factors in one, and no other [second factor](Account::has_second_factor) is asked for. The user is
+/// [`Fresh`](crate::Fresh) then, and was perhaps signed in before.
 ///
 /// # Errors
 /// See [`PasskeyError`]. Each is among the security events, too. 429 if one address completed 50 times in a while.
@@ -130,7 +132,8 @@ pub async fn passkey_sign_in<A: PasskeyAccount>(cx: &mut Cx<'_>, response: &str)
     }
 }
 
-/// Begins to ask for a passkey as the second factor of the account that has passed the first one: the options for the browser, as JSON.
+/// Begins to ask for a passkey as the second factor of the account that has passed the first one: the options for the
+/// browser, as JSON.
 ///
 /// # Errors
 /// Those of [`Account::refuse`] if nobody has passed the first factor, and those of [`begin_registration`].
@@ -198,7 +201,8 @@ async fn own<A: PasskeyAccount>(cx: &Cx<'_>, account: &A, sent: &Sent<Assertion>
     Ok(passkeys.into_iter().find(|passkey| passkey.id == sent.id).ok_or("the account has no such passkey")?)
 }
 
-/// Refuses a counter that did not go up: of two copies, one lags behind (7.2, step 22). Authenticators that do not count send 0.
+/// Refuses a counter that did not go up: of two copies, one lags behind (7.2, step 22). Authenticators that do not
+/// count send 0.
 async fn count<A: PasskeyAccount>(
     cx: &Cx<'_>,
     account: &A,

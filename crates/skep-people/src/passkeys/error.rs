@@ -5,8 +5,8 @@ use std::fmt;
 use skep::Error;
 
 /// Why [`register`](super::register), [`passkey_sign_in`](super::passkey_sign_in) or
-/// [`passkey_second_factor`](super::passkey_second_factor) failed. With `?` it becomes an error page with a message for the user; the cause is
-/// for the log.
+/// [`passkey_second_factor`](super::passkey_second_factor) failed. With `?` it becomes an error page with a message for
+/// the user; the cause is for the log.
 ///
 /// ```
 /// use skep_people::passkeys::PasskeyError;
@@ -56,7 +56,8 @@ impl PasskeyError {
         Self { kind: Kind::Refused, error }
     }
 
-    /// True if the ceremony was not begun in this browser, was completed before, or is older than five minutes. With `?`: 400.
+    /// True if the ceremony was not begun in this browser, was completed before, or is older than five minutes. With
+    /// `?`: 400.
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.kind == Kind::Expired

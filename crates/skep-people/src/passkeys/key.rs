@@ -1,4 +1,5 @@
-//! The public key of a passkey: ES256, `EdDSA` with Ed25519 and RS256, and nothing else, as COSE writes them (RFC 9052, 7; RFC 9053, 7).
+//! The public key of a passkey: ES256, `EdDSA` with Ed25519 and RS256, and nothing else, as COSE writes them (RFC 9052,
+//! 7; RFC 9053, 7).
 
 use ciborium::Value;
 use p256::ecdsa::signature::Verifier;

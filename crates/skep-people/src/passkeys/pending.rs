@@ -61,7 +61,8 @@ impl Site {
         Ok(Self { origin, rp_id })
     }
 
-    /// True if browsers have passkeys for it: with TLS, or on the machine itself (a secure context), and never for an address of numbers.
+    /// True if browsers have passkeys for it: with TLS, or on the machine itself (a secure context), and never for an
+    /// address of numbers.
     fn is_possible(&self) -> bool {
         let host = self.rp_id.as_str();
         let is_local = host == "localhost" || host.ends_with(".localhost");
@@ -76,8 +77,8 @@ impl Site {
 
 /// True if passkeys can work for this site. Otherwise, show no forms for them: browsers, or Skep, would refuse each.
 ///
-/// They need the setting `base_url`, with the name of a host and `https`, or with `localhost`. In development and in tests, what the client
-/// uses counts: `http://localhost:8080` has passkeys, `http://127.0.0.1:8080` has none.
+/// They need the setting `base_url`, with the name of a host and `https`, or with `localhost`. In development and in
+/// tests, what the client uses counts: `http://localhost:8080` has passkeys, `http://127.0.0.1:8080` has none.
 ///
 /// ```
 /// use skep_people::passkeys::are_possible;

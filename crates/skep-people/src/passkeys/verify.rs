@@ -1,4 +1,5 @@
-//! What is asked of the browser's response. The steps are those of Web Authentication, level 3: 7.1 to register, 7.2 to sign in.
+//! What is asked of the browser's response. The steps are those of Web Authentication, level 3: 7.1 to register, 7.2 to
+//! sign in.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -120,8 +121,8 @@ impl Sent<Attestation> {
 }
 
 impl Sent<Assertion> {
-    /// 7.2, steps 7 to 21: the signature counter, if this passkey made the response. Whose passkey it is (steps 5 and 6), and whether the
-    /// counter went up (step 22), is the caller's to say.
+    /// 7.2, steps 7 to 21: the signature counter, if this passkey made the response. Whose passkey it is (steps 5 and
+    /// 6), and whether the counter went up (step 22), is the caller's to say.
     pub(super) fn verify(&self, expected: &Expected<'_>, passkey: &Passkey) -> Checked<u32> {
         let client_data = decode(&self.response.client_data)?;
         ClientData::parse(&client_data)?.check("webauthn.get", expected)?;

@@ -52,7 +52,8 @@ impl Pairs {
     }
 }
 
-/// `NAME=VALUE`. Names and values of attributes are bound by the same rules as those of header fields, which they may be sent as.
+/// `NAME=VALUE`. Names and values of attributes are bound by the same rules as those of header fields, which they may
+/// be sent as.
 fn pair(said: &str) -> Result<(String, String), String> {
     let split = said.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
     let is_valid =

@@ -1,5 +1,5 @@
-//! The server's table of settings. A new setting is a new row here and a field of [`Config`], and nothing else; a new limit that the
-//! application keeps is a row of `setup/limits.rs` in `skep`, and nothing else.
+//! The server's table of settings. A new setting is a new row here and a field of [`Config`], and nothing else; a new
+//! limit that the application keeps is a row of `setup/limits.rs` in `skep`, and nothing else.
 
 use std::borrow::Cow;
 

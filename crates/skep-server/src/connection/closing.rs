@@ -1,7 +1,7 @@
 //! Closing a connection so that the client receives the last response.
 //!
-//! Closing a socket with unread input resets the connection, and the reset may overtake the response. So this module shuts down writing first, and
-//! discards input for a while.
+//! Closing a socket with unread input resets the connection, and the reset may overtake the response. So this module
+//! shuts down writing first, and discards input for a while.
 
 use std::cell::RefCell;
 use std::future::poll_fn;

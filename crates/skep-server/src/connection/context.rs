@@ -22,8 +22,8 @@ use crate::metrics::recorder::Recorder;
 use crate::proxies::{Fields, Trusted};
 use crate::sys::{self, scoreboard};
 
-/// After this many connections and requests, and as many times these bytes of bodies and responses, free memory is returned to the
-/// system: at once, and once more when work that nobody waits for has ended, too.
+/// After this many connections and requests, and as many times these bytes of bodies and responses, free memory is
+/// returned to the system: at once, and once more when work that nobody waits for has ended, too.
 const TRIM_PEAK: usize = 32;
 const TRIM_BYTES: usize = 64 << 10;
 const TRIM_AGAIN: Tick = 5000;
@@ -80,7 +80,8 @@ pub(crate) struct Context {
     busy: Cell<bool>,
     /// Notified when a connection opens or closes, or the state changes.
     changed: Notify,
-    /// Notified when the thread retires or drains. Apart from `changed`, for which thousands of byte streams would be woken again and again.
+    /// Notified when the thread retires or drains. Apart from `changed`, for which thousands of byte streams would be
+    /// woken again and again.
     ending: Notify,
     /// When the log was last told why this is not ready.
     unready_noted: Cell<Option<Tick>>,
@@ -323,7 +324,8 @@ impl Context {
 
     pub(crate) fn release_permit(&self) {
         if self.budget.release_permit() {
-            // A request takes it at once: the thread is as busy as before. Should that one be gone, somebody else may have it.
+            // A request takes it at once: the thread is as busy as before. Should that one be gone, somebody else may
+            // have it.
             self.changed.notify_waiters();
         } else {
             self.publish_busy();
@@ -404,7 +406,8 @@ impl Context {
         }
     }
 
-    /// Returns free memory to the system after a peak. The allocator alone would keep it, since the memory of open connections lies in between.
+    /// Returns free memory to the system after a peak. The allocator alone would keep it, since the memory of open
+    /// connections lies in between.
     fn trim_heap(&self) {
         let load = |one: &Rc<Connection>| 1 + one.running.get() as usize + one.unsent.bytes() / TRIM_BYTES;
         let bodies = usize::try_from(self.local.site().bodies_in_memory()).unwrap_or(usize::MAX) / TRIM_BYTES;

@@ -149,7 +149,8 @@ impl<F: Future<Output = Response> + 'static> Future for ResponseFuture<F> {
 }
 
 impl<F> ResponseFuture<F> {
-    /// Ready when the application has taken too long. The time in which the request's body arrives does not count: that has its own limits.
+    /// Ready when the application has taken too long. The time in which the request's body arrives does not count: that
+    /// has its own limits.
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(exchange) = &self.exchange else { return Poll::Pending };
         let Some(time) = exchange.connection.context.limits.request_time else { return Poll::Pending };
@@ -184,7 +185,8 @@ impl Connection {
         self.context.local.failure_instead_of(response, &error)
     }
 
-    /// Settles who sent a request and to whom. Health checks, and requests that may not reach the application, have their response here.
+    /// Settles who sent a request and to whom. Health checks, and requests that may not reach the application, have
+    /// their response here.
     fn admit(&self, parts: &mut Parts) -> Result<Peer, Box<Response>> {
         if is_health_check(&parts.uri) {
             return Err(Box::new(self.health(&parts.uri)));

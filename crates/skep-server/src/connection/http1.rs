@@ -1,7 +1,7 @@
 //! HTTP/1 over one connection: requests are read, answered and followed by the next, in order.
 //!
-//! An idle connection holds no buffer: bytes are received into one of the thread's, and kept only if they are the beginning of something.
-//! The messages themselves are those of [`crate::http1`].
+//! An idle connection holds no buffer: bytes are received into one of the thread's, and kept only if they are the
+//! beginning of something. The messages themselves are those of [`crate::http1`].
 //!
 //! Start reading at [`Http1::poll`].
 
@@ -225,8 +225,8 @@ where
         })
     }
 
-    /// Drops what the application has not read of the body before. False if there is too much of it, or it never ends: the response is sent, so
-    /// nothing can be said about it.
+    /// Drops what the application has not read of the body before. False if there is too much of it, or it never ends:
+    /// the response is sent, so nothing can be said about it.
     fn poll_rest(&mut self, cx: &mut TaskContext<'_>) -> Poll<bool> {
         if let Some(body) = self.body.take() {
             self.rest = Some(Rest { encoding: body.into_rest(), left: self.connection.context.limits.unread_body });
@@ -326,7 +326,8 @@ where
             Ok(Progress::Pending) => {}
             Err(error) => return Poll::Ready(Some(End::Io(error))),
         }
-        // A request that follows stays with its thread until its turn; one that is there already says nothing about the client.
+        // A request that follows stays with its thread until its turn; one that is there already says nothing about the
+        // client.
         if self.body.is_some() || !self.input.is_empty() || self.connection.is_half_closed() {
             return Poll::Pending;
         }

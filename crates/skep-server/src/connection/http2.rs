@@ -72,8 +72,8 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
         .max_pending_accept_reset_streams(limits.http2_resets as usize)
         .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
         .serve_connection(Io::new(connection, Rc::clone(&traffic)), service);
-    // Sends GOAWAY, and finishes the streams in progress (RFC 9113, 6.8).
-    // Before the client's preface hyper would close the connection without GOAWAY: a retiring worker waits for it, a draining one does not.
+    // Sends GOAWAY, and finishes the streams in progress (RFC 9113, 6.8). Before the client's preface hyper would close
+    // the connection without GOAWAY: a retiring worker waits for it, a draining one does not.
     let ends = |context: &Context| context.is_draining() || context.is_retiring() && connection.wire().received;
     let (mut http, mut draining) = (pin!(http), false);
     let end = poll_fn(|cx| {
@@ -116,7 +116,8 @@ fn take_connect(request: &mut http::Request<Incoming>) -> Option<OnUpgrade> {
     Some(upgrade)
 }
 
-/// The response to an extended CONNECT: 200 where HTTP/1 has 101. Any other success would begin a byte stream that nobody wants.
+/// The response to an extended CONNECT: 200 where HTTP/1 has 101. Any other success would begin a byte stream that
+/// nobody wants.
 fn connected(answered: Answered, upgrade: OnUpgrade, context: &Rc<Context>) -> http::Response<ResponseBody> {
     let Answered { response, mut exchange, closes } = answered;
     let (mut parts, body) = response.into_http().into_parts();
@@ -257,8 +258,8 @@ impl<F: Future<Output = ()> + 'static> Executor<F> for OnThisThread {
     }
 }
 
-/// Runs a stream, and resets it when its client takes nothing of the response for `limits.write_idle`: a window of 0 would hold the response for
-/// ever. The socket of such a connection is not blocked.
+/// Runs a stream, and resets it when its client takes nothing of the response for `limits.write_idle`: a window of 0
+/// would hold the response for ever. The socket of such a connection is not blocked.
 async fn with_deadline(connection: Rc<Connection>, stream: impl Future<Output = ()>) {
     let mut stream = pin!(stream);
     let mut waiting: Option<(Instant, Pin<Box<tokio::time::Sleep>>)> = None;

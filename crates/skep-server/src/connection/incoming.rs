@@ -1,7 +1,7 @@
 //! The body of an HTTP/1 request between the connection, which receives it, and the application, which reads it.
 //!
-//! One piece at a time: the next is received when the application asks for it. What it does not ask for is dropped after the response, if there
-//! is little of it, so that the connection goes on.
+//! One piece at a time: the next is received when the application asks for it. What it does not ask for is dropped
+//! after the response, if there is little of it, so that the connection goes on.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -114,8 +114,8 @@ impl BodyReceiver {
         shared.is_wanted && !self.is_broken
     }
 
-    /// True if the rest of the body may be dropped, so that another request can follow. That of a client which waits for `100 Continue` may
-    /// never come, and then what comes is not the body (RFC 9110, 10.1.1).
+    /// True if the rest of the body may be dropped, so that another request can follow. That of a client which waits
+    /// for `100 Continue` may never come, and then what comes is not the body (RFC 9110, 10.1.1).
     pub(super) fn can_be_dropped(&self, most: u64) -> bool {
         let is_short = match self.encoding {
             Encoding::Length(left) => left <= most,

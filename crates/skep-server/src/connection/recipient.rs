@@ -1,7 +1,7 @@
 //! Who sent a request, and to which host: settled once, before the application sees it.
 //!
-//! Afterwards the field `Host` is the request's authority, and the target has none. Neither the application nor a component has to choose between
-//! an absolute target, `:authority`, `Host` and `X-Forwarded-Host`.
+//! Afterwards the field `Host` is the request's authority, and the target has none. Neither the application nor a
+//! component has to choose between an absolute target, `:authority`, `Host` and `X-Forwarded-Host`.
 
 use http::header::{COOKIE, HOST, LOCATION};
 use http::uri::{Authority, PathAndQuery};
@@ -30,7 +30,8 @@ pub(super) fn settle(connection: &Connection, parts: &mut Parts) -> Result<Peer,
     Err(Box::new(Response::empty(StatusCode::PERMANENT_REDIRECT).with_header(LOCATION, location)))
 }
 
-/// Where a request without TLS is redirected to: the base URL, or the host that it is for, as every TCP address speaks TLS.
+/// Where a request without TLS is redirected to: the base URL, or the host that it is for, as every TCP address speaks
+/// TLS.
 fn https_base(connection: &Connection, parts: &Parts) -> Option<String> {
     let base = connection.context.local.site().base_url().map(BaseUrl::as_str);
     if let Some(base) = base.filter(|base| base.starts_with("https://")) {
@@ -41,7 +42,8 @@ fn https_base(connection: &Connection, parts: &Parts) -> Option<String> {
     Some(format!("https://{}", host.strip_suffix(":80").unwrap_or(host)))
 }
 
-/// The peer, and whether it lacks the TLS that it should use: its trusted proxy says so, or this server speaks TLS itself.
+/// The peer, and whether it lacks the TLS that it should use: its trusted proxy says so, or this server speaks TLS
+/// itself.
 fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Error> {
     let context = &connection.context;
     let (mut peer, mut forwarded) = (connection.peer, Forwarded::default());

@@ -26,7 +26,8 @@ struct BodyLimits {
     time: Option<Duration>,
 }
 
-/// A request's body, with timeouts. Only waiting for the client counts, not the time in which the application does not read.
+/// A request's body, with timeouts. Only waiting for the client counts, not the time in which the application does not
+/// read.
 pub(crate) struct RequestBody<B> {
     body: B,
     limits: BodyLimits,

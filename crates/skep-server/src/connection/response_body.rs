@@ -37,7 +37,8 @@ impl ResponseBody {
     }
 }
 
-/// A body in pieces. What its client has no room for yet is not handed to hyper, which would hold it without a deadline.
+/// A body in pieces. What its client has no room for yet is not handed to hyper, which would hold it without a
+/// deadline.
 struct Pieces {
     body: Body,
     /// What is left of the last frame.

@@ -1,7 +1,7 @@
 //! Memory for the futures of requests, which a thread uses again.
 //!
-//! The future of a request is large: an idle connection has no room for it, and a general allocator takes longer for two kilobytes than many a
-//! handler does.
+//! The future of a request is large: an idle connection has no room for it, and a general allocator takes longer for
+//! two kilobytes than many a handler does.
 
 use std::any::Any;
 use std::cell::RefCell;

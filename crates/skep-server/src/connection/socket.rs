@@ -38,8 +38,9 @@ impl Socket {
         matches!(self, Self::Tls(_))
     }
 
-    /// True if the connection is over in both directions: it was reset, or (of a unix socket) the peer has closed it. Of TCP, a peer that
-    /// has closed its socket looks like one that has closed its sending side, until it answers a byte with a reset.
+    /// True if the connection is over in both directions: it was reset, or (of a unix socket) the peer has closed it.
+    /// Of TCP, a peer that has closed its socket looks like one that has closed its sending side, until it answers a
+    /// byte with a reset.
     pub(crate) fn is_hung_up(&self) -> bool {
         let plain = match self {
             Self::Plain(plain) => plain,
@@ -72,7 +73,8 @@ fn is_hung_up(fd: BorrowedFd<'_>) -> bool {
     poll(&mut fds, Some(&at_once)).is_ok() && fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
-// System calls go through rustix: those of the C library are cancellation points, which cost extra in a process with threads.
+// System calls go through rustix: those of the C library are cancellation points, which cost extra in a process with
+// threads.
 impl Plain {
     /// Registers a connection with the runtime.
     pub(crate) fn register(accepted: AcceptedSocket) -> io::Result<Self> {
@@ -108,8 +110,8 @@ impl Plain {
         }
     }
 
-    /// Makes a system call once the socket is ready. If it moves fewer than `wanted` bytes, the socket is not ready any more, and is not tried
-    /// again before the runtime reports it.
+    /// Makes a system call once the socket is ready. If it moves fewer than `wanted` bytes, the socket is not ready any
+    /// more, and is not tried again before the runtime reports it.
     fn poll_io(
         &self,
         cx: &mut Context<'_>,
@@ -161,7 +163,8 @@ impl Plain {
     }
 }
 
-/// The most bytes of a file that are sent in one call. With less a client has the data sooner, with more a call costs less of each byte.
+/// The most bytes of a file that are sent in one call. With less a client has the data sooner, with more a call costs
+/// less of each byte.
 const AT_ONCE: usize = 1 << 20;
 
 /// More follows at once, so the kernel does not send a partial packet.

@@ -1,4 +1,5 @@
-//! The bytes of responses that wait for their clients: a budget of the process, and how much of it one connection may use.
+//! The bytes of responses that wait for their clients: a budget of the process, and how much of it one connection may
+//! use.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -47,7 +48,8 @@ impl Unsent {
         Self { process: process.clone(), bytes: Cell::default(), waiting: RefCell::default() }
     }
 
-    /// Holds the bytes of a response, and says how many are to be [given back](Self::give_back). `None` if the process has no room for them.
+    /// Holds the bytes of a response, and says how many are to be [given back](Self::give_back). `None` if the process
+    /// has no room for them.
     pub(super) fn take(&self, bytes: usize) -> Option<usize> {
         if bytes < SMALL {
             return Some(0);

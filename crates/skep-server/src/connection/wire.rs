@@ -1,7 +1,7 @@
 //! The bytes of one connection, in both directions.
 //!
-//! Output is gathered, so that the responses to pipelined requests are sent together; where possible, the kernel sends the bytes of a
-//! file itself.
+//! Output is gathered, so that the responses to pipelined requests are sent together; where possible, the kernel sends
+//! the bytes of a file itself.
 
 use std::cell::Cell;
 use std::io::{self, IoSlice};
@@ -19,8 +19,8 @@ use super::turn;
 /// Responses are gathered up to this many bytes.
 const GATHER: usize = 16 << 10;
 
-/// A byte stream, such as HTTP/2, is gathered up to this many: three of its largest frames with their heads. Each write is a system call, and over
-/// TLS a record of its own, so that heads that were written by themselves would double both.
+/// A byte stream, such as HTTP/2, is gathered up to this many: three of its largest frames with their heads. Each write
+/// is a system call, and over TLS a record of its own, so that heads that were written by themselves would double both.
 const GATHER_STREAM: usize = 56 << 10;
 
 /// From this size on, a file is sent separately from its head.
@@ -224,7 +224,8 @@ impl Wire {
 
     fn poll_with_body(&mut self, cx: &mut Context<'_>, waiting: &mut PendingBody) -> Poll<io::Result<()>> {
         if let DirectBody::File(slice) = &waiting.body {
-            // A large file is sent separately from its head: sharing a packet would misalign its pages, and cost a third more time than one more packet.
+            // A large file is sent separately from its head: sharing a packet would misalign its pages, and cost a
+            // third more time than one more packet.
             let joined = slice.len < LARGE;
             ready!(self.poll_out(cx, joined))?;
         }

@@ -1,4 +1,5 @@
-//! How many requests go to one host at the same time (`limits.fetches_per_host`): a host that hangs holds no more than these.
+//! How many requests go to one host at the same time (`limits.fetches_per_host`): a host that hangs holds no more than
+//! these.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,7 +1,7 @@
 //! The rules that decide where a message ends (RFC 9112, 6), and whether its connection goes on (9.3).
 //!
-//! Where a lenient parser and a strict one disagree on the end of a request, requests can be smuggled (RFC 9112, 11.2). So what is
-//! doubtful is rejected.
+//! Where a lenient parser and a strict one disagree on the end of a request, requests can be smuggled (RFC 9112, 11.2).
+//! So what is doubtful is rejected.
 
 use http::StatusCode;
 

@@ -1,6 +1,7 @@
 //! The head of a request: request line and header fields (RFC 9112, 2 to 5).
 //!
-//! It is read once, line by line as they arrive, and stays as it is: of a field, its place is noted. What frames the message is noted on the way.
+//! It is read once, line by line as they arrive, and stays as it is: of a field, its place is noted. What frames the
+//! message is noted on the way.
 //!
 //! Start reading at [`HeadReader::read`].
 
@@ -43,8 +44,8 @@ pub(crate) struct Head {
 }
 
 impl HeadReader {
-    /// The head that `bytes` begin with, and its length, once all of it is there. `bytes` begin with those of earlier calls. A `Host` that is
-    /// `known_host` is not judged again.
+    /// The head that `bytes` begin with, and its length, once all of it is there. `bytes` begin with those of earlier
+    /// calls. A `Host` that is `known_host` is not judged again.
     ///
     /// # Errors
     /// If the head can be none, whatever follows.
@@ -131,7 +132,8 @@ impl HeadReader {
         if partial.first().is_some_and(|first| *first != b'\r' && !first.is_ascii_graphic()) {
             return Err(bad_request("this is not HTTP"));
         }
-        // Called for each piece, so the version of one that comes slowly is near its end; that of others is seen with the whole line.
+        // Called for each piece, so the version of one that comes slowly is near its end; that of others is seen with
+        // the whole line.
         let tail = &partial[partial.len().saturating_sub(2 * VERSION_1.len())..];
         if let Some(version) = tail.windows(VERSION_MARK.len()).rposition(|part| part == VERSION_MARK) {
             let version = &tail[version..];
@@ -183,7 +185,8 @@ fn line_end(bytes: &[u8]) -> Validated<Option<usize>> {
     }
 }
 
-/// The first control character, except for the tab. Checks 16 bytes at a time until one of them is one: this reads every byte of every head.
+/// The first control character, except for the tab. Checks 16 bytes at a time until one of them is one: this reads
+/// every byte of every head.
 #[inline]
 fn control(bytes: &[u8]) -> Option<usize> {
     let (blocks, _) = bytes.as_chunks::<16>();
@@ -213,11 +216,13 @@ const HIGH: u64 = ONES << 7;
 #[inline]
 fn controls(word: u64) -> u64 {
     let low = word & !HIGH;
-    // The high bit of a byte of the first sum is set from 0x20 on, that of the second one for 0x7f; no sum reaches the next byte.
+    // The high bit of a byte of the first sum is set from 0x20 on, that of the second one for 0x7f; no sum reaches the
+    // next byte.
     (!(low + ONES * 0x60) | (low + ONES)) & !word & HIGH
 }
 
-/// The length of the name that these bytes begin with (RFC 9110, 5.6.2). Most names have letters and `-` only, which are seen eight at a time.
+/// The length of the name that these bytes begin with (RFC 9110, 5.6.2). Most names have letters and `-` only, which
+/// are seen eight at a time.
 #[inline]
 fn name_length(line: &[u8]) -> usize {
     let mut at = 0;

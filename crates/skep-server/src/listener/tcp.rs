@@ -83,7 +83,8 @@ fn usable(address: SocketAddr) -> io::Result<SocketAddr> {
     }
 }
 
-/// Another listening socket on the same address: with a queue of its own if the first one has `SO_REUSEPORT`, otherwise a duplicate.
+/// Another listening socket on the same address: with a queue of its own if the first one has `SO_REUSEPORT`, otherwise
+/// a duplicate.
 pub(crate) fn another(socket: &OwnedFd, backlog: i32) -> io::Result<OwnedFd> {
     let domain = sockopt::socket_domain(socket)?;
     if domain == AddressFamily::UNIX || !sockopt::socket_reuseport(socket)? {
@@ -100,7 +101,8 @@ fn listen(family: AddressFamily, address: &impl SocketAddrArg, backlog: i32) -> 
     Ok(socket)
 }
 
-/// With `SO_REUSEPORT` alone, a second server of the same user would silently get half of the connections of the first one.
+/// With `SO_REUSEPORT` alone, a second server of the same user would silently get half of the connections of the first
+/// one.
 fn probe(address: SocketAddr) -> io::Result<()> {
     rustix::net::bind(open(family(address))?, &address).map_err(Into::into)
 }

@@ -80,8 +80,8 @@ pub(crate) fn bind(path: &Path, backlog: i32) -> io::Result<(UnixListener, Socke
     Ok((UnixListener::from(socket), file))
 }
 
-/// Gives the file of a new socket to a group, and then lets others connect. By a descriptor: who can change the folder may have put another file
-/// there.
+/// Gives the file of a new socket to a group, and then lets others connect. By a descriptor: who can change the folder
+/// may have put another file there.
 fn open_to(path: &Path, mode: u32, group: Option<u32>) -> io::Result<()> {
     let file = rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     let found = rustix::fs::fstat(&file)?;

@@ -3,8 +3,9 @@
 //! `text` has time, peer, method, target, status, bytes of the body, microseconds, and the id of the request:
 //! `2026-11-21T07:30:00.123Z 127.0.0.1 GET /search?q=bees 200 5120 412 0123456789abcdef`
 //!
-//! The target includes the query, but values of parameters that usually are secret are replaced by `***`. A `-` as status means that
-//! the client closed the connection before the response; a line without method and target is about input that was not a valid request.
+//! The target includes the query, but values of parameters that usually are secret are replaced by `***`. A `-` as
+//! status means that the client closed the connection before the response; a line without method and target is about
+//! input that was not a valid request.
 
 mod layout;
 mod rule;

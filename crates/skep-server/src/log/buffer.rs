@@ -1,8 +1,9 @@
 //! Buffers between the threads that log and the thread that writes.
 //!
-//! A buffer takes lines up to its limit. Beyond it, less important ones are dropped and counted. Warnings and errors have a reserve of their
-//! own, so that an output may stand still for long and gets them all later. Only when that is full, they wait for the writer, but not for
-//! long, and are dropped and counted then. What a sink does not take is kept and written later.
+//! A buffer takes lines up to its limit. Beyond it, less important ones are dropped and counted. Warnings and errors
+//! have a reserve of their own, so that an output may stand still for long and gets them all later. Only when that is
+//! full, they wait for the writer, but not for long, and are dropped and counted then. What a sink does not take is
+//! kept and written later.
 
 use std::cell::Cell;
 use std::io;
@@ -25,7 +26,8 @@ const ENOUGH: usize = 128 << 10;
 /// When a sink that took nothing is tried again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// How long a warning waits for room in its reserve. Once it has waited in vain, no other one does until there was room.
+/// How long a warning waits for room in its reserve. Once it has waited in vain, no other one does until there was
+/// room.
 const WAIT_FOR_ROOM: Duration = Duration::from_secs(1);
 
 /// How long a slow reader is waited for by the thread, when there is no thread, and at the end.
@@ -33,7 +35,8 @@ const USUAL: Duration = Duration::from_millis(20);
 const DIRECT: Duration = Duration::from_millis(100);
 const LAST: Duration = Duration::from_secs(1);
 
-/// The capacity that an emptied buffer keeps. One that had more to write keeps what it has until it has less: it would only grow again.
+/// The capacity that an emptied buffer keeps. One that had more to write keeps what it has until it has less: it would
+/// only grow again.
 const KEEP: usize = 64 << 10;
 
 thread_local! {
@@ -109,7 +112,8 @@ pub(crate) struct Writer {
 }
 
 impl LogBuffer {
-    /// Appends what `format` writes, which must be whole lines. If the buffer is full, it is dropped, but for what is `severe`.
+    /// Appends what `format` writes, which must be whole lines. If the buffer is full, it is dropped, but for what is
+    /// `severe`.
     pub(crate) fn push(&self, severe: bool, format: impl FnOnce(&mut Vec<u8>)) {
         let mut lines = lock(&self.lines);
         let capacity = self.capacity.of(severe);
@@ -243,7 +247,8 @@ impl LogBuffer {
 }
 
 impl Writer {
-    /// Starts the thread with the next line: a process that logs nothing needs none. What waits for it is copied into these areas.
+    /// Starts the thread with the next line: a process that logs nothing needs none. What waits for it is copied into
+    /// these areas.
     pub(crate) fn use_thread(&self, areas: Option<Areas>) {
         self.threaded.store(true, Ordering::Relaxed);
         let areas = areas.map(|areas| self.areas.get_or_init(|| areas));

@@ -1,7 +1,7 @@
 //! The subscriber: takes events of [`tracing`] apart, and hands them to the outputs.
 //!
-//! A callsite whose level is off costs one relaxed load, unless the flight recorder keeps its lines, or a request that is in progress has
-//! raised its level: then it asks whose request it is.
+//! A callsite whose level is off costs one relaxed load, unless the flight recorder keeps its lines, or a request that
+//! is in progress has raised its level: then it asks whose request it is.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -57,8 +57,8 @@ impl Events {
         Self(Arc::new(Shared { outputs, has_exclusive, mask, repeats, is_recording, longest }))
     }
 
-    /// Makes these the events of the process. A subscriber of the program or of a test stays installed. `recorder`: the bytes kept of each
-    /// request, and when a request is slow.
+    /// Makes these the events of the process. A subscriber of the program or of a test stays installed. `recorder`: the
+    /// bytes kept of each request, and when a request is slow.
     pub(super) fn install(self, mut recorder: Recorder) {
         if tracing::subscriber::set_global_default(self.clone()).is_err() {
             return;

@@ -1,19 +1,22 @@
 //! Lines that outlive their process.
 //!
-//! A line waits for the thread that writes ([`buffer`](super::buffer)) for up to 50 ms. So that a process that is killed loses none, each
-//! buffer has a copy of what waits in memory that is shared with who reaps the process: its supervisor, or the parent that forked it. It writes
-//! what is left there to the same outputs, with [`Logs::write_last_lines`](super::Logs::write_last_lines).
+//! A line waits for the thread that writes ([`buffer`](super::buffer)) for up to 50 ms. So that a process that is
+//! killed loses none, each buffer has a copy of what waits in memory that is shared with who reaps the process: its
+//! supervisor, or the parent that forked it. It writes what is left there to the same outputs, with
+//! [`Logs::write_last_lines`](super::Logs::write_last_lines).
 //!
-//! It is a copy and not the buffer, so that layouts and sinks know nothing of it, and a process that nobody supervises does without. An area
-//! has two halves, as a buffer has two vectors: one takes lines while the other one is written. A half begins at its start again when its lines are
-//! written, so no line wraps around, and little memory is touched. Nothing has to be repaired:
+//! It is a copy and not the buffer, so that layouts and sinks know nothing of it, and a process that nobody supervises
+//! does without. An area has two halves, as a buffer has two vectors: one takes lines while the other one is written. A
+//! half begins at its start again when its lines are written, so no line wraps around, and little memory is touched.
+//! Nothing has to be repaired:
 //!
-//! - **A line counts by the length**, which is stored after its bytes. A process that dies in between has not logged it.
-//! - **What is written counts by another number**, which follows each write. For a file the area says first where the write begins, so that
-//!   one that was interrupted is found in the file itself.
+//! - **A line counts by the length**, which is stored after its bytes. A process that dies in between has not logged
+//!   it.
+//! - **What is written counts by another number**, which follows each write. For a file the area says first where the
+//!   write begins, so that one that was interrupted is found in the file itself.
 //!
-//! Start reading at [`Area::append`] and [`Area::rest`]. What is read here is never trusted: lengths are checked, and the reader writes with
-//! no other rights than the process had.
+//! Start reading at [`Area::append`] and [`Area::rest`]. What is read here is never trusted: lengths are checked, and
+//! the reader writes with no other rights than the process had.
 
 use std::ffi::CStr;
 use std::io;
@@ -38,7 +41,8 @@ const MAGIC: usize = 0;
 const AREAS: usize = 1;
 const HALF: usize = 2;
 
-/// The first page of an area: the process, the half that takes lines, and of each half its length and how much of it is written, in bytes.
+/// The first page of an area: the process, the half that takes lines, and of each half its length and how much of it is
+/// written, in bytes.
 const OWNER: usize = 0;
 const CURRENT: usize = 1;
 const USED: usize = 2;
@@ -102,15 +106,16 @@ pub(super) struct Rest {
 }
 
 impl LastLines {
-    /// The file of this memory, still empty. It never gets shorter, so that who reads it is not killed by who writes it.
+    /// The file of this memory, still empty. It never gets shorter, so that who reads it is not killed by who writes
+    /// it.
     pub(crate) fn file() -> io::Result<OwnedFd> {
         let file = memfd_create(NAME, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         fcntl_add_seals(&file, SealFlags::SHRINK)?;
         Ok(file)
     }
 
-    /// Lays out the file for this number of processes with as many buffers each, of at most `size` bytes. What nobody touches takes no
-    /// memory.
+    /// Lays out the file for this number of processes with as many buffers each, of at most `size` bytes. What nobody
+    /// touches takes no memory.
     pub(crate) fn new(file: OwnedFd, processes: usize, areas: usize, size: usize) -> io::Result<Arc<Self>> {
         let half = size.saturating_add(LAST_LINE).min(LONGEST_HALF).next_multiple_of(PAGE * 8) / 8;
         let words = PAGE + processes * areas * (PAGE + 2 * half);
@@ -122,7 +127,8 @@ impl LastLines {
         Ok(Arc::new(lines))
     }
 
-    /// The memory that another process has laid out. `None` if none has, or one of a version that does it in another way.
+    /// The memory that another process has laid out. `None` if none has, or one of a version that does it in another
+    /// way.
     pub(crate) fn open(file: OwnedFd) -> io::Result<Option<Arc<Self>>> {
         if rustix::fs::fstat(&file)?.st_size == 0 {
             return Ok(None);
@@ -207,7 +213,8 @@ impl Area {
         self.word(USED + half).store((used + lines.len()) as u64, Ordering::Release);
     }
 
-    /// The lines that waited are being written now, and the other half, whose lines are, takes the next ones. The caller holds the lock.
+    /// The lines that waited are being written now, and the other half, whose lines are, takes the next ones. The
+    /// caller holds the lock.
     pub(super) fn swap(&self) {
         let next = 1 - self.current();
         if self.number(USED + next) > KEEP {

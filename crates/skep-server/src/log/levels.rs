@@ -1,6 +1,7 @@
 //! The level of each category: the most specific one that is set counts, else the level of all.
 //!
-//! The parts of a category are separated by `::` or `.`: `blog::search` has its level from `blog::search`, `blog`, or all.
+//! The parts of a category are separated by `::` or `.`: `blog::search` has its level from `blog::search`, `blog`, or
+//! all.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,8 +17,8 @@ pub(crate) struct Levels {
     categories: Vec<(String, LevelFilter)>,
 }
 
-/// A change at run time: of a category, or of all that have no level of their own. Without a level, a category has that of its parent
-/// again.
+/// A change at run time: of a category, or of all that have no level of their own. Without a level, a category has that
+/// of its parent again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LevelChange {
     pub(crate) category: Option<String>,

@@ -1,4 +1,5 @@
-//! Hides the values of names that usually are secret: of fields, and of `name=value` and `"name": "value"` within texts.
+//! Hides the values of names that usually are secret: of fields, and of `name=value` and `"name": "value"` within
+//! texts.
 
 use std::sync::OnceLock;
 

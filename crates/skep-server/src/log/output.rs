@@ -1,4 +1,5 @@
-//! One output of events, as the setting `log.outputs` says: `file:/var/log/blog.log layout=json level=info rotate=100MiB keep=7`.
+//! One output of events, as the setting `log.outputs` says:
+//! `file:/var/log/blog.log layout=json level=info rotate=100MiB keep=7`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Levels that are raised at run time for the requests of one user, or of an address or network, for a limited time.
 //!
-//! The request asks for its level when it begins, and again when something names its user ([`skep::log::set_raising`]). When the time of the
-//! last one is over, the first request that asks stops all further ones from asking.
+//! The request asks for its level when it begins, and again when something names its user ([`skep::log::set_raising`]).
+//! When the time of the last one is over, the first request that asks stops all further ones from asking.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -36,7 +36,8 @@ enum Owner {
 /// How many are raised at a time, at most; the oldest ones are forgotten first.
 const MAX_RAISES: usize = 100;
 
-/// How long, if the command does not say, and at most: nobody should find out months later that a user's requests are still logged.
+/// How long, if the command does not say, and at most: nobody should find out months later that a user's requests are
+/// still logged.
 const DEFAULT_TIME: Duration = Duration::from_hours(1);
 const MAX_TIME: Duration = Duration::from_hours(24);
 

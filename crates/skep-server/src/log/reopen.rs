@@ -1,7 +1,8 @@
 //! Reopening log files after rotation.
 //!
-//! The server logs to standard output and standard error. Where these are files, it can open them again by the paths that they had at
-//! start. It never waits: a path may lead to a FIFO by now, and then it is written only if some process reads it.
+//! The server logs to standard output and standard error. Where these are files, it can open them again by the paths
+//! that they had at start. It never waits: a path may lead to a FIFO by now, and then it is written only if some
+//! process reads it.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -24,7 +25,8 @@ impl Files {
         Self { output: file(std::io::stdout()), error: file(std::io::stderr()) }
     }
 
-    /// Opens the files again. One that cannot be opened is still the one that it was, and does not keep the other one from being opened.
+    /// Opens the files again. One that cannot be opened is still the one that it was, and does not keep the other one
+    /// from being opened.
     pub(crate) fn reopen(&self) -> io::Result<()> {
         let to = |path: &Option<PathBuf>, replace: fn(File) -> rustix::io::Result<()>| match path {
             Some(path) => open(path)

@@ -37,7 +37,8 @@ impl Settings {
         Capacity { usual: self.buffer, reserve: self.reserve }
     }
 
-    /// How many buffers a process of this number of threads has: one for each output, and each thread's for the access log.
+    /// How many buffers a process of this number of threads has: one for each output, and each thread's for the access
+    /// log.
     pub(crate) fn buffers(&self, threads: usize) -> usize {
         let of_threads = if self.access { self.access_outputs.len() * threads } else { 0 };
         self.outputs.len() + of_threads

@@ -1,4 +1,5 @@
-//! Latencies in buckets: four to each doubling, from microseconds to a minute, so that a quantile is off by an eighth at most.
+//! Latencies in buckets: four to each doubling, from microseconds to a minute, so that a quantile is off by an eighth
+//! at most.
 
 use std::time::Duration;
 
@@ -67,7 +68,8 @@ impl Histogram {
         self.counts.iter().sum()
     }
 
-    /// The latency that this part of all requests does not exceed: the upper bound of its bucket. `None` if there are none.
+    /// The latency that this part of all requests does not exceed: the upper bound of its bucket. `None` if there are
+    /// none.
     pub(crate) fn quantile(&self, part: f64) -> Option<Duration> {
         let all = self.count();
         #[expect(

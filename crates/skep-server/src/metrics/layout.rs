@@ -1,7 +1,8 @@
 //! Where which number is.
 //!
-//! A header; names and routes of services, and texts of statements; the last errors and slow requests; a block for each thread, with counters,
-//! and for each service and outcome a histogram; then the queues of spans and of log records, whose lengths are settings.
+//! A header; names and routes of services, and texts of statements; the last errors and slow requests; a block for each
+//! thread, with counters, and for each service and outcome a histogram; then the queues of spans and of log records,
+//! whose lengths are settings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -233,8 +234,8 @@ pub(super) struct TextTable<'m> {
 impl TextTable<'_> {
     /// The position of a text, which is added if it is new. `None` if the table is full.
     ///
-    /// A place whose writer died stays unused. Two processes that add the same text at the same time may add it twice: readers sum
-    /// up by text.
+    /// A place whose writer died stays unused. Two processes that add the same text at the same time may add it twice:
+    /// readers sum up by text.
     pub(super) fn find_or_add(&self, text: &str) -> Option<u16> {
         let text = &text[..text.floor_char_boundary((self.each - 1) * 8)];
         for (position, place) in self.words.chunks_exact(self.each).enumerate() {

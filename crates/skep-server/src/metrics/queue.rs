@@ -1,7 +1,7 @@
 //! A queue in the memory of metrics, to the process that exports.
 //!
-//! All threads of all workers add to it without waiting. One process takes from it, and what it took leaves the queue when the receiver has it,
-//! so that a process that dies loses nothing. A place is written to again only after that.
+//! All threads of all workers add to it without waiting. One process takes from it, and what it took leaves the queue
+//! when the receiver has it, so that a process that dies loses nothing. A place is written to again only after that.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,7 +30,8 @@ impl Kind {
     }
 }
 
-/// A view of a queue. Its numbers: how many texts were put into it, how many were taken, how many are lost, and how many there is room for.
+/// A view of a queue. Its numbers: how many texts were put into it, how many were taken, how many are lost, and how
+/// many there is room for.
 pub(crate) struct Queue<'m> {
     pub(super) numbers: &'m [AtomicU64],
     pub(super) places: &'m [AtomicU64],
@@ -92,7 +93,8 @@ impl Queue<'_> {
 /// For the exporter.
 #[cfg(any(test, feature = "otlp"))]
 impl Queue<'_> {
-    /// The next texts, at most this number, and what [`finish`](Self::finish) is to be called with. One that is lost is `None`.
+    /// The next texts, at most this number, and what [`finish`](Self::finish) is to be called with. One that is lost is
+    /// `None`.
     ///
     /// A text that is being written ends them, unless it is the abandoned one, whose writer was killed.
     pub(crate) fn next(&self, most: usize, abandoned: Option<u64>) -> (Vec<Option<Vec<u8>>>, u64) {

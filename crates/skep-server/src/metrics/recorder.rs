@@ -96,7 +96,8 @@ impl Recorder {
         Self { metrics, thread, services, slow, statements, has_activity, tracing }
     }
 
-    /// The trace of a request for which this server makes a span: its client's, or one that begins here. `None` without tracing.
+    /// The trace of a request for which this server makes a span: its client's, or one that begins here. `None` without
+    /// tracing.
     pub(crate) fn trace(&self, headers: &skep::request::Fields, id: u64) -> Option<Trace> {
         let one_in = self.tracing.as_ref()?.one_in;
         Some(Trace::of(headers).unwrap_or_else(|| Trace::begin(id, one_in > 0 && id.is_multiple_of(one_in))))
@@ -266,7 +267,8 @@ impl Recorder {
         );
     }
 
-    /// Shows the request that has been running for longest, since when it runs in milliseconds of 1970, or that none does.
+    /// Shows the request that has been running for longest, since when it runs in milliseconds of 1970, or that none
+    /// does.
     pub(crate) fn show_activity(&self, running: Option<(&str, &str, Instant)>) {
         let place = self.metrics.block(self.thread).activity();
         match running {
@@ -281,7 +283,8 @@ impl Recorder {
     }
 }
 
-/// Two threads that share a block may mix their examples: each is one that was measured, and its time may be the other's.
+/// Two threads that share a block may mix their examples: each is one that was measured, and its time may be the
+/// other's.
 fn keep_example(series: &[AtomicU64], id: u64, nanos: u64) {
     series[EXAMPLE_ID].store(id, Ordering::Relaxed);
     series[EXAMPLE_TIME].store(nanos, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The last errors and slow requests: two rings of records that all threads write to.
 //!
-//! A record has a sequence number, which is odd while somebody writes it. A reader that finds another number afterwards has read a mix, and
-//! drops it.
+//! A record has a sequence number, which is odd while somebody writes it. A reader that finds another number afterwards
+//! has read a mix, and drops it.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -72,7 +72,8 @@ pub(crate) enum Ring {
 const ROOM: usize = (RECORD_WORDS - 1) * 8;
 
 impl Metrics {
-    /// Writes a record in the place of the oldest one. One that does not fit because nearly all of it must be escaped is left out.
+    /// Writes a record in the place of the oldest one. One that does not fit because nearly all of it must be escaped
+    /// is left out.
     pub(super) fn push(&self, ring: Ring, record: &impl Serialize) {
         let Ok(mut text) = serde_json::to_vec(record) else { return };
         if text.len() > ROOM {

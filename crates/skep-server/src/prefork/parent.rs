@@ -70,7 +70,8 @@ const BUSY_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// A child counts as busy after this many milliseconds. Most requests take less.
 const BUSY_AFTER: u64 = 10;
 
-/// How long a hung child has to write its backtrace: finding the names in a debug build, on a loaded machine, takes seconds.
+/// How long a hung child has to write its backtrace: finding the names in a debug build, on a loaded machine, takes
+/// seconds.
 const BACKTRACE_TIMEOUT: Duration = Duration::from_secs(5);
 
 const SIGNALS: [i32; 3] = [libc::SIGTERM, libc::SIGQUIT, libc::SIGCHLD];

@@ -1,8 +1,8 @@
 //! Collecting the status of the application from the processes that know it.
 //!
-//! The supervisor asks the parent, which runs nothing of the application. The parent signals each process that serves, and the one that runs
-//! jobs; they reply with a datagram. With a process per request, waiting processes know no more than initialisation did, and must stay
-//! unused: the parent forks one more process, which reports and exits.
+//! The supervisor asks the parent, which runs nothing of the application. The parent signals each process that serves,
+//! and the one that runs jobs; they reply with a datagram. With a process per request, waiting processes know no more
+//! than initialisation did, and must stay unused: the parent forks one more process, which reports and exits.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};

@@ -1,8 +1,9 @@
 //! `Forwarded` (RFC 7239), and the older `X-Forwarded-For`, `-Proto`, `-Host` and `-Port`.
 //!
-//! Each proxy appends the address that connected to it, so the list is true from the right up to the first address that is not a
-//! trusted proxy: the client. What is left of it, the client may have written. A field that the proxies do not write is the client's
-//! from end to end, and proxies pass it on: so only those of [`Fields`] are read, and the others are removed.
+//! Each proxy appends the address that connected to it, so the list is true from the right up to the first address that
+//! is not a trusted proxy: the client. What is left of it, the client may have written. A field that the proxies do not
+//! write is the client's from end to end, and proxies pass it on: so only those of [`Fields`] are read, and the others
+//! are removed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -145,7 +146,8 @@ impl Forwarded {
     }
 }
 
-/// `Forwarded: for=192.0.2.60;proto=https;host=example.org, for="[2001:db8::1]:4711"`. Empty elements do not count (RFC 9110, 5.6.1.2).
+/// `Forwarded: for=192.0.2.60;proto=https;host=example.org, for="[2001:db8::1]:4711"`. Empty elements do not count (RFC
+/// 9110, 5.6.1.2).
 fn standard(headers: &request::Fields) -> Result<Vec<Hop>, NotForwarded> {
     const WRONG: NotForwarded = NotForwarded("the field Forwarded is malformed");
     let mut hops = Vec::new();
@@ -200,7 +202,8 @@ fn split(text: &str, separator: char) -> Option<Vec<&str>> {
     (!quoted).then_some(parts)
 }
 
-/// A token or a quoted string (RFC 9110, 5.6.4). Colons and brackets are taken without quotes, too: proxies write addresses so.
+/// A token or a quoted string (RFC 9110, 5.6.4). Colons and brackets are taken without quotes, too: proxies write
+/// addresses so.
 fn unquote(value: &str) -> Option<String> {
     let Some(rest) = value.strip_prefix('"') else {
         let is_bare =
@@ -220,16 +223,17 @@ fn unquote(value: &str) -> Option<String> {
     Some(text)
 }
 
-/// The elements of all lines of a field, without the empty ones. They are split at each comma: a quote that a client opens must not hide
-/// what the proxy appends. As bytes, for the same reason: what is in front may be no text.
+/// The elements of all lines of a field, without the empty ones. They are split at each comma: a quote that a client
+/// opens must not hide what the proxy appends. As bytes, for the same reason: what is in front may be no text.
 fn list(headers: &request::Fields, name: &HeaderName) -> Vec<String> {
     let elements = headers.get_all(name).flat_map(|field| field.as_bytes().split(|byte| *byte == b','));
     let elements = elements.map(<[u8]>::trim_ascii).filter(|element| !element.is_empty());
     elements.map(|element| String::from_utf8_lossy(element).into_owned()).collect()
 }
 
-/// Of the lists of addresses and schemes, the last elements are of the nearest proxy, those before of the one before. A scheme that is alone was
-/// passed on by the proxies behind the first. Of hosts, the last one counts: a proxy which passes the field on leaves the client's in front.
+/// Of the lists of addresses and schemes, the last elements are of the nearest proxy, those before of the one before. A
+/// scheme that is alone was passed on by the proxies behind the first. Of hosts, the last one counts: a proxy which
+/// passes the field on leaves the client's in front.
 fn legacy(addresses: &[String], protos: &[String], host: Option<String>) -> Vec<Hop> {
     let hop = |address: &String| Hop { address: node(&unquote(address).unwrap_or_default()), ..Hop::default() };
     let mut hops: Vec<Hop> = addresses.iter().map(hop).collect();
@@ -245,8 +249,8 @@ fn legacy(addresses: &[String], protos: &[String], host: Option<String>) -> Vec<
     hops
 }
 
-/// An address with or without a port (RFC 7239, 6): `192.0.2.1`, `192.0.2.1:80`, `[2001:db8::1]`, `[2001:db8::1]:80`, and without brackets
-/// `2001:db8::1`. `None`: `unknown`, `_hidden`. A hidden port (`:_http`) is 0.
+/// An address with or without a port (RFC 7239, 6): `192.0.2.1`, `192.0.2.1:80`, `[2001:db8::1]`, `[2001:db8::1]:80`,
+/// and without brackets `2001:db8::1`. `None`: `unknown`, `_hidden`. A hidden port (`:_http`) is 0.
 fn node(text: &str) -> Option<SocketAddr> {
     if let Ok(address) = text.parse::<Ipv6Addr>() {
         return Some(SocketAddr::new(IpAddr::from(address).to_canonical(), 0));

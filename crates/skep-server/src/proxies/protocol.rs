@@ -16,8 +16,9 @@ const LONGEST_LINE: usize = 107;
 /// Version 2: addresses and additional values; `HAProxy` sends 536 bytes at most.
 const LONGEST: usize = 4096;
 
-/// Reads the header of a connection, and no byte behind it, and returns the client it names. If it names none (`UNKNOWN`, `LOCAL`, a unix
-/// socket), that is the proxy itself; its fields are not read in any case, as of all connections with a header.
+/// Reads the header of a connection, and no byte behind it, and returns the client it names. If it names none
+/// (`UNKNOWN`, `LOCAL`, a unix socket), that is the proxy itself; its fields are not read in any case, as of all
+/// connections with a header.
 ///
 /// # Errors
 /// If the connection does not begin with a valid header.

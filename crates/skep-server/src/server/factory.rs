@@ -12,13 +12,14 @@ use crate::config::Reading;
 use crate::error::StartError;
 use crate::sys::process::{die_with_parent, fork, unblock_signals};
 
-/// How long the supervisor waits for the check for unmounted services. If creating the application takes longer, its first worker reports them.
+/// How long the supervisor waits for the check for unmounted services. If creating the application takes longer, its
+/// first worker reports them.
 const CHECK_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Creates an application.
 ///
-/// A function or closure that returns an [`App`] is one. So is an [`App`]; but then it is created before the server knows which of its processes this
-/// is, and so in the supervisor, too.
+/// A function or closure that returns an [`App`] is one. So is an [`App`]; but then it is created before the server
+/// knows which of its processes this is, and so in the supervisor, too.
 ///
 /// ```
 /// use skep_server::Server;
@@ -47,8 +48,8 @@ impl AppFactory {
         if unmounted.is_empty() { Ok(app) } else { Err(StartError::new(unmounted.join("\n"))) }
     }
 
-    /// Fails if the application has unmounted services or its settings are wrong, before the server binds any address. A child process creates the application, so that the
-    /// supervisor never runs its code; it calls `prepare` first.
+    /// Fails if the application has unmounted services or its settings are wrong, before the server binds any address.
+    /// A child process creates the application, so that the supervisor never runs its code; it calls `prepare` first.
     ///
     /// The child prints nothing and reports no other error: the first worker does.
     pub(super) fn check_in_child(

@@ -48,7 +48,8 @@ impl Running {
         &self.urls
     }
 
-    /// Stops accepting, finishes requests in progress within the setting `grace`, and returns when everything has ended.
+    /// Stops accepting, finishes requests in progress within the setting `grace`, and returns when everything has
+    /// ended.
     pub fn stop(mut self) {
         self.drain();
         self.join();

@@ -1,7 +1,7 @@
 //! All metrics, and the text that Prometheus reads, in its own format and as `OpenMetrics`.
 //!
-//! Labels are names of services, caches and limits, which come from the program and its settings: never a path or anything else that a client
-//! chooses.
+//! Labels are names of services, caches and limits, which come from the program and its settings: never a path or
+//! anything else that a client chooses.
 
 use std::fmt::{self, Write};
 

@@ -1,7 +1,7 @@
 //! The file of 24 hours: a ring of samples, one for each ten seconds, which survives restarts and swaps.
 //!
-//! A sample says when it was taken, so one that is older than a day counts as none, and so does one that was never written. Each is written at
-//! once, in its place: a process that is killed loses at most the last one.
+//! A sample says when it was taken, so one that is older than a day counts as none, and so does one that was never
+//! written. Each is written at once, in its place: a process that is killed loses at most the last one.
 
 use std::fs::{File, OpenOptions};
 use std::io;

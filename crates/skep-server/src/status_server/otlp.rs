@@ -1,9 +1,10 @@
-//! Sends traces, log lines and metrics to a receiver of OpenTelemetry: OTLP over HTTP, as protobuf. With the cargo feature `otlp` and the
-//! setting `otlp.endpoint`.
+//! Sends traces, log lines and metrics to a receiver of OpenTelemetry: OTLP over HTTP, as protobuf. With the cargo
+//! feature `otlp` and the setting `otlp.endpoint`.
 //!
-//! Requests never wait for it: spans and lines come out of bounded queues ([`queue`](crate::metrics::queue)), metrics out of what is counted
-//! anyway. One process sends for all workers, so neither a fork nor the death of a worker matters. What the receiver could not take stays in
-//! its queue; spans that find no room there, and what is refused, are counted and reported. Lines that find no room wait in their processes.
+//! Requests never wait for it: spans and lines come out of bounded queues ([`queue`](crate::metrics::queue)), metrics
+//! out of what is counted anyway. One process sends for all workers, so neither a fork nor the death of a worker
+//! matters. What the receiver could not take stays in its queue; spans that find no room there, and what is refused,
+//! are counted and reported. Lines that find no room wait in their processes.
 //!
 //! Start reading at [`Exporter::send_queues`].
 

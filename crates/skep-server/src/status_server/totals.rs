@@ -1,7 +1,8 @@
 //! Counters of processes that come and go, as counters that only grow.
 //!
-//! Each process reports what it has counted since it started. Summed up, the numbers would fall whenever one exits, and a reader would take that
-//! for a restart of all. So what was added since the last report of the same process is added to a total.
+//! Each process reports what it has counted since it started. Summed up, the numbers would fall whenever one exits, and
+//! a reader would take that for a restart of all. So what was added since the last report of the same process is added
+//! to a total.
 
 use std::collections::{BTreeMap, BTreeSet};
 

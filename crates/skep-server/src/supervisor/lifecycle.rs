@@ -23,8 +23,8 @@ use crate::worker_state::{LINGER, WorkerState};
 /// A worker that has handled this many requests did not crash because of how it starts.
 const USEFUL_REQUESTS: u64 = 100;
 
-/// Nor did one that has handled any request and served this many times as long as its start took: starting such workers over and over
-/// uses at most this part of a core.
+/// Nor did one that has handled any request and served this many times as long as its start took: starting such workers
+/// over and over uses at most this part of a core.
 const START_RATIO: u32 = 10;
 
 /// A server that was never ready gives up after this many crashes, with this exit code (`EX_SOFTWARE`).
@@ -47,8 +47,8 @@ impl Supervisor {
         }
     }
 
-    /// Starts a worker of this version. It takes over when it is ready. During a swap only additive migrations run, unless others are allowed:
-    /// the old version still uses the database.
+    /// Starts a worker of this version. It takes over when it is ready. During a swap only additive migrations run,
+    /// unless others are allowed: the old version still uses the database.
     pub(super) fn start_worker(
         &mut self,
         executable: &Rc<Executable>,

@@ -1,7 +1,7 @@
 //! Giving up root privileges.
 //!
-//! While the process is root, it touches no path that another user can change: it works in folders of [root alone](only_root_changes)
-//! before it becomes the user, and everywhere else after that.
+//! While the process is root, it touches no path that another user can change: it works in folders of [root
+//! alone](only_root_changes) before it becomes the user, and everywhere else after that.
 
 use std::fs;
 use std::io;
@@ -99,8 +99,9 @@ fn number(row: &[&str], at: usize) -> Option<u32> {
     row.get(at)?.parse().ok()
 }
 
-/// True if this process is root, and nobody else can change what a path in this folder names: the folder and all above it belong to root,
-/// none is a symbolic link, and nobody else may write to them. Above an existing folder of root, a sticky one such as `/tmp` is as good.
+/// True if this process is root, and nobody else can change what a path in this folder names: the folder and all above
+/// it belong to root, none is a symbolic link, and nobody else may write to them. Above an existing folder of root, a
+/// sticky one such as `/tmp` is as good.
 pub(crate) fn only_root_changes(folder: &Path) -> bool {
     let Ok(folder) = std::path::absolute(folder) else { return false };
     let mut below_exists = false;

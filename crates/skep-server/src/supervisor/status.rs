@@ -39,7 +39,8 @@ enum Application {
 }
 
 impl Supervisor {
-    /// Asks the worker for the status of its application; the client gets its reply when the worker responds, or after a timeout.
+    /// Asks the worker for the status of its application; the client gets its reply when the worker responds, or after
+    /// a timeout.
     pub(super) fn query_status(&mut self, client: UnixStream, json: bool) {
         // Unique also across an upgrade of the supervisor.
         let id = scoreboard::now().max(self.last_query + 1);

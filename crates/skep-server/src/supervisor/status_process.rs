@@ -1,8 +1,8 @@
 //! The process that serves the status page and metrics and exports them, as its supervisor sees it.
 //!
-//! It is no worker: it runs no code of the application, and the server serves without it. It is the same executable, started with a listening
-//! socket and the memory that workers count in; for all else it asks on the control socket, as any operator does. So it shows a crash loop or
-//! a failed swap also while no worker serves.
+//! It is no worker: it runs no code of the application, and the server serves without it. It is the same executable,
+//! started with a listening socket and the memory that workers count in; for all else it asks on the control socket, as
+//! any operator does. So it shows a crash loop or a failed swap also while no worker serves.
 
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
@@ -28,7 +28,8 @@ const LAST_SPANS: Duration = Duration::from_secs(5);
 /// How long the next process waits after one has crashed.
 const RESTART_DELAY: Duration = Duration::from_secs(2);
 
-/// What a supervisor had of this before an upgrade: the memory of metrics, the listening socket, and the process that ends.
+/// What a supervisor had of this before an upgrade: the memory of metrics, the listening socket, and the process that
+/// ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct InheritedStatus {
     pub(super) metrics: Option<RawFd>,
@@ -170,7 +171,8 @@ impl Supervisor {
         }
     }
 
-    /// Continues after an upgrade. True if this version counts in another way: then it counts from 0, in memory that no worker has yet.
+    /// Continues after an upgrade. True if this version counts in another way: then it counts from 0, in memory that no
+    /// worker has yet.
     pub(super) fn resume_status(&mut self, before: &InheritedStatus) -> Result<bool, StartError> {
         let Some(metrics) = before.metrics else { return Ok(false) };
         let metrics = Metrics::open(sys::take_inherited(metrics)?)?;

@@ -42,7 +42,8 @@ pub(super) struct UpgradeState {
     /// The serving worker, and those that retire: each closes its connections at once if its channel is closed.
     workers: Vec<InheritedWorker>,
     urls: Vec<String>,
-    /// What was changed at run time: workers that start later are to have it, too. Clocks go on, so raised levels end when they would have.
+    /// What was changed at run time: workers that start later are to have it, too. Clocks go on, so raised levels end
+    /// when they would have.
     level_changes: Vec<LevelChange>,
     raises: Vec<Raise>,
     /// What the status says of swaps; of the last one, how many milliseconds ago it was.

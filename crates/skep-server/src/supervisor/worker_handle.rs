@@ -21,10 +21,12 @@ use crate::procfs;
 use crate::sys::scoreboard::{self, Scoreboard, Slot};
 use crate::worker_state::WorkerState;
 
-/// How long a successor waits for this worker to stop accepting, so that no client waits long. One of its threads may be busy.
+/// How long a successor waits for this worker to stop accepting, so that no client waits long. One of its threads may
+/// be busy.
 pub(super) const RETIRE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How long a swap is not reported after that, because this worker still accepts: on a busy machine it may not have been told yet.
+/// How long a swap is not reported after that, because this worker still accepts: on a busy machine it may not have
+/// been told yet.
 pub(super) const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A worker process.
@@ -49,7 +51,8 @@ pub(crate) struct WorkerHandle {
 }
 
 impl WorkerHandle {
-    /// Executes the file with the arguments that this process was started with. `sockets`: for each thread its listening sockets.
+    /// Executes the file with the arguments that this process was started with. `sockets`: for each thread its
+    /// listening sockets.
     pub(crate) fn start(
         number: u32,
         executable: &Rc<Executable>,
@@ -131,7 +134,8 @@ impl WorkerHandle {
         self.messages.by_ref().collect()
     }
 
-    /// Has what it left behind written; it has exited. Processes that it forked may still run, and write for themselves.
+    /// Has what it left behind written; it has exited. Processes that it forked may still run, and write for
+    /// themselves.
     pub(crate) fn write_last_lines(&self, logs: &Logs) {
         let open = |file: &OwnedFd| LastLines::open(file.try_clone()?);
         let Ok(Some(lines)) = self.last_lines.as_ref().map_or(Ok(None), open) else { return };

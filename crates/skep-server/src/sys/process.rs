@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use rustix::process::{Pid, Signal};
 
-/// Forks: the child runs `child` and exits with the code that it returns. All signals are blocked in the child until it calls
-/// [`unblock_signals`].
+/// Forks: the child runs `child` and exits with the code that it returns. All signals are blocked in the child until it
+/// calls [`unblock_signals`].
 ///
 /// Fails if this process has other threads: they would not exist in the child, and their locks would stay locked.
 pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
@@ -15,7 +15,8 @@ pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
         return Err(io::Error::other("this process has more than one thread and must not fork"));
     }
     let before = change_mask(libc::SIG_SETMASK, libc::sigfillset, None)?;
-    // SAFETY: this process has one thread, so that its copy is whole: no lock is held by a thread that does not exist there.
+    // SAFETY: this process has one thread, so that its copy is whole: no lock is held by a thread that does not exist
+    // there.
     match unsafe { libc::fork() } {
         -1 => {
             let error = io::Error::last_os_error();
@@ -35,8 +36,9 @@ pub(crate) fn fork(child: impl FnOnce() -> i32) -> io::Result<Pid> {
     }
 }
 
-/// True if this process has one thread. `unshare(CLONE_THREAD)` succeeds for a process with a single thread, and changes nothing then
-/// (`unshare(2)`). Where a container forbids the call, as Docker's default profile does, threads are counted.
+/// True if this process has one thread. `unshare(CLONE_THREAD)` succeeds for a process with a single thread, and
+/// changes nothing then (`unshare(2)`). Where a container forbids the call, as Docker's default profile does, threads
+/// are counted.
 fn is_alone() -> bool {
     // SAFETY: a system call without pointers, which changes nothing.
     if unsafe { libc::unshare(libc::CLONE_THREAD) == 0 } {
@@ -51,13 +53,15 @@ pub(crate) fn threads() -> io::Result<usize> {
     Ok(std::fs::read_dir("/proc/self/task")?.count())
 }
 
-/// Changes the signal mask, and returns the previous one. `fill` is `sigfillset` or `sigemptyset`, to which `more` is added.
+/// Changes the signal mask, and returns the previous one. `fill` is `sigfillset` or `sigemptyset`, to which `more` is
+/// added.
 fn change_mask(
     how: c_int,
     fill: unsafe extern "C" fn(*mut libc::sigset_t) -> c_int,
     more: Option<c_int>,
 ) -> io::Result<libc::sigset_t> {
-    // SAFETY: all zeros is replaced by a valid set before it is read; both sets live through the calls, which fill them.
+    // SAFETY: all zeros is replaced by a valid set before it is read; both sets live through the calls, which fill
+    // them.
     unsafe {
         let mut set: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
@@ -100,7 +104,8 @@ pub(crate) fn die_with_parent(parent: u32) -> io::Result<()> {
     if is_there { Ok(()) } else { Err(io::Error::other("the supervisor has exited")) }
 }
 
-/// Sets the process title that `ps` shows. Needs a first argument that begins with [`TITLE`]; otherwise it does nothing.
+/// Sets the process title that `ps` shows. Needs a first argument that begins with [`TITLE`]; otherwise it does
+/// nothing.
 pub(crate) fn set_title(title: &str) {
     // Children have their arguments at the same address as their parent.
     static START: OnceLock<Option<usize>> = OnceLock::new();
@@ -114,7 +119,8 @@ pub(crate) fn set_title(title: &str) {
     let mut text = title.as_bytes().to_vec();
     text.resize(room, b' ');
     // SAFETY: the kernel says that this is where our arguments begin; the first of them is `room` bytes long, as just
-    // read, and its ending zero stays. A thread that reads the arguments meanwhile reads old or new bytes of the same number.
+    // read, and its ending zero stays. A thread that reads the arguments meanwhile reads old or new bytes of the same
+    // number.
     unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), std::ptr::with_exposed_provenance_mut(start), room) };
 }
 

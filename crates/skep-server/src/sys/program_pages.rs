@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use rustix::mm::{Advice, madvise};
 
-/// Releases unmodified pages of this program and its libraries; those that are needed again are read from the file. For a process that only
-/// waits from now on.
+/// Releases unmodified pages of this program and its libraries; those that are needed again are read from the file. For
+/// a process that only waits from now on.
 pub(crate) fn release_program_pages() {
     let Ok(text) = std::fs::read_to_string("/proc/self/smaps") else { return };
     for range in unchanged(&text) {
         let start: *mut c_void = std::ptr::with_exposed_provenance_mut(range.start);
-        // SAFETY: a mapping of a file that this process cannot write to, and of which it has no page of its own, as the kernel has just
-        // said: what is read there next, by any thread, is what was read before.
+        // SAFETY: a mapping of a file that this process cannot write to, and of which it has no page of its own, as the
+        // kernel has just said: what is read there next, by any thread, is what was read before.
         let _ = unsafe { madvise(start, range.len(), Advice::LinuxDontNeed) };
     }
 }

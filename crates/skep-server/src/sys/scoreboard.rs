@@ -73,7 +73,8 @@ impl Scoreboard {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the scoreboard is too short"));
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at a place that the kernel chooses; the file is at least that long, and is never made shorter.
+        // SAFETY: a new mapping at a place that the kernel chooses; the file is at least that long, and is never made
+        // shorter.
         let memory =
             unsafe { rustix::mm::mmap(ptr::null_mut(), length, protection, MapFlags::SHARED, file.as_fd(), 0)? };
         let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -90,8 +91,8 @@ impl Scoreboard {
     }
 
     pub(crate) fn slots(&self) -> &[Slot] {
-        // SAFETY: `self.slots` slots are mapped (page alignment is enough for them), any bytes are valid atomics, and the memory
-        // lives as long as `self`.
+        // SAFETY: `self.slots` slots are mapped (page alignment is enough for them), any bytes are valid atomics, and
+        // the memory lives as long as `self`.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.slots) }
     }
 

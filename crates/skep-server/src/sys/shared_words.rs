@@ -37,7 +37,8 @@ impl SharedWords {
         }
         let count = length / size_of::<AtomicU64>();
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at a place that the kernel chooses; the file is at least that long, and is never made shorter.
+        // SAFETY: a new mapping at a place that the kernel chooses; the file is at least that long, and is never made
+        // shorter.
         let memory =
             unsafe { rustix::mm::mmap(ptr::null_mut(), length, protection, MapFlags::SHARED, file.as_fd(), 0)? };
         let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
@@ -53,8 +54,8 @@ impl SharedWords {
     }
 
     pub(crate) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: `self.count` words are mapped (page alignment is enough for them), any bytes are valid atomics, and the memory lives as
-        // long as `self`.
+        // SAFETY: `self.count` words are mapped (page alignment is enough for them), any bytes are valid atomics, and
+        // the memory lives as long as `self`.
         unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.count) }
     }
 }

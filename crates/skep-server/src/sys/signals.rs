@@ -14,7 +14,8 @@ static PIPE: AtomicI32 = AtomicI32::new(-1);
 /// What is done before a backtrace is written.
 static BEFORE_BACKTRACE: OnceLock<fn()> = OnceLock::new();
 
-/// Writes a byte to the returned pipe for each of these signals. A second call, in a forked process, creates another pipe.
+/// Writes a byte to the returned pipe for each of these signals. A second call, in a forked process, creates another
+/// pipe.
 pub(crate) fn catch(signals: &[c_int]) -> io::Result<OwnedFd> {
     let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     let old: RawFd = PIPE.swap(write.into_raw_fd(), Ordering::SeqCst);
@@ -68,8 +69,8 @@ fn set(signal: c_int, handler: libc::sighandler_t) -> io::Result<()> {
 
 /// Only what a handler may do (signal-safety(7)): one `write`, and `errno` is left as it was.
 extern "C" fn note(signal: c_int) {
-    // SAFETY: `errno` of this thread; the buffer is one byte that lives through the call. If the pipe is full, it already has
-    // enough bytes to wake the reader.
+    // SAFETY: `errno` of this thread; the buffer is one byte that lives through the call. If the pipe is full, it
+    // already has enough bytes to wake the reader.
     unsafe {
         let errno = *libc::__errno_location();
         let byte = signal.to_le_bytes()[0];
@@ -78,8 +79,8 @@ extern "C" fn note(signal: c_int) {
     }
 }
 
-/// Does more than a handler may: it takes locks and allocates. It runs in a process that hangs and is about to be killed; at
-/// worst it hangs, too.
+/// Does more than a handler may: it takes locks and allocates. It runs in a process that hangs and is about to be
+/// killed; at worst it hangs, too.
 extern "C" fn print_backtrace(_: c_int) {
     if let Some(first) = BEFORE_BACKTRACE.get() {
         first();

@@ -1,4 +1,5 @@
-//! What all workers of a process share: how many connections are open, in all and for each address, and what waits in them.
+//! What all workers of a process share: how many connections are open, in all and for each address, and what waits in
+//! them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

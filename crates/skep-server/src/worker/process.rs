@@ -1,7 +1,7 @@
 //! A worker that is a process, one of several that accept from the same sockets (`prefork`).
 //!
-//! While it has no connection it waits in an epoll of its own, exclusively, so that the kernel wakes one waiting process and not
-//! all. Its runtime only runs while there are connections.
+//! While it has no connection it waits in an epoll of its own, exclusively, so that the kernel wakes one waiting
+//! process and not all. Its runtime only runs while there are connections.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -31,8 +31,8 @@ pub(crate) struct ProcessWorker {
 }
 
 impl ProcessWorker {
-    /// Serves until the process is stopped or its request quota is used up. `on_connection` is called for the first connection after an idle
-    /// time, `report` when a status report is requested.
+    /// Serves until the process is stopped or its request quota is used up. `on_connection` is called for the first
+    /// connection after an idle time, `report` when a status report is requested.
     pub(crate) fn run(self, on_connection: impl Fn(), report: &dyn Fn()) -> io::Result<()> {
         let Self { worker, signals, slot_ref, single } = self;
         slot_ref.slot().claim();
@@ -75,7 +75,8 @@ impl EventLoop {
         self.runtime.block_on(async {
             self.start_tasks();
             self.acceptor.admit(accepted);
-            // Closes the listeners. If this process held the last open copy, clients would wait in a queue that nobody serves.
+            // Closes the listeners. If this process held the last open copy, clients would wait in a queue that nobody
+            // serves.
             let Poller { epoll, listeners, signals, .. } = poller;
             drop((epoll, listeners));
             let (context, signals) = (&self.acceptor.context, sys::async_fd(signals)?);
@@ -126,7 +127,8 @@ impl EventLoop {
         tokio::task::spawn_local(heartbeat(self.slot_ref.clone(), Rc::clone(&self.acceptor.context)));
     }
 
-    /// Finishes requests. If the process drains, it first accepts at most `most` connections from the queue; if it retires, it accepts none.
+    /// Finishes requests. If the process drains, it first accepts at most `most` connections from the queue; if it
+    /// retires, it accepts none.
     async fn finish(&self, poller: Poller<'_>, most: usize) {
         let (context, linger) = (&self.acceptor.context, LINGER.min(self.grace));
         let is_draining = poller.state() == WorkerState::Draining;
@@ -228,7 +230,8 @@ impl<'r> Poller<'r> {
     /// Waits for a connection that no other process has accepted. `None` after a signal.
     fn wait(&self) -> io::Result<Option<AcceptedSocket>> {
         loop {
-            // Before the state: what wakes this process wakes no other one, so that a connection which it left would wait for the next.
+            // Before the state: what wakes this process wakes no other one, so that a connection which it left would
+            // wait for the next.
             if let Some(accepted) = self.accept() {
                 return Ok(Some(accepted));
             }

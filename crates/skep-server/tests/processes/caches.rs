@@ -1,4 +1,5 @@
-//! Sessions and caches of running servers: several processes on one file, machines on one Redis, connections after a fork.
+//! Sessions and caches of running servers: several processes on one file, machines on one Redis, connections after a
+//! fork.
 
 use std::collections::HashSet;
 use std::fs;
@@ -60,7 +61,8 @@ pub(crate) const TALLIES: Migrations = migrations!("tests/processes/migrations")
 pub(crate) const SERVICES: skep::Services =
     skep::services![Visit, Who, LogIn, LogOutEverywhere, Made, Change, Note, Noted, Tally, Count];
 
-/// What is configured is asked while the application is initialised: with `prefork`, on connections that no copy of that process may use.
+/// What is configured is asked while the application is initialised: with `prefork`, on connections that no copy of
+/// that process may use.
 pub(crate) fn ask_before_the_fork(site: &skep::Site) -> Result<()> {
     site.invalidate("start-up")
 }
@@ -347,7 +349,8 @@ fn process(answer: &str) -> i32 {
     answer.rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// Sends visits from `clients` clients at a time in one session, and none is lost. Returns the processes that took part.
+/// Sends visits from `clients` clients at a time in one session, and none is lost. Returns the processes that took
+/// part.
 fn visit_from_many(server: &Server, browser: &Browser, clients: usize, each: usize) -> HashSet<i32> {
     thread::scope(|threads| {
         let visit = || {
@@ -572,8 +575,8 @@ pub(crate) fn tallies(data: &Path, toml: &str, arguments: &[&str]) -> Server {
     Server::start_in(folder, arguments)
 }
 
-/// For some time, or as many seconds as `INVALIDATION_SECONDS` says, clients of these servers count up, and others look whether any page shows less than
-/// what was answered before they asked, or this long before.
+/// For some time, or as many seconds as `INVALIDATION_SECONDS` says, clients of these servers count up, and others look
+/// whether any page shows less than what was answered before they asked, or this long before.
 fn count_and_look(servers: &[&Server], time: Duration, lag: Duration) {
     const KEYS: usize = 6;
     let path = |key: usize| format!("/tally/{}/{}", key % 2 == 1, key / 2);
@@ -664,8 +667,8 @@ fn no_page_of_its_own_process_is_older_than_what_was_committed() {
     fs::remove_dir_all(folder_of_file).unwrap();
 }
 
-/// Two servers with one database and one Redis. Each hears of the other's writes by a message from Redis, and without one after the cache's
-/// `invalidation_lag`, which is 1 s; how long a busy machine takes for both is added.
+/// Two servers with one database and one Redis. Each hears of the other's writes by a message from Redis, and without
+/// one after the cache's `invalidation_lag`, which is 1 s; how long a busy machine takes for both is added.
 fn no_page_of_a_machine_is_older_than_what_was_committed() {
     let (redis, data) = (Backend::redis(), folder());
     let toml = format!("[cache.pages]\ntiers = [\"redis:unix:{}\"]\n", redis.socket.display());

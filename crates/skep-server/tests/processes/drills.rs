@@ -1,4 +1,5 @@
-//! Disasters under load, those of `skep drill`, with a fifth of the load: what the documentation promises (`docs/guides/run/drill.md`) holds.
+//! Disasters under load, those of `skep drill`, with a fifth of the load: what the documentation promises
+//! (`docs/guides/run/drill.md`) holds.
 
 use skep_drill::{DRILLS, Report, Stage, Subject};
 

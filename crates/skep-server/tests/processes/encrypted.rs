@@ -1,5 +1,5 @@
-//! Swaps over TLS, where a client cannot be lost to a handshake that nobody finishes, and HTTP/2, where a connection brings many requests
-//! at once and ends with a word of its own.
+//! Swaps over TLS, where a client cannot be lost to a handshake that nobody finishes, and HTTP/2, where a connection
+//! brings many requests at once and ends with a word of its own.
 
 use std::cell::Cell;
 use std::fs;
@@ -108,8 +108,8 @@ async fn go_on(seen: &Seen, answers: u64) {
     tokio::time::timeout(Duration::from_mins(1), all).await.expect("the load gets on");
 }
 
-/// Asks over one connection after the other, each as long as the server keeps it. Any request that was sent and not answered is a loss, and
-/// panics.
+/// Asks over one connection after the other, each as long as the server keeps it. Any request that was sent and not
+/// answered is a loss, and panics.
 async fn load(address: String, tls: TlsConnector, seen: Rc<Seen>) {
     while !seen.enough.get() {
         let Some(mut connection) = Connection::open(&address, &tls).await else { continue };

@@ -327,7 +327,8 @@ fn tokens_are_masked() {
     }
 }
 
-/// Standard error is a pipe that nobody reads for a while: a terminal that was stopped, or a disk behind it that is slow.
+/// Standard error is a pipe that nobody reads for a while: a terminal that was stopped, or a disk behind it that is
+/// slow.
 fn a_log_that_is_not_read() {
     let folder = folder();
     let socket = folder.join("app.sock");

@@ -1,7 +1,8 @@
 //! Whole processes: supervisor, workers, swaps, and disasters under load.
 //!
-//! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first argument. Run one
-//! with `cargo test -p skep-server --test processes -- NAME`; `skep drill` runs the drills with more load.
+//! This executable is both the tests and the application under test, which it is when [`APPLICATION`] is its first
+//! argument. Run one with `cargo test -p skep-server --test processes -- NAME`; `skep drill` runs the drills with more
+//! load.
 
 mod backups;
 mod caches;
@@ -29,7 +30,8 @@ use skep_drill::APPLICATION;
 /// A test, or a drill.
 type Test = (&'static str, fn());
 
-/// What the drills fail in, and what these tests keep in caches. One version has forgotten the latter, and one takes long to.
+/// What the drills fail in, and what these tests keep in caches. One version has forgotten the latter, and one takes
+/// long to.
 fn application() -> skep::App {
     let app = skep_drill::application()
         .store(&caches::NOTES)
@@ -59,7 +61,8 @@ fn say(_site: &skep::Site) -> Vec<skep::status::Part> {
     vec![notes.value("kept", 3_u64).value("where", "here \"and\" there")]
 }
 
-/// Tests that run at once, unless `--test-threads` says otherwise: each starts servers of its own, and waits more than it works.
+/// Tests that run at once, unless `--test-threads` says otherwise: each starts servers of its own, and waits more than
+/// it works.
 const AT_ONCE: usize = 3;
 
 fn main() -> ExitCode {

@@ -152,7 +152,8 @@ fn busy_slots(server: &Server) -> usize {
     server.control("status json").1.matches("\"busy\":true").count()
 }
 
-/// One process has them first, and a request of theirs waits whenever one ends. There is to be another process for those who come later.
+/// One process has them first, and a request of theirs waits whenever one ends. There is to be another process for
+/// those who come later.
 fn clients_that_are_never_idle_keep_nobody_out() {
     let server = Server::start(&["--mpm", "prefork", "--workers", "1", "--set", "max_workers=4"]);
     let (clients, reached) = (8, AtomicUsize::new(0));

@@ -170,7 +170,8 @@ fn an_otlp_receiver_decodes_spans_and_metrics() {
     get_with_trace(&server, "/version", "00");
     get_with_trace(&server, "/kept", "01");
     assert!(server.get("/nowhere").is_err());
-    // A span is there when its request is over, which its client knows earlier: the next request may be faster, on another thread.
+    // A span is there when its request is over, which its client knows earlier: the next request may be faster, on
+    // another thread.
     let names = ["GET", "GET /kept", "GET /log/{failing}", "cache"];
     server.wait_until("spans arrive", |_| names.iter().all(|name| receiver.count(name) == 1));
     let spans = receiver.spans();

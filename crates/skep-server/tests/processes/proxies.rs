@@ -1,5 +1,5 @@
-//! Who a request is from, in each model: the parent of `prefork` holds a connection until its request begins, and another process reads what a
-//! proxy says of it.
+//! Who a request is from, in each model: the parent of `prefork` holds a connection until its request begins, and
+//! another process reads what a proxy says of it.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -75,7 +75,8 @@ fn a_supervisor_never_makes_the_application() {
         makers.push(server.worker());
         let noted = std::fs::read_to_string(server.folder.join(skep_drill::NOTES)).unwrap();
         let noted: Vec<i32> = noted.lines().map(|line| line.parse().unwrap()).collect();
-        // Besides the workers, one child process looked for unmounted services, and one of the new file printed its settings.
+        // Besides the workers, one child process looked for unmounted services, and one of the new file printed its
+        // settings.
         let (answering, checked): (Vec<i32>, Vec<i32>) = noted.iter().partition(|process| makers.contains(process));
         assert_eq!(answering, makers, "{model}");
         assert_eq!(checked.len(), 2, "{model}: {noted:?}");
@@ -286,7 +287,8 @@ fn a_status_query_does_not_delay_other_commands() {
     server.wait_until("the worker is stopped", |_| {
         std::fs::read_to_string(format!("/proc/{worker}/stat")).unwrap().contains(") T ")
     });
-    // The status waits for a report that does not come; meanwhile a swap is tried, and its outcome is part of the status.
+    // The status waits for a report that does not come; meanwhile a swap is tried, and its outcome is part of the
+    // status.
     super::server::deploy_bytes(&server.folder.join("app"), b"not an executable");
     let (mut status, mut swap) = (send(&server, "status"), send(&server, "swap"));
     let (mut text, mut outcome) = (String::new(), String::new());

@@ -201,7 +201,8 @@ fn an_upgrade_keeps_the_channel_of_the_retiring_worker() {
         busy.read_to_string(&mut text).unwrap();
         knows_it && text.ends_with("one") && response.is_ok_and(|response| response.closes && response.body == "one")
     };
-    // A retiring worker closes idle connections after a second, and ends a head after ten, which may pass on a busy machine.
+    // A retiring worker closes idle connections after a second, and ends a head after ten, which may pass on a busy
+    // machine.
     assert!((0..5).any(|_| learns_of_upgrade()));
 }
 

@@ -1,5 +1,5 @@
-//! A whole connection finds the requests that the parts of its parser find (`skep_server::fuzz`, which is compared with other servers), in
-//! however many pieces they arrive.
+//! A whole connection finds the requests that the parts of its parser find (`skep_server::fuzz`, which is compared with
+//! other servers), in however many pieces they arrive.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};

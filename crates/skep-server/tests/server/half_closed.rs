@@ -1,4 +1,5 @@
-//! Clients that close their sending side: those that wait for their response get it, and of those that are gone the request is given up.
+//! Clients that close their sending side: those that wait for their response get it, and of those that are gone the
+//! request is given up.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;

@@ -158,7 +158,8 @@ fn a_client_that_only_calls_off_its_requests_is_sent_away() {
     assert_eq!(goaway.1[4..8], [0, 0, 0, 11]);
 }
 
-/// A client of frames: preface, settings with this initial window, and requests for a path on streams 1, 3, 5 and so on.
+/// A client of frames: preface, settings with this initial window, and requests for a path on streams 1, 3, 5 and so
+/// on.
 fn frames(server: &Running, window: u32, path: &str, streams: u32) -> Raw {
     let mut said = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     let mut frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {

@@ -1,5 +1,5 @@
-//! One set of rules for both protocols: each case is sent over HTTP/1 and over HTTP/2, and what comes back is the same. Those of `cases` are
-//! sent to components, too, by the tests of `skep-isolate`.
+//! One set of rules for both protocols: each case is sent over HTTP/1 and over HTTP/2, and what comes back is the same.
+//! Those of `cases` are sent to components, too, by the tests of `skep-isolate`.
 
 mod cases;
 mod services;

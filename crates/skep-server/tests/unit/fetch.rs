@@ -128,7 +128,8 @@ async fn a_host_that_is_not_named_is_asked_nothing() {
     let other = Other::start(HELLO).await;
     let port = other.address.port();
     let localhost = format!("http://localhost:{port}/");
-    // Neither a pattern nor a name allows an address of this machine, a literal one or what a name or a number stands for.
+    // Neither a pattern nor a name allows an address of this machine, a literal one or what a name or a number stands
+    // for.
     for allow in
         [&[][..], &["example.org"], &["127.0.0.1:1"], &["*"], &["*.0.0.1"], &["localhost"], &["*", "127.0.0.1:1"]]
     {

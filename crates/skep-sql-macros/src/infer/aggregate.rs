@@ -1,7 +1,7 @@
 //! Whether a select without `group by` gives one row of many.
 //!
-//! SQLite counts an aggregate to the innermost select whose tables its arguments name: the `sum` of `select (select sum(o.x) from i) from o` is the
-//! outer select's.
+//! SQLite counts an aggregate to the innermost select whose tables its arguments name: the `sum` of
+//! `select (select sum(o.x) from i) from o` is the outer select's.
 
 use sqlite3_parser::ast::{
     As, Expr, FromClause, FunctionCallOrder, FunctionTail, JoinConstraint, OneSelect, Over, ResultColumn, Select,
@@ -50,7 +50,8 @@ impl Inference<'_> {
         found
     }
 
-    /// True if the call of a function is an aggregate, and may be that of the select around all `inner`: its condition counts as its arguments do.
+    /// True if the call of a function is an aggregate, and may be that of the select around all `inner`: its condition
+    /// counts as its arguments do.
     fn is_aggregate_of<'e, 'b: 'e>(
         &self,
         name: &str,

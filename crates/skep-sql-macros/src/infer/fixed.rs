@@ -1,4 +1,5 @@
-//! Decimal numbers and moments of SQLite, which are texts: what may stand beside one, and what must not be done with one.
+//! Decimal numbers and moments of SQLite, which are texts: what may stand beside one, and what must not be done with
+//! one.
 //!
 //! Equal numbers are equal texts only if each is written in the same way, which a parameter is, and nothing else.
 
@@ -8,8 +9,8 @@ use super::select::Scope;
 use super::{Columns, Inference, Kind, Type, folded, unquoted};
 
 impl Inference<'_> {
-    /// The type of an expression that is put into a place of this kind, or compared with it: a parameter takes it, and what is written in
-    /// another way is refused.
+    /// The type of an expression that is put into a place of this kind, or compared with it: a parameter takes it, and
+    /// what is written in another way is refused.
     pub(super) fn put(&mut self, value: &Expr<'_>, kind: Kind, scope: &Scope<'_>) -> Type {
         let ty = self.expect(value, kind, scope);
         let values = branches(value);
@@ -64,7 +65,8 @@ impl Inference<'_> {
         }
     }
 
-    /// A value or a row value that stands for, or is compared with, decimal numbers of these types. Types that are not known are none.
+    /// A value or a row value that stands for, or is compared with, decimal numbers of these types. Types that are not
+    /// known are none.
     pub(super) fn put_row(&mut self, value: &Expr<'_>, types: &[Type], scope: &Scope<'_>) {
         if let Expr::Parenthesized(list) = value
             && list.len() == types.len()
@@ -83,7 +85,8 @@ impl Inference<'_> {
         }
     }
 
-    /// One of several values: the kind of the decimal number or moment that one of them is, which all the others must be.
+    /// One of several values: the kind of the decimal number or moment that one of them is, which all the others must
+    /// be.
     pub(super) fn alternatives(&mut self, values: &[&Expr<'_>], scope: &Scope<'_>) -> Option<Kind> {
         let types: Vec<Type> = values.iter().map(|value| self.ty(value, scope)).collect();
         let is = |wanted: fn(Kind) -> bool| types.iter().map(|ty| ty.kind).find(|kind| wanted(*kind));
@@ -103,7 +106,8 @@ impl Inference<'_> {
         }
     }
 
-    /// SQLite's clock writes no `T`, no fraction and no `Z`: as texts, its times are before or after all others of the day.
+    /// SQLite's clock writes no `T`, no fraction and no `Z`: as texts, its times are before or after all others of the
+    /// day.
     pub(super) fn refuse_clock(&mut self, value: &Expr<'_>, kind: Kind) {
         let (ty, format) = match kind {
             Kind::Time => ("time", "%H:%M:%f000"),

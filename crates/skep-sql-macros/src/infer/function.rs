@@ -1,4 +1,5 @@
-//! What SQLite's functions give, and those of the application: <https://sqlite.org/lang_corefunc.html>, `lang_aggfunc.html`, `windowfunctions.html`, `json1.html`.
+//! What SQLite's functions give, and those of the application: <https://sqlite.org/lang_corefunc.html>,
+//! `lang_aggfunc.html`, `windowfunctions.html`, `json1.html`.
 
 use skep_sql_lock::function::Function;
 use sqlite3_parser::ast::{Expr, FunctionCallOrder, Over, Window};
@@ -51,7 +52,8 @@ impl Inference<'_> {
         }
     }
 
-    /// What a function makes of decimal numbers, which are texts: one that gives one of its arguments has the kind of them.
+    /// What a function makes of decimal numbers, which are texts: one that gives one of its arguments has the kind of
+    /// them.
     fn of_decimals(&mut self, name: &str, call: &Expr<'_>, types: &[Type], scope: &Scope<'_>) -> Option<Kind> {
         let mut values = branches(call);
         if let Expr::FunctionCall { args: Some(arguments), .. } = call {
@@ -79,7 +81,8 @@ impl Inference<'_> {
         self.sorted(window.order_by, scope);
     }
 
-    /// What a function of the application gives, which is compared with its declaration each time: `sqlite/functions.rs` in skep-sql.
+    /// What a function of the application gives, which is compared with its declaration each time:
+    /// `sqlite/functions.rs` in skep-sql.
     fn declared(&mut self, function: &Function, arguments: &[Expr<'_>], types: &[Type], scope: &Scope<'_>) -> Type {
         let mut nullable = function.result.nullable;
         for (nth, (place, argument)) in function.arguments.iter().zip(arguments).enumerate() {
@@ -169,7 +172,8 @@ fn result(name: &str, arguments: &[Expr<'_>], types: &[Type], is_window: bool) -
     }
 }
 
-/// True for `datetime()`, `datetime('now')` and `strftime('...', 'now')`, which cannot fail. `unixepoch('subsec')` is a real number.
+/// True for `datetime()`, `datetime('now')` and `strftime('...', 'now')`, which cannot fail. `unixepoch('subsec')` is a
+/// real number.
 fn is_now(name: &str, arguments: &[Expr<'_>]) -> bool {
     let is_text = |argument: &Expr<'_>, text: Option<&str>| match argument {
         Expr::Literal(sqlite3_parser::ast::Literal::String(found)) => {

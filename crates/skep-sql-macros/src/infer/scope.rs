@@ -1,8 +1,8 @@
 //! Whether a statement keeps to the rows of its scope: `-- skep: token is scoped by user_id` in a migration.
 //!
-//! Each use of a scoped table needs `token.user_id = ?` among the conditions that all hold for its rows, and that `?` becomes one for
-//! which only a `Scope` will do. All that is not surely such a condition is refused; what is understood is in `tests/unit/scope.rs`.
-//! Triggers and cascades are not looked into: they are the schema's.
+//! Each use of a scoped table needs `token.user_id = ?` among the conditions that all hold for its rows, and that `?`
+//! becomes one for which only a `Scope` will do. All that is not surely such a condition is refused; what is understood
+//! is in `tests/unit/scope.rs`. Triggers and cascades are not looked into: they are the schema's.
 //!
 //! Start reading at [`scopes`].
 
@@ -145,8 +145,8 @@ impl Walk<'_> {
         level
     }
 
-    /// What is known of the rows of these sources and those of a `from`, which meet the condition. Each scoped table among them is
-    /// proven or complained of.
+    /// What is known of the rows of these sources and those of a `from`, which meet the condition. Each scoped table
+    /// among them is proven or complained of.
     fn level<'o>(
         &mut self,
         sources: Vec<Source>,

@@ -130,7 +130,8 @@ impl Inference<'_> {
                 Some(list) => renamed(columns, list.iter().map(|column| folded(column.col_name.0))),
                 None => columns,
             };
-            // What the first part gives is taken for what all give, until a part that refers to the whole says otherwise.
+            // What the first part gives is taken for what all give, until a part that refers to the whole says
+            // otherwise.
             let mut guess = None;
             if table.select.body.compounds.is_some() {
                 guess = rename(self.one(table.select, &table.select.body.select, outer, &Rc::new(named.clone())));
@@ -422,8 +423,8 @@ fn star(scope: &Scope<'_>, table: Option<&str>) -> Option<Vec<(String, Type)>> {
     Some(all)
 }
 
-/// True if at most one row of the table fulfils the condition, whatever is on the left: it compares a unique column. Only integers, since
-/// texts are compared by the rules of either side.
+/// True if at most one row of the table fulfils the condition, whatever is on the left: it compares a unique column.
+/// Only integers, since texts are compared by the rules of either side.
 fn is_by_key(condition: &Expr<'_>, right: &[Source]) -> bool {
     let [Source { name: Some(right_name), columns: Some(columns), .. }] = right else { return false };
     let is_key = |side: &Expr<'_>| {
@@ -483,7 +484,8 @@ pub(super) fn alias_name<'b>(alias: &As<'b>) -> &'b str {
     }
 }
 
-/// What a column without `as` is called from outside. Of other expressions SQLite makes a name that nobody should rely on.
+/// What a column without `as` is called from outside. Of other expressions SQLite makes a name that nobody should rely
+/// on.
 fn name_of(expression: &Expr<'_>) -> String {
     match expression {
         Expr::Id(name) => folded(name.0),

@@ -9,7 +9,8 @@ use sqlite3_parser::{Bump, FallibleIterator as _};
 
 use crate::infer::folded;
 
-/// Follows all changes of a migration, in their order. What the parser does not know ends it: then the columns are missed later.
+/// Follows all changes of a migration, in their order. What the parser does not know ends it: then the columns are
+/// missed later.
 pub(super) fn follow(types: &mut BTreeMap<(String, String), ColumnType>, text: &str) {
     let bump = Bump::new();
     let mut parser = Parser::new(&bump, text.as_bytes());

@@ -29,8 +29,8 @@ fn a_view_and_a_list_are_no_tables() {
     assert_eq!(tables("insert into title (title) values ('a')", &[]).1, ["post"]);
 }
 
-/// An aggregate of an inner select is that of the outer one if nothing in it names a column of the inner one: then all rows are one, which
-/// is there without any.
+/// An aggregate of an inner select is that of the outer one if nothing in it names a column of the inner one: then all
+/// rows are one, which is there without any.
 #[test]
 fn a_column_beside_an_aggregate_may_be_null() {
     let schema = Schema::of(&[("0001.sql".into(), SCHEMA.to_owned())]).unwrap();

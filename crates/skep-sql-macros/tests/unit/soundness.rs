@@ -2,7 +2,8 @@
 //!
 //! - No column that is said not to be NULL is ever NULL, and none is of another type than is said.
 //! - No column that is said to be unique has a value twice.
-//! - If another value in a column, or another row, changes the answer, the column or the table is among those that are read.
+//! - If another value in a column, or another row, changes the answer, the column or the table is among those that are
+//!   read.
 //!
 //! `SQL_CASES=100000 cargo test -p skep-sql-macros soundness` tries as many statements; a failure names its seed.
 

@@ -1,6 +1,8 @@
-//! The verbs of a database whose futures any thread may poll: for runtimes that move tasks from thread to thread, as that of axum does.
+//! The verbs of a database whose futures any thread may poll: for runtimes that move tasks from thread to thread, as
+//! that of axum does.
 //!
-//! A short read of SQLite runs on whichever thread polls it; the rest on the pool. PostgreSQL has one set of connections for all threads.
+//! A short read of SQLite runs on whichever thread polls it; the rest on the pool. PostgreSQL has one set of
+//! connections for all threads.
 
 use std::sync::Arc;
 
@@ -45,7 +47,8 @@ impl Database {
         result
     }
 
-    /// The rows of a query, read as they are sent, in constant memory: [`Local::stream`](super::Local::stream). [`RowStream`] has an example.
+    /// The rows of a query, read as they are sent, in constant memory: [`Local::stream`](super::Local::stream).
+    /// [`RowStream`] has an example.
     pub async fn stream<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<RowStream<T>> {
         let query = query.into();
         Ok(RowStream::of(each_database! { &self.engine,
@@ -68,8 +71,8 @@ impl Database {
 
     /// Begins a transaction: waits for the writer, and for the lock if another process has it.
     ///
-    /// On SQLite, every other write of this process waits until it ends. Write by the transaction's own verbs until then: a write by the
-    /// database's, in the same task, would wait for itself.
+    /// On SQLite, every other write of this process waits until it ends. Write by the transaction's own verbs until
+    /// then: a write by the database's, in the same task, would wait for itself.
     pub async fn transaction(&self) -> Result<Transaction> {
         self.begun(self.own_transaction()).await
     }

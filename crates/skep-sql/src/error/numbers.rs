@@ -1,6 +1,7 @@
 //! The numbers and words by which SQLite and PostgreSQL say what went wrong.
 
-/// SQLite's result codes, as its documentation numbers them (<https://sqlite.org/rescode.html>): a component has no SQLite to ask.
+/// SQLite's result codes, as its documentation numbers them (<https://sqlite.org/rescode.html>): a component has no
+/// SQLite to ask.
 pub(super) mod codes {
     pub(crate) const ERROR: i32 = 1;
     pub(crate) const BUSY: i32 = 5;
@@ -68,7 +69,8 @@ pub(crate) mod states {
     pub(crate) const READ_ONLY: &str = "25006";
     pub(crate) const DISK_FULL: &str = "53100";
     pub(crate) const CANCELLED: &str = "57014";
-    /// Serialization failure, deadlock, too many connections, lock not available; and what was prepared for a table that was altered since.
+    /// Serialization failure, deadlock, too many connections, lock not available; and what was prepared for a table
+    /// that was altered since.
     pub(crate) const BUSY: [&str; 5] = ["40001", "40P01", "53300", "55P03", "26000"];
     /// Serialization failure, deadlock, and what was prepared for a table that was altered since.
     pub(crate) const CONFLICT: [&str; 3] = ["40001", "40P01", "26000"];

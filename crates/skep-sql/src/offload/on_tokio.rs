@@ -8,8 +8,8 @@ use super::Offload;
 
 /// Runs every job on a thread for blocking work of a runtime of tokio (`spawn_blocking`). With the feature `tokio`.
 ///
-/// A database gives it no more jobs at once than it has connections: one that writes, [`readers`](crate::Options::readers) and
-/// [`streams`](crate::Options::streams).
+/// A database gives it no more jobs at once than it has connections: one that writes,
+/// [`readers`](crate::Options::readers) and [`streams`](crate::Options::streams).
 ///
 /// ```
 /// use std::sync::Arc;

@@ -7,7 +7,8 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-/// How long sent bytes may stay unacknowledged, unless the address says otherwise: a machine that is gone does not say so.
+/// How long sent bytes may stay unacknowledged, unless the address says otherwise: a machine that is gone does not say
+/// so.
 const GONE: Duration = Duration::from_secs(30);
 
 /// How long a host may take to accept a connection, unless the address says otherwise: there may be another one.

@@ -1,7 +1,7 @@
 //! PostgreSQL for code that may block: start-up work, jobs, tools.
 //!
-//! It has a thread with a runtime and a connection for as long as it takes: its caller may be on a thread that has a runtime itself, which
-//! must not be waited for there. Nothing of it is left for a fork.
+//! It has a thread with a runtime and a connection for as long as it takes: its caller may be on a thread that has a
+//! runtime itself, which must not be waited for there. Nothing of it is left for a fork.
 
 use std::cell::Cell;
 use std::sync::Arc;

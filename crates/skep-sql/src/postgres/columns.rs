@@ -1,4 +1,5 @@
-//! Types of PostgreSQL that have no counterpart here, as texts: dates and times (RFC 3339, ISO 8601), UUIDs, numbers with decimals.
+//! Types of PostgreSQL that have no counterpart here, as texts: dates and times (RFC 3339, ISO 8601), UUIDs, numbers
+//! with decimals.
 //!
 //! What is read is their binary format, as `src/backend/utils/adt` of PostgreSQL writes it.
 
@@ -42,7 +43,8 @@ fn clock(micros: i64) -> String {
     if micros == 0 { whole } else { format!("{whole}.{micros:06}").trim_end_matches('0').to_owned() }
 }
 
-/// The day that is this number of days after 2000-01-01, in the Gregorian calendar. Years are counted from March, so that a leap day is the last.
+/// The day that is this number of days after 2000-01-01, in the Gregorian calendar. Years are counted from March, so
+/// that a leap day is the last.
 fn calendar(days: i64) -> String {
     let days = days + DAYS_TO_2000;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -68,7 +70,8 @@ pub(super) fn before_christ(text: &str) -> Option<String> {
     (unsigned.is_some() || year == 0).then(|| format!("{next:04}-{rest} BC"))
 }
 
-/// A number with every digit. It is read from groups of four digits, the weight of the first, a sign, and how many decimals are shown.
+/// A number with every digit. It is read from groups of four digits, the weight of the first, a sign, and how many
+/// decimals are shown.
 pub(super) fn numeric(raw: &[u8]) -> Option<String> {
     let words: Vec<u16> = raw.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();
     let [_, weight, sign, scale, groups @ ..] = &*words else { return None };

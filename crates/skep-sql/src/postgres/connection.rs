@@ -1,4 +1,5 @@
-//! One connection, which several statements may use at once: they are sent one behind the other, and their answers come in that order.
+//! One connection, which several statements may use at once: they are sent one behind the other, and their answers come
+//! in that order.
 //!
 //! Start reading at [`Connection::run`]. What becomes of a statement that nobody waits for any more, `flight.rs` says.
 
@@ -52,7 +53,8 @@ pub(super) struct Connection {
     statements: Mutex<ByText<Arc<str>, Prepared>>,
     /// A transaction of several statements is open.
     in_transaction: AtomicBool,
-    /// It has changed settings, and what is prepared now means what they say. What one statement alone has set ends with it.
+    /// It has changed settings, and what is prepared now means what they say. What one statement alone has set ends
+    /// with it.
     is_altered: AtomicBool,
     /// It has set `statement_timeout`, and may take any time.
     has_own_timeout: AtomicBool,
@@ -202,7 +204,8 @@ impl Connection {
         _ = self.client.batch_execute("").await;
     }
 
-    /// Runs the statements of a script. An error comes with how many were done, and where in the text it is, if PostgreSQL says so.
+    /// Runs the statements of a script. An error comes with how many were done, and where in the text it is, if
+    /// PostgreSQL says so.
     pub(super) async fn script(&self, text: &str) -> Result<(), (usize, Option<usize>, Error)> {
         let mut done = 0;
         let run = async {

@@ -47,8 +47,8 @@ pub(super) fn no_connection(waited: Duration) -> Error {
     Kind::Postgres { code: LOCKED.into(), message, parameter: None }.into()
 }
 
-/// Of which parameter PostgreSQL could not read the value: `unnamed portal parameter $2`, and maybe ` = '...'`, in its language. A function
-/// of the statement has more to say of where it was, and names in quotes.
+/// Of which parameter PostgreSQL could not read the value: `unnamed portal parameter $2`, and maybe ` = '...'`, in its
+/// language. A function of the statement has more to say of where it was, and names in quotes.
 fn parameter(context: &str) -> Option<usize> {
     let (before, number) = context.split_once('$')?;
     let number = number.split_once(" = ").map_or(number, |(number, _)| number);

@@ -1,9 +1,10 @@
 //! Statements that nobody waits for any more: a client left, or a request took too long.
 //!
-//! Such a statement runs on in a task of its own, so that what is known of its connection stays true. If nothing of it is to stay, PostgreSQL is
-//! asked to cancel it once it is the first in its connection. That request names the connection and no statement, and may take its time on the
-//! way: a connection that was named in one is given no new statements, and is closed once those behind it are answered. Should it hit one of
-//! them, that one is run again, of which nothing was done.
+//! Such a statement runs on in a task of its own, so that what is known of its connection stays true. If nothing of it
+//! is to stay, PostgreSQL is asked to cancel it once it is the first in its connection. That request names the
+//! connection and no statement, and may take its time on the way: a connection that was named in one is given no new
+//! statements, and is closed once those behind it are answered. Should it hit one of them, that one is run again, of
+//! which nothing was done.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -64,8 +65,8 @@ impl Connection {
         lock(&self.flights).is_retired = true;
     }
 
-    /// Runs `work`, which gives this connection a statement, to its end, also if the future is dropped. From now on until `work` drops what
-    /// it is given, the connection counts as one with that statement.
+    /// Runs `work`, which gives this connection a statement, to its end, also if the future is dropped. From now on
+    /// until `work` drops what it is given, the connection counts as one with that statement.
     pub(super) fn to_end<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
         self: &Arc<Self>,
         care: Care,

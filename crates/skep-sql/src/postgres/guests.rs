@@ -1,8 +1,9 @@
 //! What statements of a component may do on PostgreSQL: read and write rows. The schema is made by migrations.
 //!
-//! Requests share connections, and what one leaves on a connection, the next one would find: settings, locks, temporary tables. Handlers are
-//! kept from that by accident ([`skep_sql_lock::text`]); a component may be made to try (by injected SQL), so what it may is listed here, and names
-//! are seen through quotes. Its migrations are trusted: a function of theirs may do what its user may, and that is for PostgreSQL to say.
+//! Requests share connections, and what one leaves on a connection, the next one would find: settings, locks, temporary
+//! tables. Handlers are kept from that by accident ([`skep_sql_lock::text`]); a component may be made to try (by
+//! injected SQL), so what it may is listed here, and names are seen through quotes. Its migrations are trusted: a
+//! function of theirs may do what its user may, and that is for PostgreSQL to say.
 //!
 //! Start reading at [`of_guest`].
 
@@ -20,8 +21,8 @@ use crate::wire::Writer;
 /// How statements begin.
 const MAY: &[&str] = &["delete", "insert", "merge", "notify", "select", "table", "update", "values", "with"];
 
-/// Functions that outlast their statement, reach other connections, or run a text as a statement; and views of what others do. What begins
-/// like one of those that end with `*` is refused, too.
+/// Functions that outlast their statement, reach other connections, or run a text as a statement; and views of what
+/// others do. What begins like one of those that end with `*` is refused, too.
 const NAMES: &[&str] = &[
     "connectby*",
     "crosstab*",
@@ -51,8 +52,8 @@ const NAMES: &[&str] = &[
     "xpath_table",
 ];
 
-/// Settings that a transaction may change, beside those of the application, which have a dot in their names. Others change what statements
-/// mean that stay prepared.
+/// Settings that a transaction may change, beside those of the application, which have a dot in their names. Others
+/// change what statements mean that stay prepared.
 const SETTINGS: &[&str] = &["lock_timeout", "statement_timeout"];
 
 /// A statement of a component, if it may be run.
@@ -133,7 +134,8 @@ fn check_form(pieces: &[Piece<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether these arguments, which begin with their parenthesis, are a setting that a transaction may change, a value, and `true`.
+/// Whether these arguments, which begin with their parenthesis, are a setting that a transaction may change, a value,
+/// and `true`.
 fn is_for_transaction(pieces: &[Piece<'_>]) -> bool {
     let [Piece::Sign("("), Piece::Quoted(setting), Piece::Sign(","), ..] = pieces else { return false };
     let Some(setting) = setting.strip_prefix('\'').and_then(|setting| setting.strip_suffix('\'')) else { return false };

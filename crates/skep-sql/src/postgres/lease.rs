@@ -80,8 +80,8 @@ impl Places {
         Lease::of(self, connection, Some(stream))
     }
 
-    /// Hands it to the one who waited longest, if anybody waits. That of a stream has no place that could be handed on, and one that was
-    /// hopeless is of no use to anybody who may get another.
+    /// Hands it to the one who waited longest, if anybody waits. That of a stream has no place that could be handed on,
+    /// and one that was hopeless is of no use to anybody who may get another.
     fn give_back(
         self: Arc<Self>,
         mut connection: Option<Arc<Connection>>,

@@ -1,7 +1,7 @@
 //! Notifications: what is said on a channel of PostgreSQL (`notify`), to all who listen on this thread.
 //!
-//! All of them share one connection, which a task of its own opens, and opens again when it is lost. What was said meanwhile nobody repeats:
-//! they are notified that they may have missed something.
+//! All of them share one connection, which a task of its own opens, and opens again when it is lost. What was said
+//! meanwhile nobody repeats: they are notified that they may have missed something.
 //!
 //! Start reading at [`Listener::listen`].
 
@@ -33,12 +33,13 @@ const LONGEST_NAME: usize = 63;
 pub enum Notification {
     /// What was said: the payload of `notify`, or an empty text.
     Said(String),
-    /// There may have been others before the next one, which nobody has any more: the connection was lost for a while, or they were not
-    /// taken as fast as they came. Read again what they are about.
+    /// There may have been others before the next one, which nobody has any more: the connection was lost for a while,
+    /// or they were not taken as fast as they came. Read again what they are about.
     Missed,
 }
 
-/// What is said on a channel of PostgreSQL, from now on: [`Local::listen`](crate::Local::listen). It is a [`Stream`] without an end.
+/// What is said on a channel of PostgreSQL, from now on: [`Local::listen`](crate::Local::listen). It is a [`Stream`]
+/// without an end.
 #[must_use = "notifications are heard as they are asked for"]
 pub struct Notifications {
     name: Arc<str>,
@@ -256,7 +257,8 @@ impl Task {
         }
     }
 
-    /// The connection. If there was none, it hears all channels by then, and if one was lost before it, everybody is notified.
+    /// The connection. If there was none, it hears all channels by then, and if one was lost before it, everybody is
+    /// notified.
     async fn connected(&mut self) -> Result<&mut Open> {
         if self.open.is_none() {
             if let Some(reason) = Pause::reason(self.pause.as_ref()) {

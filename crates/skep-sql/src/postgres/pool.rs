@@ -1,10 +1,10 @@
 //! The connections of one thread: some that all its requests share, and some that one holder has for itself.
 //!
-//! Only reads share connections. A statement that may wait for locks has one for itself: who holds such a lock may be about to read, and must not
-//! be behind it.
+//! Only reads share connections. A statement that may wait for locks has one for itself: who holds such a lock may be
+//! about to read, and must not be behind it.
 //!
-//! They are opened when they are needed, so none is from before a fork. While PostgreSQL cannot be reached, statements fail at once, and a
-//! connection is tried again after a while that grows.
+//! They are opened when they are needed, so none is from before a fork. While PostgreSQL cannot be reached, statements
+//! fail at once, and a connection is tried again after a while that grows.
 //!
 //! Start reading at [`Pool::ask`].
 
@@ -90,7 +90,8 @@ impl Pool {
         self.listener.listen(&self.shared, channel).await
     }
 
-    /// Runs a statement beside those of other requests. What it may have changed, `writes` says; how far the log is then, `written`.
+    /// Runs a statement beside those of other requests. What it may have changed, `writes` says; how far the log is
+    /// then, `written`.
     pub(crate) async fn ask<R: Send + 'static>(
         self: &Arc<Self>,
         mut job: Job<'_>,
@@ -119,7 +120,8 @@ impl Pool {
         }
     }
 
-    /// What PostgreSQL answers to a read, on a connection that all share. Only what it is asked goes on without the request, and is copied.
+    /// What PostgreSQL answers to a read, on a connection that all share. Only what it is asked goes on without the
+    /// request, and is copied.
     async fn answer(self: &Arc<Self>, job: &mut Job<'_>, wants: (usize, usize)) -> Result<Answer> {
         let mut values: Vec<_> = std::mem::take(&mut job.values).into_iter().map(Value::into_owned).collect();
         let mut tries = 0;
@@ -191,7 +193,8 @@ impl Pool {
         nature.of(job)
     }
 
-    /// What was prepared does not fit the tables any more. The other statements for these tables would find out one by one.
+    /// What was prepared does not fit the tables any more. The other statements for these tables would find out one by
+    /// one.
     pub(super) fn forget(&self) {
         lock(&self.state).open.iter().for_each(|connection| connection.forget());
         self.writes.forget();
@@ -208,7 +211,8 @@ impl Pool {
         self.shared.options.statement_limit()
     }
 
-    /// The one of the shared connections with the fewest statements in it. If it has any, another one is opened for later.
+    /// The one of the shared connections with the fewest statements in it. If it has any, another one is opened for
+    /// later.
     async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>> {
         loop {
             match self.turn()? {
@@ -293,7 +297,8 @@ impl Pool {
         self.in_time(leased).await
     }
 
-    /// A connection for a stream. Their number is limited for the process, and none waits: it is a client that decides how long one takes.
+    /// A connection for a stream. Their number is limited for the process, and none waits: it is a client that decides
+    /// how long one takes.
     pub(super) async fn lease_for_stream(self: &Arc<Self>) -> Result<Lease> {
         let mut lease = self.transactions.beside(StreamPlace::take(&self.shared)?);
         self.in_time(self.fill(&mut lease)).await?;
@@ -354,7 +359,8 @@ impl Pool {
 }
 
 impl Shared {
-    /// What was written on this connection is committed, or is `in_doubt`: then PostgreSQL may hang, and commit it when it goes on.
+    /// What was written on this connection is committed, or is `in_doubt`: then PostgreSQL may hang, and commit it when
+    /// it goes on.
     pub(super) async fn announce_written(
         self: &Arc<Self>,
         on: Arc<Connection>,
@@ -403,7 +409,8 @@ impl Pause {
     }
 }
 
-/// A shared connection is on the way. It is not any more if the runtime ends, which another one may follow on the thread.
+/// A shared connection is on the way. It is not any more if the runtime ends, which another one may follow on the
+/// thread.
 struct Opening(Arc<Pool>);
 
 impl Drop for Opening {

@@ -1,8 +1,9 @@
-//! Reads from a replica (a hot standby), which is a little behind: never behind what the user of the request has written.
+//! Reads from a replica (a hot standby), which is a little behind: never behind what the user of the request has
+//! written.
 //!
-//! How far PostgreSQL's log of writes was when that user wrote last, the request knows from its own writes ([`Written`]) and from a cookie for
-//! those before it. A replica that has not replayed that much is passed over, and so is one that cannot be reached, fails, or is further behind
-//! than the setting allows: then the primary is asked.
+//! How far PostgreSQL's log of writes was when that user wrote last, the request knows from its own writes
+//! ([`Written`]) and from a cookie for those before it. A replica that has not replayed that much is passed over, and
+//! so is one that cannot be reached, fails, or is further behind than the setting allows: then the primary is asked.
 //!
 //! Start reading at [`Pool::ask_replica`].
 
@@ -19,12 +20,13 @@ use super::connection::{Connection, Job};
 use super::pool::Pool;
 use super::verb::{self, Verb};
 
-/// How often it is asked how far it is, for how long the answer is waited for, and how soon it is asked again if it was not far enough.
+/// How often it is asked how far it is, for how long the answer is waited for, and how soon it is asked again if it was
+/// not far enough.
 const LOOK: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// How much of the log is replayed, and for how many milliseconds it has been behind. One that has all that it received, and is connected to
-/// the primary, is not behind, however long ago the last write was.
+/// How much of the log is replayed, and for how many milliseconds it has been behind. One that has all that it
+/// received, and is connected to the primary, is not behind, however long ago the last write was.
 const STANDING: &str = "select case when pg_is_in_recovery() then coalesce(pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0'), 0)::bigint end,
     case when exists (select from pg_stat_wal_receiver) and pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() then 0
     else greatest(extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp()) * 1000, 0)::bigint end";
@@ -116,7 +118,8 @@ impl Replica {
 }
 
 impl Pool {
-    /// Runs a read on the replica, if there is one that has the log up to this place; otherwise, or if the replica fails, on the primary.
+    /// Runs a read on the replica, if there is one that has the log up to this place; otherwise, or if the replica
+    /// fails, on the primary.
     pub(crate) async fn ask_replica<R: Send + 'static>(
         self: &Arc<Self>,
         place: u64,
@@ -130,7 +133,8 @@ impl Pool {
             let may = pool.nature(&job).only_reads() && !job.is_own;
             if may && pool.is_ready() && replica.has(place, pool).await {
                 match pool.ask(job.clone(), verb, Writes::Nothing, None).await {
-                    // It may lack a table of a new migration, be in the way of its own replay, or be asked for what writes.
+                    // It may lack a table of a new migration, be in the way of its own replay, or be asked for what
+                    // writes.
                     Err(error) if error.is_of_postgres() && !error.is_timeout() => {}
                     result => return result,
                 }

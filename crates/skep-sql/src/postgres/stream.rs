@@ -1,4 +1,5 @@
-//! The rows of a query in batches, from a cursor of PostgreSQL's. Its transaction has a connection for itself, and sees one moment.
+//! The rows of a query in batches, from a cursor of PostgreSQL's. Its transaction has a connection for itself, and sees
+//! one moment.
 
 use std::sync::Arc;
 

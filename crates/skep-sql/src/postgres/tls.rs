@@ -1,4 +1,5 @@
-//! TLS to PostgreSQL, with rustls: the server's certificate must be of its name, and of an authority that this machine or the address names.
+//! TLS to PostgreSQL, with rustls: the server's certificate must be of its name, and of an authority that this machine
+//! or the address names.
 
 use std::io;
 use std::path::Path;

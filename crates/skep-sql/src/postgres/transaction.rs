@@ -81,7 +81,8 @@ impl Transaction {
         Ok(outcome)
     }
 
-    /// Commits, and announces what was written. PostgreSQL answers the commit of what failed with a rollback and no error.
+    /// Commits, and announces what was written. PostgreSQL answers the commit of what failed with a rollback and no
+    /// error.
     pub(crate) async fn commit(&self, tables: Vec<&'static str>) -> Result<()> {
         let mut lease = self.take().ok_or(Kind::Abandoned)?;
         if self.has_failed.load(Ordering::Relaxed) {

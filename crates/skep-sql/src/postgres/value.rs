@@ -1,7 +1,8 @@
 //! Values on their way to PostgreSQL and back.
 //!
-//! What the type of the parameter says plainly is sent as binary, alone or in an array: numbers as numbers, texts as texts. All other texts are
-//! sent as text: so PostgreSQL itself reads dates, UUIDs, JSON and numbers in them. Columns come in PostgreSQL's binary format, which [`decode`] reads.
+//! What the type of the parameter says plainly is sent as binary, alone or in an array: numbers as numbers, texts as
+//! texts. All other texts are sent as text: so PostgreSQL itself reads dates, UUIDs, JSON and numbers in them. Columns
+//! come in PostgreSQL's binary format, which [`decode`] reads.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -58,7 +59,8 @@ impl Bound<'_> {
             Value::Text(_) => *ty == Type::TEXT || *ty == Type::VARCHAR,
             Value::Decimal(_) => false,
             Value::Array(elements) => match ty.kind() {
-                // PostgreSQL looks for how the type is read, also if there are no elements; not all types have a binary form.
+                // PostgreSQL looks for how the type is read, also if there are no elements; not all types have a binary
+                // form.
                 Kind::Array(of) => BINARY.contains(of) && elements.iter().all(|element| Bound(element).is_binary(of)),
                 _ => false,
             },
@@ -126,7 +128,8 @@ fn written<'t>(text: &'t str, ty: &Type) -> Cow<'t, str> {
     }
 }
 
-/// As PostgreSQL reads it, whatever the type of the elements: <https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO>.
+/// As PostgreSQL reads it, whatever the type of the elements:
+/// <https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO>.
 fn write_array(elements: &[Value<'_>], ty: &Type, out: &mut BytesMut) {
     out.put_u8(b'{');
     for (nth, element) in elements.iter().enumerate() {

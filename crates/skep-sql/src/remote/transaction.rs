@@ -13,8 +13,8 @@ use crate::verbs::verbs;
 
 /// Several statements that happen together or not at all.
 ///
-/// It holds the writer of this application and the lock of the file, so that what it has read stays true until it ends. Dropped before
-/// [`commit`](Self::commit), it is rolled back, and so it is if its instance ends in whatever way.
+/// It holds the writer of this application and the lock of the file, so that what it has read stays true until it ends.
+/// Dropped before [`commit`](Self::commit), it is rolled back, and so it is if its instance ends in whatever way.
 #[must_use = "a transaction that is dropped is rolled back"]
 pub struct Transaction {
     link: Link,
@@ -98,8 +98,8 @@ impl Transaction {
         self.link.step(Step::Rollback)
     }
 
-    /// Does `work` once the transaction is committed, and not at all if it is undone. If nobody knows whether the commit has happened, it
-    /// runs, too.
+    /// Does `work` once the transaction is committed, and not at all if it is undone. If nobody knows whether the
+    /// commit has happened, it runs, too.
     pub fn after_commit(&self, work: impl FnOnce() + Send + 'static) {
         self.after.add(Box::new(work));
     }

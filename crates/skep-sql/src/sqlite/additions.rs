@@ -1,17 +1,18 @@
 //! Which migrations an older version of the program can work with: those that only add.
 //!
-//! While one version replaces another, both use the same database. What only adds (tables, columns, indexes, rows) leaves an
-//! older version what it knows. What renames, drops, forbids or deletes may not. That is all that is said here: what a
-//! statement means to a program, nobody can read off it.
+//! While one version replaces another, both use the same database. What only adds (tables, columns, indexes, rows)
+//! leaves an older version what it knows. What renames, drops, forbids or deletes may not. That is all that is said
+//! here: what a statement means to a program, nobody can read off it.
 
 /// A word in small letters, a quoted name, or a sign; and where it begins.
 type Token = (usize, String);
 
 /// The first statement that does more than add, and the number of its line.
 ///
-/// These only add: `create table`, `view`, `trigger`, `index`; `create unique index` on a table of the same text; `alter table
-/// ... add` of columns; `insert` and `insert or ignore`; `update`; `select`; `drop index`. An index, a trigger or a column that calls one of
-/// `new_functions`, which only the new version has, keeps the older one from writing.
+/// These only add: `create table`, `view`, `trigger`, `index`; `create unique index` on a table of the same text;
+/// `alter table ... add` of columns; `insert` and `insert or ignore`; `update`; `select`; `drop index`. An index, a
+/// trigger or a column that calls one of `new_functions`, which only the new version has, keeps the older one from
+/// writing.
 pub(crate) fn first_other<'t>(text: &'t str, new_functions: &[String]) -> Option<(usize, &'t str)> {
     let mut made: Vec<String> = Vec::new();
     for statement in statements(text) {

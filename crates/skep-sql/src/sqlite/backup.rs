@@ -1,8 +1,8 @@
 //! Copies a database while others use it, and puts a copy in its place.
 //!
-//! SQLite copies page by page in one read transaction: in WAL mode nobody waits, and the copy is the database as it was when copying
-//! began. Rows keep their rowids, which `vacuum into` does not promise. Start reading at [`back_up`]
-//! and [`restore`].
+//! SQLite copies page by page in one read transaction: in WAL mode nobody waits, and the copy is the database as it was
+//! when copying began. Rows keep their rowids, which `vacuum into` does not promise. Start reading at [`back_up`] and
+//! [`restore`].
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -19,10 +19,12 @@ use crate::migrations::Migrations;
 use crate::options::Options;
 use crate::private;
 
-/// Also a source may be written: a connection that may not would leave the -wal and -shm files behind that it needs for reading.
+/// Also a source may be written: a connection that may not would leave the -wal and -shm files behind that it needs for
+/// reading.
 const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_READ_WRITE);
 
-/// Copies the database to this new file, for its owner only, and says how many bytes that has. What is wrong is for people.
+/// Copies the database to this new file, for its owner only, and says how many bytes that has. What is wrong is for
+/// people.
 #[doc(hidden)]
 pub fn back_up(database: &Path, to: &Path, functions: &[Function]) -> Result<u64, String> {
     if !database.is_file() {
@@ -39,8 +41,8 @@ pub fn back_up(database: &Path, to: &Path, functions: &[Function]) -> Result<u64
     partial.finish(&to).map_err(|error| error.to_string())
 }
 
-/// Puts a copy of this backup in the place of the database, and says how the old one is called now, if there was one. At each
-/// moment the path leads to one of them. What is wrong is for people.
+/// Puts a copy of this backup in the place of the database, and says how the old one is called now, if there was one.
+/// At each moment the path leads to one of them. What is wrong is for people.
 #[doc(hidden)]
 pub fn restore(backup: &Path, database: &Path, migrations: &Migrations) -> Result<Option<PathBuf>, String> {
     if !backup.is_file() {
@@ -88,7 +90,8 @@ fn set_aside(database: &Path, new: &Partial) -> Result<PathBuf, String> {
     Ok(aside)
 }
 
-/// Root's file would keep the server from opening it, and giving it away by its path would be unsafe in a folder of somebody else's.
+/// Root's file would keep the server from opening it, and giving it away by its path would be unsafe in a folder of
+/// somebody else's.
 #[cfg(unix)]
 fn check_owner(old: &Path, new: &Path) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt;

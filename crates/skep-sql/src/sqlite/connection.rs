@@ -24,7 +24,8 @@ use crate::value::Value;
 /// (a clock read) stays below one part in a hundred.
 const STEPS_BETWEEN_QUESTIONS: i32 = 1000;
 
-/// A statement longer than this is prepared each time and not remembered, so that texts put together at run time take no memory for long.
+/// A statement longer than this is prepared each time and not remembered, so that texts put together at run time take
+/// no memory for long.
 pub(crate) const LONGEST_KEPT: usize = 8 << 10;
 
 /// What a connection is for.
@@ -45,8 +46,8 @@ pub(crate) type Verb<R> = fn(&Connection, &str, &[Value<'_>]) -> Result<R>;
 
 pub(crate) struct Connection {
     raw: rusqlite::Connection,
-    /// When SQLite's progress handler stops an inline statement. Behind a lock because such a handler must be `Send`; all of it
-    /// happens on one thread.
+    /// When SQLite's progress handler stops an inline statement. Behind a lock because such a handler must be `Send`;
+    /// all of it happens on one thread.
     deadline: Arc<Mutex<Option<Instant>>>,
 }
 
@@ -64,8 +65,8 @@ impl Connection {
     /// Takes over an open connection, which has the functions of the application.
     pub(crate) fn set_up(mut raw: rusqlite::Connection, role: Role, options: &Options) -> rusqlite::Result<Self> {
         raw.busy_timeout(if role == Role::Inline { Duration::ZERO } else { options.busy_timeout })?;
-        // Otherwise SQLite prepares a statement again for each value of a parameter that could change its plan, such as that of
-        // `limit ?`, which costs more than to run it.
+        // Otherwise SQLite prepares a statement again for each value of a parameter that could change its plan, such as
+        // that of `limit ?`, which costs more than to run it.
         raw.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         raw.set_prepared_statement_cache_capacity(options.statements);
         // Synchronous NORMAL: after a power failure the last commits may be missing, and the file is never damaged.

@@ -1,4 +1,5 @@
-//! Compares the functions that migrations declare with those that the application gives, and puts them onto connections.
+//! Compares the functions that migrations declare with those that the application gives, and puts them onto
+//! connections.
 //!
 //! Start reading at [`agreed`].
 
@@ -57,7 +58,8 @@ pub(crate) fn agreed(steps: &Steps<'_>, guests: bool) -> Result<Vec<Registered>,
     if wrong.is_empty() { Ok(agreed) } else { Err(Problem::Functions(wrong.join("; "))) }
 }
 
-/// What is declared at the end, and the last declaration of each that ever was: an earlier migration may call one that was dropped since.
+/// What is declared at the end, and the last declaration of each that ever was: an earlier migration may call one that
+/// was dropped since.
 fn declared(steps: &Steps<'_>) -> Result<(Functions, BTreeMap<String, Declared>), Problem> {
     let (mut now, mut ever) = (Functions::default(), BTreeMap::new());
     for step in &steps.list {

@@ -42,7 +42,8 @@ impl<'t> Steps<'t> {
         Ok(self.list.is_empty() || !applied(connection)?.is_empty())
     }
 
-    /// A line for each, for people: when it ran in a database where these have run, or that it is pending, and then what it does more than add.
+    /// A line for each, for people: when it ran in a database where these have run, or that it is pending, and then
+    /// what it does more than add.
     pub(crate) fn describe(&self, applied: &[Applied]) -> Result<Vec<String>, Problem> {
         self.check_order()?;
         self.next(applied)?;

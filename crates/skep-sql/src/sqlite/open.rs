@@ -20,8 +20,8 @@ use crate::private;
 /// How often a lock that SQLite itself does not wait for is tried.
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
-/// Creates the file if need be, checks it, runs what migrations it lacks, and gives back the writer. The functions of the application are
-/// in the options then.
+/// Creates the file if need be, checks it, runs what migrations it lacks, and gives back the writer. The functions of
+/// the application are in the options then.
 pub(crate) fn open(path: &Path, migrations: &Steps<'_>, options: &mut Options) -> Result<Connection, OpenError> {
     timed(path, || try_open(path, migrations, options))
 }
@@ -115,7 +115,8 @@ fn open_file(path: &Path, options: &Options) -> Result<rusqlite::Connection, Pro
     } else {
         flags |= OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         path.parent().map_or(Ok(()), private::create_folder).map_err(Problem::Directory)?;
-        // SQLite gives its other files the mode of this one. What keeps it from being made, SQLite says in its own words.
+        // SQLite gives its other files the mode of this one. What keeps it from being made, SQLite says in its own
+        // words.
         let _ = private::create(path);
     }
     Ok(rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?)

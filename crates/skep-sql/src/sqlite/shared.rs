@@ -1,4 +1,5 @@
-//! A file of SQLite, as all threads of the process share it: one connection that writes, several that read, and the pool that they run on.
+//! A file of SQLite, as all threads of the process share it: one connection that writes, several that read, and the
+//! pool that they run on.
 //!
 //! Start reading at [`Shared::read`] and [`Shared::write`].
 
@@ -97,7 +98,8 @@ impl Shared {
         Connection::open(&self.path, role, &self.options)
     }
 
-    /// Waits for a reader and runs `work` with it on the pool, until it ends or nobody waits for it any more. Says how long it took.
+    /// Waits for a reader and runs `work` with it on the pool, until it ends or nobody waits for it any more. Says how
+    /// long it took.
     pub(crate) async fn read<R: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
@@ -140,8 +142,8 @@ impl Shared {
     }
 }
 
-/// What is to be announced of a write once it is committed. It is announced by the thread of the pool that commits: a handler may be dropped
-/// between the two.
+/// What is to be announced of a write once it is committed. It is announced by the thread of the pool that commits: a
+/// handler may be dropped between the two.
 pub(crate) struct Commit {
     then: Option<Arc<dyn OnCommit>>,
     tables: Vec<&'static str>,

@@ -58,8 +58,8 @@ impl Here for Thread {
     }
 }
 
-/// Whichever thread polls the future, which may be another one each time. So the future may go from thread to thread, and what it does between
-/// two waits is done on one.
+/// Whichever thread polls the future, which may be another one each time. So the future may go from thread to thread,
+/// and what it does between two waits is done on one.
 pub(crate) struct AnyThread;
 
 thread_local! {
@@ -84,7 +84,8 @@ impl Here for AnyThread {
     }
 }
 
-/// Runs a statement that gives rows wherever it belongs. `own_transaction` is true while a transaction of the request is open.
+/// Runs a statement that gives rows wherever it belongs. `own_transaction` is true while a transaction of the request
+/// is open.
 pub(crate) async fn ask<R: Send + 'static, T>(
     here: &impl Here,
     shared: &Arc<Shared>,
@@ -112,8 +113,8 @@ pub(crate) async fn ask<R: Send + 'static, T>(
     Ok(result)
 }
 
-/// There is one writer: what is written beside the request's own transaction would wait for it without end, and with it all other writes of
-/// the process.
+/// There is one writer: what is written beside the request's own transaction would wait for it without end, and with it
+/// all other writes of the process.
 pub(crate) fn check_outside(own_transaction: Option<&AtomicBool>) -> Result<()> {
     let is_open = own_transaction.is_some_and(|open| open.load(Ordering::Relaxed));
     if is_open { Err(Kind::OwnTransaction.into()) } else { Ok(()) }

@@ -1,4 +1,5 @@
-//! Codes of PostgreSQL's errors (SQLSTATE) on their way to a component: as numbers below zero, where those of SQLite are above.
+//! Codes of PostgreSQL's errors (SQLSTATE) on their way to a component: as numbers below zero, where those of SQLite
+//! are above.
 
 /// How many codes of five letters and digits there are.
 const CODES: i32 = 36_i32.pow(5);

@@ -42,7 +42,8 @@ impl App {
         self
     }
 
-    /// Puts a [layer](crate::layer::Layer) around these services only, inside those of [`wrap`](Self::wrap). It does not mount them.
+    /// Puts a [layer](crate::layer::Layer) around these services only, inside those of [`wrap`](Self::wrap). It does
+    /// not mount them.
     ///
     /// ```
     /// use skep::layer::Next;
@@ -67,8 +68,8 @@ impl App {
         self
     }
 
-    /// Puts a [guard](crate::guard::Guard) before everything at and below a prefix: services, folders and mounts. They need not know its
-    /// value; a service that has the guard as a field, too, has it check once.
+    /// Puts a [guard](crate::guard::Guard) before everything at and below a prefix: services, folders and mounts. They
+    /// need not know its value; a service that has the guard as a field, too, has it check once.
     ///
     /// ```
     /// use skep::guard::Guard;
@@ -93,8 +94,9 @@ impl App {
         self
     }
 
-    /// Adds a rule of who may reach what is below a prefix, by address, header field and user: services, folders, mounts, and paths that
-    /// lead nowhere. It is judged before routing, and before guards. The settings `access.NAME` add more. [`AccessRule`] has an example.
+    /// Adds a rule of who may reach what is below a prefix, by address, header field and user: services, folders,
+    /// mounts, and paths that lead nowhere. It is judged before routing, and before guards. The settings `access.NAME`
+    /// add more. [`AccessRule`] has an example.
     #[must_use]
     pub fn access(mut self, rule: AccessRule) -> Self {
         self.access.rules.push(rule);
@@ -121,9 +123,11 @@ impl App {
         self
     }
 
-    /// Requires every service to have this [guard](crate::guard::Guard), or one that [covers](crate::guard::Guard::covers) it: as a field,
-    /// or before its prefix ([`guard`](Self::guard)). The application does not start with a service that has none and does not say why:
-    /// `#[service(GET "/sign-in", open = "reason")]`. `--check` names them all, and so does a test that opens the application.
+    /// Requires every service to have this [guard](crate::guard::Guard), or one that
+    /// [covers](crate::guard::Guard::covers) it: as a field, or before its prefix ([`guard`](Self::guard)). The
+    /// application does not start with a service that has none and does not say why:
+    /// `#[service(GET "/sign-in", open = "reason")]`. `--check` names them all, and so does a test that opens the
+    /// application.
     ///
     /// An example is at [`Guard`].
     #[must_use]

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::site::{Background, BackgroundWork, Job, Site};
 
 impl App {
-    /// Runs a periodic background job on a blocking thread. `period` is the time from the end of one run to the start of the
-    /// next, so runs never overlap. The log names the job by `name`.
+    /// Runs a periodic background job on a blocking thread. `period` is the time from the end of one run to the start
+    /// of the next, so runs never overlap. The log names the job by `name`.
     ///
     /// ```
     /// use std::time::Duration;
@@ -27,9 +27,10 @@ impl App {
         self
     }
 
-    /// Runs work on a thread of its own for as long as the application runs, in the process that runs [periodic jobs](Self::every). It
-    /// should return soon after the server drains ([`Site::draining`]); if it returns earlier, it is run again a second later. In a
-    /// component, which has no threads, it is run once a second and should return when there is nothing to do.
+    /// Runs work on a thread of its own for as long as the application runs, in the process that runs [periodic
+    /// jobs](Self::every). It should return soon after the server drains ([`Site::draining`]); if it returns earlier,
+    /// it is run again a second later. In a component, which has no threads, it is run once a second and should return
+    /// when there is nothing to do.
     ///
     /// ```
     /// use skep::prelude::*;

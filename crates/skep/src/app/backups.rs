@@ -17,8 +17,9 @@ struct Backup {
 }
 
 impl App {
-    /// Copies the databases in this folder for data to new files, while others use them, and says which and how many bytes each has. The first
-    /// one becomes `to`, and each other one a file with its name before the ending, unless it is `elsewhere`.
+    /// Copies the databases in this folder for data to new files, while others use them, and says which and how many
+    /// bytes each has. The first one becomes `to`, and each other one a file with its name before the ending, unless it
+    /// is `elsewhere`.
     #[doc(hidden)]
     pub fn back_up(
         &self,
@@ -42,8 +43,8 @@ impl App {
         copies.collect()
     }
 
-    /// Puts copies of the backups with these names, as [`back_up`](Self::back_up) gives them, in the place of the databases in this folder for
-    /// data, and says for each how the old one is called now, if there was one.
+    /// Puts copies of the backups with these names, as [`back_up`](Self::back_up) gives them, in the place of the
+    /// databases in this folder for data, and says for each how the old one is called now, if there was one.
     #[doc(hidden)]
     pub fn restore(
         &self,

@@ -17,7 +17,8 @@ use crate::secret::Secret;
 use crate::setup::{Setup, StartError};
 use crate::sql;
 
-/// Statements that make tables which are no migrations of the application's, if they are not there: for SQLite and for PostgreSQL.
+/// Statements that make tables which are no migrations of the application's, if they are not there: for SQLite and for
+/// PostgreSQL.
 #[derive(Default)]
 pub(super) struct OwnTables {
     sqlite: Vec<&'static str>,
@@ -32,24 +33,25 @@ const POSTGRES_LOCK: &str = "select pg_advisory_xact_lock(8316866951398981634)";
 pub(super) const DATABASE: &str = "database.sqlite";
 
 impl App {
-    /// Sends mail by a [`Mailer`] of the application's own, which has an example. The server's (`mail.smtp`) comes first, and tests collect
-    /// mail instead.
+    /// Sends mail by a [`Mailer`] of the application's own, which has an example. The server's (`mail.smtp`) comes
+    /// first, and tests collect mail instead.
     #[must_use]
     pub fn mailer(mut self, mailer: impl Mailer) -> Self {
         self.mailer = Some(Arc::new(mailer));
         self
     }
 
-    /// Sends requests of handlers ([`Cx::fetch`](crate::Cx::fetch), which has an example) by a [`Fetcher`] of the application's own, in place
-    /// of the server's: in tests, or for servers that are reached in another way.
+    /// Sends requests of handlers ([`Cx::fetch`](crate::Cx::fetch), which has an example) by a [`Fetcher`] of the
+    /// application's own, in place of the server's: in tests, or for servers that are reached in another way.
     #[must_use]
     pub fn fetcher(mut self, fetcher: impl Fetcher + 'static) -> Self {
         self.fetcher = Some(Arc::new(fetcher));
         self
     }
 
-    /// Adds tables of a library, which are no migrations of the application's: statements for SQLite, and the same for PostgreSQL. They run
-    /// at each start, in one transaction and under a lock, so each must change nothing if it ran before.
+    /// Adds tables of a library, which are no migrations of the application's: statements for SQLite, and the same for
+    /// PostgreSQL. They run at each start, in one transaction and under a lock, so each must change nothing if it ran
+    /// before.
     ///
     /// ```
     /// # use skep::prelude::*;
@@ -67,8 +69,8 @@ impl App {
         self
     }
 
-    /// Names tables whose writes invalidate no cached page, and cost no invalidation: counters and the like, which each request writes. What is
-    /// made of them is as old as its [`EntryPolicy`](crate::cache::EntryPolicy) allows.
+    /// Names tables whose writes invalidate no cached page, and cost no invalidation: counters and the like, which each
+    /// request writes. What is made of them is as old as its [`EntryPolicy`](crate::cache::EntryPolicy) allows.
     ///
     /// ```
     /// # use skep::prelude::*;
@@ -85,9 +87,10 @@ impl App {
         self
     }
 
-    /// Calls a function once a write is committed in this process and what was made of it is invalidated, with the ids of the tags of the
-    /// tables that were written: for libraries that follow the database ([`Reads`](crate::repeat::Reads)). Tables of libraries and
-    /// [ignored ones](Self::ignore_writes) are left out. It runs on the thread that commits, and must not block.
+    /// Calls a function once a write is committed in this process and what was made of it is invalidated, with the ids
+    /// of the tags of the tables that were written: for libraries that follow the database
+    /// ([`Reads`](crate::repeat::Reads)). Tables of libraries and [ignored ones](Self::ignore_writes) are left out. It
+    /// runs on the thread that commits, and must not block.
     ///
     /// ```
     /// # use skep::prelude::*;
@@ -101,7 +104,8 @@ impl App {
         self
     }
 
-    /// A line for each migration: when it ran in the database of this setup, or that it is pending. Nothing is run. For a command of a server.
+    /// A line for each migration: when it ran in the database of this setup, or that it is pending. Nothing is run. For
+    /// a command of a server.
     #[cfg(not(target_family = "wasm"))]
     #[doc(hidden)]
     pub fn migrations(&self, setup: &Setup) -> Result<Vec<String>, StartError> {
@@ -114,7 +118,8 @@ impl App {
         Ok(first.into_iter().flatten().chain(others.into_iter().flatten()).collect())
     }
 
-    /// A token as [`Site::seal_log_level`](crate::Site::seal_log_level) makes it, without opening the application: for a command of a server.
+    /// A token as [`Site::seal_log_level`](crate::Site::seal_log_level) makes it, without opening the application: for
+    /// a command of a server.
     #[doc(hidden)]
     pub fn log_token(setup: &Setup, level: tracing::Level, lasts: Duration) -> crate::Result<String> {
         sealed::seal_level(&keys_of(setup), &setup.clock, level, lasts)
@@ -175,7 +180,8 @@ fn wrong(error: sql::OpenError) -> StartError {
     StartError::new(error.to_string())
 }
 
-/// No statement was checked for another kind of database than the first one. Of others, a wrong statement says so when it is run.
+/// No statement was checked for another kind of database than the first one. Of others, a wrong statement says so when
+/// it is run.
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 fn refuse_others(setup: &Setup) -> Result<(), StartError> {
     let opened = if setup.database.is_some() { sql::Dialect::Postgres } else { sql::Dialect::Sqlite };

@@ -1,8 +1,8 @@
 //! Which services are mounted, and which were forgotten.
 //!
 //! A link to a service that is not mounted leads nowhere, and no compiler sees that. So `#[derive(Service)]` adds each
-//! service to a list of the executable, and the server that starts a whole application asks for what is missing from it:
-//! [`App::unmounted_services`]. Tests may open a part of an application.
+//! service to a list of the executable, and the server that starts a whole application asks for what is missing from
+//! it: [`App::unmounted_services`]. Tests may open a part of an application.
 
 use std::any::TypeId;
 
@@ -20,8 +20,8 @@ pub(super) struct LeftOut {
 }
 
 impl App {
-    /// Says that services are not mounted on purpose, and why: those of a library that this application has no use for. Two that no
-    /// request tells apart are two calls.
+    /// Says that services are not mounted on purpose, and why: those of a library that this application has no use for.
+    /// Two that no request tells apart are two calls.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -44,8 +44,8 @@ impl App {
         self
     }
 
-    /// The services of this executable that are neither mounted nor left out on purpose: a line for each, with what to do.
-    /// A server asks for them before it opens a socket, a component has none.
+    /// The services of this executable that are neither mounted nor left out on purpose: a line for each, with what to
+    /// do. A server asks for them before it opens a socket, a component has none.
     #[must_use]
     pub fn unmounted_services(&self) -> Vec<String> {
         let known =

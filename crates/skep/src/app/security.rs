@@ -17,7 +17,8 @@ impl App {
         self
     }
 
-    /// The prefix of absolute URLs (mails, feeds, `Location`), such as `https://example.org`. The setting `base_url` overrides it: [`Cx::absolute`](crate::cache::SharedCx::absolute), an example is there.
+    /// The prefix of absolute URLs (mails, feeds, `Location`), such as `https://example.org`. The setting `base_url`
+    /// overrides it: [`Cx::absolute`](crate::cache::SharedCx::absolute), an example is there.
     #[must_use]
     pub fn base_url(mut self, url: &str) -> Self {
         match url.parse() {
@@ -34,16 +35,16 @@ impl App {
         self.base_url.as_ref()
     }
 
-    /// Adds hosts that the site has besides that of its [base URL](Self::base_url), in lower case and without ports: `example.org`, or
-    /// `*.example.org` for all below it. The setting `hosts` replaces them.
+    /// Adds hosts that the site has besides that of its [base URL](Self::base_url), in lower case and without ports:
+    /// `example.org`, or `*.example.org` for all below it. The setting `hosts` replaces them.
     #[must_use]
     pub fn hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.hosts.extend(hosts.into_iter().map(Into::into));
         self
     }
 
-    /// Lets pages of other origins call what is below the prefix and read the responses: services, folders and what is mounted. Of
-    /// several prefixes, the longest one counts. An example is at [`Cors`].
+    /// Lets pages of other origins call what is below the prefix and read the responses: services, folders and what is
+    /// mounted. Of several prefixes, the longest one counts. An example is at [`Cors`].
     #[must_use]
     pub fn cors<O>(mut self, prefix: &str, cors: Cors<O>) -> Self {
         let rules = cors.into_rules();

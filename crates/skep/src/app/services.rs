@@ -6,7 +6,8 @@ use std::fmt;
 use super::App;
 use crate::service::{Handle, Route, indistinguishable};
 
-/// A list of services for [`App::serve`], as long as one likes. [`services!`](crate::services) writes it, and has an example.
+/// A list of services for [`App::serve`], as long as one likes. [`services!`](crate::services) writes it, and has an
+/// example.
 #[derive(Clone, Copy)]
 pub struct Services {
     list: &'static [ServiceEntry],
@@ -59,7 +60,8 @@ impl fmt::Debug for Services {
     }
 }
 
-/// A list of services by their types, for [`App::serve`](crate::App::serve). Two that no request can tell apart do not compile.
+/// A list of services by their types, for [`App::serve`](crate::App::serve). Two that no request can tell apart do not
+/// compile.
 ///
 /// ```
 /// use skep::prelude::*;

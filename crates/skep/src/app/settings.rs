@@ -18,8 +18,8 @@ impl App {
         self
     }
 
-    /// Adds settings that a [mount](Self::mount) reads itself, from [`Setup::settings`](crate::Setup::settings): a host of components, whose components have
-    /// settings.
+    /// Adds settings that a [mount](Self::mount) reads itself, from [`Setup::settings`](crate::Setup::settings): a host
+    /// of components, whose components have settings.
     #[must_use]
     pub fn mounted_settings(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.mounted_settings.extend(rows);

@@ -5,9 +5,10 @@ use crate::site::Site;
 use crate::status::Part;
 
 impl App {
-    /// Says how the application is, whenever somebody asks the server: `--control status` shows it below the worker, and in `status json` it
-    /// is the list `application`. Called on the thread that hears signals: it is to be quick, and waits for nothing. With `prefork`, where what an
-    /// application knows is spread over its processes, each is asked: entries of the list have `process` besides, which is no key then.
+    /// Says how the application is, whenever somebody asks the server: `--control status` shows it below the worker,
+    /// and in `status json` it is the list `application`. Called on the thread that hears signals: it is to be quick,
+    /// and waits for nothing. With `prefork`, where what an application knows is spread over its processes, each is
+    /// asked: entries of the list have `process` besides, which is no key then.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! Learning that the server drains: it stops, or a new version takes over, and what is still being sent should end.
 //!
-//! A server waits for open responses up to `grace`. A stream without an end, such as [events](crate::sse), makes it wait for nothing;
-//! so it listens to [`Draining`].
+//! A server waits for open responses up to `grace`. A stream without an end, such as [events](crate::sse), makes it
+//! wait for nothing; so it listens to [`Draining`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,8 +39,8 @@ impl DrainSignal {
     }
 }
 
-/// A future that is ready once the server drains, from [`Cx::draining`](crate::Cx::draining). In a component it never is: its host ends
-/// requests by their time limit.
+/// A future that is ready once the server drains, from [`Cx::draining`](crate::Cx::draining). In a component it never
+/// is: its host ends requests by their time limit.
 pub struct Draining {
     signal: Arc<DrainSignal>,
     place: Option<u64>,

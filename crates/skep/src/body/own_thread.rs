@@ -1,6 +1,7 @@
 //! Values that stay on the thread that made them, in bodies, which may be carried to another one.
 //!
-//! A stream that owns a handle of the database is polled and dropped by the thread of its request. Here is no way to use it elsewhere.
+//! A stream that owns a handle of the database is polled and dropped by the thread of its request. Here is no way to
+//! use it elsewhere.
 
 use send_wrapper::SendWrapper;
 

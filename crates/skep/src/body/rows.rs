@@ -12,7 +12,8 @@ use crate::sql::{Error, Row, RowStream};
 const PIECE: usize = 16 << 10;
 
 impl Body {
-    /// A body that begins with `start`, and to which `write` adds each row. Rows are sent together, some thousand bytes at once.
+    /// A body that begins with `start`, and to which `write` adds each row. Rows are sent together, some thousand bytes
+    /// at once.
     ///
     /// ```
     /// use std::fmt::Write;

@@ -71,8 +71,8 @@ const PAGES: &str = "pages";
 const SESSIONS: &str = "sessions";
 /// For caches without their own configuration.
 const DEFAULT: &str = "default";
-/// The default tiers. Memory is allocated as the cache fills. Without a host cache a component caches nothing: its memory is
-/// gone after the request.
+/// The default tiers. Memory is allocated as the cache fills. Without a host cache a component caches nothing: its
+/// memory is gone after the request.
 const USUAL: &str = if cfg!(target_family = "wasm") { "null" } else { "memory:16MiB" };
 /// How long a stale page is served while one request renders it again.
 const STALE: Duration = Duration::from_mins(1);
@@ -142,7 +142,8 @@ impl Caches {
         unknown.iter().map(problem).collect()
     }
 
-    /// Opens the configured caches, so that a wrong configuration fails at the start. The default one is opened on first use.
+    /// Opens the configured caches, so that a wrong configuration fails at the start. The default one is opened on
+    /// first use.
     pub(crate) fn open_configured(&self) -> Result<()> {
         self.plans.keys().try_for_each(|name| self.open(name).map(drop))
     }
@@ -327,7 +328,8 @@ impl Caches {
         self.invalidate_where(tag, |_| true).await
     }
 
-    /// Invalidates all entries with this tag in the open caches of these names. The default cache is empty unless it is open.
+    /// Invalidates all entries with this tag in the open caches of these names. The default cache is empty unless it is
+    /// open.
     async fn invalidate_where(&self, tag: &str, is_meant: impl Fn(&str) -> bool) -> Result<()> {
         let meant: Vec<Open> = {
             let drivers = lock(&self.drivers);
@@ -342,7 +344,8 @@ impl Caches {
         result
     }
 
-    /// Invalidates all entries with one of these tags where no other process does: in open caches that are in the memory of this one.
+    /// Invalidates all entries with one of these tags where no other process does: in open caches that are in the
+    /// memory of this one.
     pub(crate) async fn invalidate_local(&self, tags: &[u64]) -> Result<()> {
         let local: Vec<Open> = {
             let drivers = lock(&self.drivers);

@@ -47,7 +47,8 @@ impl PageEntry {
     }
 }
 
-/// How entries are stored: all but the bodies with postcard, behind its length; then the bodies, which are decoded without copying.
+/// How entries are stored: all but the bodies with postcard, behind its length; then the bodies, which are decoded
+/// without copying.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PageCodec;
 

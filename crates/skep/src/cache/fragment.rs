@@ -13,8 +13,8 @@ use crate::nonce;
 
 /// A cached part of a page that is the same for all users.
 ///
-/// Its fields are its cache key; besides them it may only use what a [`SharedCx`] offers. The rest of the page may contain
-/// per-user data.
+/// Its fields are its cache key; besides them it may only use what a [`SharedCx`] offers. The rest of the page may
+/// contain per-user data.
 ///
 /// ```
 /// use std::time::Duration;
@@ -49,8 +49,8 @@ use crate::nonce;
 ///
 /// The parameters are those of its [`Html`]: `impl Fragment<Rows> for Prices`.
 pub trait Fragment<C = Flow, H = Anything>: Hash + 'static {
-    /// TTL and tags; writes to the tables that it reads with [`sql!`](crate::sql!) end it, too. A stale fragment is served for up to a minute
-    /// while one request renders it again.
+    /// TTL and tags; writes to the tables that it reads with [`sql!`](crate::sql!) end it, too. A stale fragment is
+    /// served for up to a minute while one request renders it again.
     ///
     /// A cached page that contains the fragment inherits its tags and tables, but not its TTL.
     fn policy(&self) -> EntryPolicy;

@@ -1,7 +1,8 @@
 //! Lookup of cached pages and fragments, and their cache keys.
 //!
-//! A page may read what varies between requests (language, origin), which is known only after it was rendered. So the entry
-//! under the bare key is either a page that reads neither, or the list of what it reads; a second lookup adds these values.
+//! A page may read what varies between requests (language, origin), which is known only after it was rendered. So the
+//! entry under the bare key is either a page that reads neither, or the list of what it reads; a second lookup adds
+//! these values.
 //!
 //! Start reading at [`SharedCx::kept`].
 
@@ -170,8 +171,8 @@ async fn made(make: &impl AsyncFn(&SharedCx<'_>) -> Result<PageEntry>, public: &
     Ok(entry)
 }
 
-/// What was made, and its life with the tags of all that it contains and of the tables that it read. `None` if these are more than an
-/// entry can have: then it cannot be stored.
+/// What was made, and its life with the tags of all that it contains and of the tables that it read. `None` if these
+/// are more than an entry can have: then it cannot be stored.
 fn whole(
     made: Result<PageEntry>,
     life: &EntryPolicy,

@@ -23,8 +23,8 @@ impl LocalCaches {
         Ok(Self { caches: Arc::clone(caches), tables: tables.into() })
     }
 
-    /// Invalidates what was made of the tables whose tags' ids are meant, in tiers that are in the memory of this process alone. Tiers that
-    /// processes share were invalidated by the one that has written. Never waits.
+    /// Invalidates what was made of the tables whose tags' ids are meant, in tiers that are in the memory of this
+    /// process alone. Tiers that processes share were invalidated by the one that has written. Never waits.
     ///
     /// # Errors
     /// Of a cache.

@@ -26,8 +26,9 @@ use crate::shared_cx::Inputs;
 
 /// A service whose answer is the same for everybody, and is kept. Written instead of [`Handle`].
 ///
-/// The answer is made from the fields of the service and from a [`SharedCx`], in which there is no cookie, no flash message and no user:
-/// what is one user's does not get in, by type. It is kept for each value of the fields, and of whatever else it asks the `SharedCx` for.
+/// The answer is made from the fields of the service and from a [`SharedCx`], in which there is no cookie, no flash
+/// message and no user: what is one user's does not get in, by type. It is kept for each value of the fields, and of
+/// whatever else it asks the `SharedCx` for.
 ///
 /// ```
 /// use std::time::Duration;
@@ -64,10 +65,10 @@ use crate::shared_cx::Inputs;
 /// assert_eq!(again.send().status(), 304);
 /// ```
 ///
-/// An answer of status 200 is kept, no other; an error reaches those who wait for the same page, and is not kept. Unless the page
-/// says otherwise, it gets an `ETag`, `Cache-Control: public, no-cache` (browsers and proxies may keep it, and ask each time
-/// whether it is still the same) and a `Vary` for what it read. A page with a `Set-Cookie` is an error. In development
-/// nothing is kept.
+/// An answer of status 200 is kept, no other; an error reaches those who wait for the same page, and is not kept.
+/// Unless the page says otherwise, it gets an `ETag`, `Cache-Control: public, no-cache` (browsers and proxies may keep
+/// it, and ask each time whether it is still the same) and a `Vary` for what it read. A page with a `Set-Cookie` is an
+/// error. In development nothing is kept.
 ///
 /// Only a service for GET is one: what a form or a JSON body holds is in no address, and its answer is not everybody's.
 ///
@@ -114,8 +115,8 @@ use crate::shared_cx::Inputs;
     note = "write `impl PublicPage for {Self} {{ fn policy(&self) -> EntryPolicy {{ ... }} async fn page(&self, cx: &SharedCx<'_>) -> Result {{ ... }} }}`"
 )]
 pub trait PublicPage: Served {
-    /// How long the page is cached, and the tags that invalidate it, beside writes to the tables that it reads with [`sql!`](crate::sql!). A
-    /// stale one is shown for up to a minute while one request makes a new one.
+    /// How long the page is cached, and the tags that invalidate it, beside writes to the tables that it reads with
+    /// [`sql!`](crate::sql!). A stale one is shown for up to a minute while one request makes a new one.
     fn policy(&self) -> EntryPolicy;
 
     /// Makes it.
@@ -213,8 +214,9 @@ pub(super) fn describe(headers: &mut Vec<(String, Bytes)>, body: &[u8], inputs: 
 
 /// A strong tag: the same bytes of the same type have the same, whichever process made them.
 ///
-/// An author who made two pages with one tag would keep some readers at the first of them, and gain nothing else: so it is not a hash for secrets,
-/// of which a component, without the processor's instructions for it, would take a fifth of a page's time.
+/// An author who made two pages with one tag would keep some readers at the first of them, and gain nothing else: so it
+/// is not a hash for secrets, of which a component, without the processor's instructions for it, would take a fifth of
+/// a page's time.
 fn tag(kind: &[u8], body: &[u8]) -> String {
     let kind = XxHash3_128::oneshot(kind).to_le_bytes();
     let seed = u64::from_le_bytes(std::array::from_fn(|place| kind[place]));

@@ -4,8 +4,8 @@ use std::fmt;
 
 use skep_cache::Builder;
 
-/// A cache of typed values on the tiers that the configuration names: [`SharedCx::cache`](super::SharedCx::cache) gives it, and
-/// [`skep_cache::Cache`] says what it can do.
+/// A cache of typed values on the tiers that the configuration names: [`SharedCx::cache`](super::SharedCx::cache) gives
+/// it, and [`skep_cache::Cache`] says what it can do.
 pub type Cache<K, V> = skep_cache::Cache<K, V, std::sync::Arc<Backend>>;
 
 /// The storage of a cache.
@@ -17,8 +17,8 @@ pub use skep_cache::tiers::Tiers as Backend;
 #[doc(hidden)]
 pub use crate::component::host::Backend;
 
-/// Names a cache of an application and says how its values live. Its tiers are those of `[cache.default]`, or its own, of `[cache.NAME]`,
-/// if [`App::store`](crate::App::store) makes it known.
+/// Names a cache of an application and says how its values live. Its tiers are those of `[cache.default]`, or its own,
+/// of `[cache.NAME]`, if [`App::store`](crate::App::store) makes it known.
 ///
 /// ```
 /// use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use skep_cache::tiers::{Needs, Plan};
 
-/// The tiers of one cache, as a configuration describes them: near to far, such as `memory:64MiB` and `redis:cache1:6379`.
-/// [`skep_cache::tiers::Plan`] has the table of descriptions.
+/// The tiers of one cache, as a configuration describes them: near to far, such as `memory:64MiB` and
+/// `redis:cache1:6379`. [`skep_cache::tiers::Plan`] has the table of descriptions.
 ///
 /// ```
 /// use skep::cache::Tiers;

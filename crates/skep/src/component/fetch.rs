@@ -1,4 +1,5 @@
-//! Requests to other servers, which the host sends: `wasi:http/outgoing-handler`. Where they may go, the host says (`--allow-out`).
+//! Requests to other servers, which the host sends: `wasi:http/outgoing-handler`. Where they may go, the host says
+//! (`--allow-out`).
 //!
 //! An instance has one request, which waits here.
 

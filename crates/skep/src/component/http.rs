@@ -74,7 +74,8 @@ fn method(method: WasiMethod) -> Option<Method> {
     })
 }
 
-/// GET and HEAD have none that means something (RFC 9110, 9.3.1), unless they say so. To ask costs four calls of the host.
+/// GET and HEAD have none that means something (RFC 9110, 9.3.1), unless they say so. To ask costs four calls of the
+/// host.
 fn has_body(method: &Method, headers: &HeaderMap) -> bool {
     !matches!(*method, Method::GET | Method::HEAD)
         || headers.contains_key(http::header::CONTENT_LENGTH)
@@ -140,8 +141,8 @@ fn send(response: Response, answer: ResponseOutparam) {
     // A body that broke off is dropped without its end, and its client hears of it.
 }
 
-/// The length that is to be said of a body, if it is known and nobody has said it. Without a body there is nothing to count in some answers
-/// (RFC 9110, 8.6).
+/// The length that is to be said of a body, if it is known and nobody has said it. Without a body there is nothing to
+/// count in some answers (RFC 9110, 8.6).
 pub(super) fn length(status: StatusCode, headers: &HeaderMap, body: &Body) -> Option<u64> {
     let has_none = status.is_informational() || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     if has_none || headers.contains_key(http::header::CONTENT_LENGTH) { None } else { body.len() }

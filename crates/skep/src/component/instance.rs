@@ -1,6 +1,7 @@
 //! One instance: it starts the application once, and answers requests.
 //!
-//! A host that knows Skep starts it before it copies the memory for every request ([`init`]); with any other the first request does.
+//! A host that knows Skep starts it before it copies the memory for every request ([`init`]); with any other the first
+//! request does.
 
 use std::cell::{OnceCell, RefCell};
 use std::net::SocketAddr;
@@ -78,8 +79,9 @@ pub fn init<A: Application>() -> Result<(), String> {
     Ok(())
 }
 
-/// Memory that is there when a request wants more than start-up work has used, in bytes: to grow takes a call of the system, and a host
-/// that puts instances back cannot make memory smaller. None of it is in an image, and what no request uses costs nothing.
+/// Memory that is there when a request wants more than start-up work has used, in bytes: to grow takes a call of the
+/// system, and a host that puts instances back cannot make memory smaller. None of it is in an image, and what no
+/// request uses costs nothing.
 const SLACK: usize = 1 << 20;
 
 /// Keys for hashing, from who has no better ones.
@@ -182,8 +184,8 @@ pub(super) fn plain(status: StatusCode, text: &'static str) -> Response {
 const FIELD: &str = "skep-request";
 
 impl Instance {
-    /// Takes the id of the request and its client's address out of the header block, if the host has put them there. An instance that is a
-    /// copy gets keys of its own.
+    /// Takes the id of the request and its client's address out of the header block, if the host has put them there. An
+    /// instance that is a copy gets keys of its own.
     pub(super) fn take_sender(&self, headers: &mut HeaderMap, tls: bool) -> (Option<u64>, Peer) {
         let sender = headers.remove(FIELD).filter(|_| self.host_is_skep);
         let text = sender.as_ref().and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -1,9 +1,11 @@
-//! What a copy of an instance must not share with the others, and no safe interface gives away: the only `unsafe` code of this crate.
+//! What a copy of an instance must not share with the others, and no safe interface gives away: the only `unsafe` code
+//! of this crate.
 //!
-//! - The standard library draws two keys when a thread makes its first `HashMap`, and counts up from them. A copy of the memory has the same
-//!   keys as all others, and who knows them can make a map slow. So the place of the keys is found before the memory is copied
-//!   ([`find_keys`]), and each copy writes keys of its own there ([`reseed`]).
-//! - The C library keeps handles of the folders that the host lends. A copy has the numbers and not the folders ([`forget_folders`]).
+//! - The standard library draws two keys when a thread makes its first `HashMap`, and counts up from them. A copy of
+//!   the memory has the same keys as all others, and who knows them can make a map slow. So the place of the keys is
+//!   found before the memory is copied ([`find_keys`]), and each copy writes keys of its own there ([`reseed`]).
+//! - The C library keeps handles of the folders that the host lends. A copy has the numbers and not the folders
+//!   ([`forget_folders`]).
 
 #![allow(unsafe_code, reason = "there is no other way to either, and both are looked after here")]
 
@@ -34,13 +36,14 @@ pub(super) fn forget_folders() {
 
 /// The keys of the next map, without taking them.
 fn next_keys() -> Seed {
-    // SAFETY: both are two numbers of 64 bits, for which every pattern of bits is a value; the sizes are compared when this is compiled.
+    // SAFETY: both are two numbers of 64 bits, for which every pattern of bits is a value; the sizes are compared when
+    // this is compiled.
     let (a, b) = unsafe { std::mem::transmute::<RandomState, Seed>(RandomState::new()) };
     (a.wrapping_add(1), b)
 }
 
-/// Looks for the keys of this thread in static memory: the one place that holds the next keys, and the next again after one was taken. False
-/// if there is no such place, or more than one.
+/// Looks for the keys of this thread in static memory: the one place that holds the next keys, and the next again after
+/// one was taken. False if there is no such place, or more than one.
 pub(super) fn find_keys() -> bool {
     let first = next_keys();
     let (from, to) = ((&raw const __global_base).addr().next_multiple_of(8), (&raw const __heap_base).addr());
@@ -59,7 +62,8 @@ pub(super) fn find_keys() -> bool {
 
 fn keys_at(place: usize) -> Seed {
     let place = ptr::with_exposed_provenance::<u64>(place);
-    // SAFETY: both numbers lie in static memory, which is all initialised and never taken away, and `place` is a multiple of 8.
+    // SAFETY: both numbers lie in static memory, which is all initialised and never taken away, and `place` is a
+    // multiple of 8.
     unsafe { (place.read_volatile(), place.add(1).read_volatile()) }
 }
 
@@ -71,7 +75,8 @@ pub(super) fn reseed(seed: impl FnOnce() -> Seed) {
     }
     let (a, b) = seed();
     let place = ptr::with_exposed_provenance_mut::<u64>(place);
-    // SAFETY: `find_keys` has seen the keys there; they are plain numbers in a cell of this thread, which nobody borrows.
+    // SAFETY: `find_keys` has seen the keys there; they are plain numbers in a cell of this thread, which nobody
+    // borrows.
     unsafe {
         place.write_volatile(a);
         place.add(1).write_volatile(b);

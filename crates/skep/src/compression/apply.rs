@@ -15,7 +15,8 @@ use crate::files::{Accepted, Encoding, names_tag};
 use crate::request::{Fields, Parts};
 use crate::response::Response;
 
-/// A body up to this size is compressed at once, and a larger one in pieces of it, between which others have their turn.
+/// A body up to this size is compressed at once, and a larger one in pieces of it, between which others have their
+/// turn.
 pub(super) const PIECE: usize = 32 << 10;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -58,7 +59,8 @@ impl Options {
     }
 }
 
-/// Compresses a response if that is right, and says so in its fields. The body of a response to HEAD is dropped, and nobody knows its length.
+/// Compresses a response if that is right, and says so in its fields. The body of a response to HEAD is dropped, and
+/// nobody knows its length.
 pub(crate) fn apply(response: &mut Response, request: &Parts, situation: Situation, options: &Options) {
     if options.codings.is_empty() {
         return;
@@ -118,8 +120,8 @@ fn compress(response: &mut Response, request: &Parts, (wish, situation): (Option
     }
 }
 
-/// A 304 and a 206 have the `Vary` that the 200 would have, and a 304 its tag. Of what is unknown, caches rather keep too many variants than
-/// the wrong one.
+/// A 304 and a 206 have the `Vary` that the 200 would have, and a 304 its tag. Of what is unknown, caches rather keep
+/// too many variants than the wrong one.
 fn describe_part(response: &mut Response, request: &Fields, wish: Option<Wish>, options: &Options) {
     let is_partial = response.status() == StatusCode::PARTIAL_CONTENT;
     let whole = match response.take_whole() {

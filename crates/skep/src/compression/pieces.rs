@@ -13,8 +13,8 @@ use crate::quota::Share;
 
 /// Reads a body, and is read as the compressed one.
 ///
-/// After each piece, other requests of the thread have their turn. What a stream has at hand is compressed together, and sent as soon as it
-/// has no more: its client sees every piece without delay.
+/// After each piece, other requests of the thread have their turn. What a stream has at hand is compressed together,
+/// and sent as soon as it has no more: its client sees every piece without delay.
 pub(super) struct Pieces {
     source: Body,
     /// What is left of the source's last frame.

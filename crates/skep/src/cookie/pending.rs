@@ -1,7 +1,8 @@
 //! Cookies that a browser must get whatever becomes of its request.
 //!
-//! What they tell it has happened already: its session has another id, a token was used up. So they go out with an error page too, with
-//! that of a panic or a timeout. A request that is dropped leaves them to the code that dropped it ([`left_by`]), if that asks for them.
+//! What they tell it has happened already: its session has another id, a token was used up. So they go out with an
+//! error page too, with that of a panic or a timeout. A request that is dropped leaves them to the code that dropped it
+//! ([`left_by`]), if that asks for them.
 
 use std::cell::RefCell;
 

@@ -23,8 +23,9 @@ impl<'r> Cx<'r> {
     /// ```
     ///
     /// # Panics
-    /// If the response has a cookie of this name already, or the name begins with `__Host-` or `__Secure-` and the connection is not
-    /// encrypted: browsers keep one of the two, or none (RFC 6265bis, 4.1). Behind a proxy that ends TLS, see the setting `cookies.secure`.
+    /// If the response has a cookie of this name already, or the name begins with `__Host-` or `__Secure-` and the
+    /// connection is not encrypted: browsers keep one of the two, or none (RFC 6265bis, 4.1). Behind a proxy that ends
+    /// TLS, see the setting `cookies.secure`.
     pub fn set_cookie(&mut self, cookie: &Cookie) {
         self.shared.resources().set_private();
         let value = cookie.header_value(self.is_secure());
@@ -34,8 +35,8 @@ impl<'r> Cx<'r> {
         self.headers.get_or_insert_default().append(header::SET_COOKIE, value);
     }
 
-    /// Sends a cookie with whatever becomes of the request, error pages too: it tells the browser what has happened already,
-    /// such as that a token was used up. The last one of a name counts.
+    /// Sends a cookie with whatever becomes of the request, error pages too: it tells the browser what has happened
+    /// already, such as that a token was used up. The last one of a name counts.
     ///
     /// ```
     /// use skep::{Cookie, Cx};

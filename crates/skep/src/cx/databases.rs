@@ -21,9 +21,9 @@ impl Cx<'_> {
         self.shared.db_of::<D>()
     }
 
-    /// The database, for reads that need not be of this moment: they go to the replica that the setting `database_replica` names, if that has
-    /// all that this user has written, and is not further behind than `database_replica_lag`. What it writes goes to the database itself, and so
-    /// do reads if there is no replica.
+    /// The database, for reads that need not be of this moment: they go to the replica that the setting
+    /// `database_replica` names, if that has all that this user has written, and is not further behind than
+    /// `database_replica_lag`. What it writes goes to the database itself, and so do reads if there is no replica.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -40,8 +40,9 @@ impl Cx<'_> {
     /// }
     /// ```
     ///
-    /// What goes into a cache is read by [`db`](Self::db): it would stay as old as it was. A user is known by a cookie, `skep-written`, that
-    /// their writes leave for a minute and the lag; a client without cookies may find what it has written a moment later.
+    /// What goes into a cache is read by [`db`](Self::db): it would stay as old as it was. A user is known by a cookie,
+    /// `skep-written`, that their writes leave for a minute and the lag; a client without cookies may find what it has
+    /// written a moment later.
     ///
     /// # Panics
     /// If the application has no database: [`App::database`](crate::App::database).

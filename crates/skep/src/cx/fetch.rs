@@ -8,9 +8,9 @@ use crate::fetch::{Bounds, FetchError, FetchRequest, FetchResponse};
 use crate::resources::Resources;
 
 impl Cx<'_> {
-    /// Sends a request to another server, and reads its response: over pooled connections, to servers that the setting `fetch.allow` names,
-    /// within `limits.fetch_time` and `limits.fetch_body`, and no longer than this request goes on. Redirects are not followed. The
-    /// [`traceparent`](Self::traceparent) is passed on.
+    /// Sends a request to another server, and reads its response: over pooled connections, to servers that the setting
+    /// `fetch.allow` names, within `limits.fetch_time` and `limits.fetch_body`, and no longer than this request goes
+    /// on. Redirects are not followed. The [`traceparent`](Self::traceparent) is passed on.
     ///
     /// ```
     /// use skep::fetch::{Bounds, Fetcher, Fetching};

@@ -1,4 +1,5 @@
-//! What a request knows of forms: the submission it brings, the tokens of the forms on its page, messages to the next page.
+//! What a request knows of forms: the submission it brings, the tokens of the forms on its page, messages to the next
+//! page.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;

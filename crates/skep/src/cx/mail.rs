@@ -46,14 +46,15 @@ impl Cx<'_> {
         })
     }
 
-    /// Sends a mail, and waits for nothing: the response does not take longer for it, and a failure is only logged. What is still in the
-    /// queue when the process is killed is lost. [`send_mail`](Self::send_mail) has an example of a mail.
+    /// Sends a mail, and waits for nothing: the response does not take longer for it, and a failure is only logged.
+    /// What is still in the queue when the process is killed is lost. [`send_mail`](Self::send_mail) has an example of
+    /// a mail.
     pub fn queue_mail(&self, mail: Mail) {
         drop(self.shared.resources().shared().send_mail(mail));
     }
 
-    /// Does what [`queue_mail`](Self::queue_mail) does, in the same time, with a mail that is not sent: so that how long a
-    /// response takes does not tell whether there was somebody to write to.
+    /// Does what [`queue_mail`](Self::queue_mail) does, in the same time, with a mail that is not sent: so that how
+    /// long a response takes does not tell whether there was somebody to write to.
     ///
     /// ```
     /// # use skep::{Cx, mail::Mail};
@@ -65,8 +66,8 @@ impl Cx<'_> {
         self.shared.resources().shared().discard_mail(mail);
     }
 
-    /// True if users get mails about what has happened to their accounts: mail is delivered, and the setting `mail.notices`
-    /// is on.
+    /// True if users get mails about what has happened to their accounts: mail is delivered, and the setting
+    /// `mail.notices` is on.
     ///
     /// ```
     /// # use skep::{Cx, mail::Mail};

@@ -9,11 +9,12 @@ impl Cx<'_> {
         self.shared.language()
     }
 
-    /// Chooses the language of the rest of this request, instead of `Accept-Language`: of [`language`](Self::language), of the messages and
-    /// choices of forms, and of an error page. A language that [`App::languages`](crate::App::languages) lacks changes nothing.
+    /// Chooses the language of the rest of this request, instead of `Accept-Language`: of [`language`](Self::language),
+    /// of the messages and choices of forms, and of an error page. A language that
+    /// [`App::languages`](crate::App::languages) lacks changes nothing.
     ///
-    /// What an account says of its user is known where the account is read, such as in `Account::find`; anybody else's choice may be in a
-    /// cookie, which a [layer](crate::layer) reads.
+    /// What an account says of its user is known where the account is read, such as in `Account::find`; anybody else's
+    /// choice may be in a cookie, which a [layer](crate::layer) reads.
     ///
     /// ```
     /// use skep::form::Messages;
@@ -44,13 +45,14 @@ impl Cx<'_> {
     /// assert_eq!(index().header("cookie", "language=de").send().text(), "de");
     /// ```
     ///
-    /// A [`PublicPage`](crate::cache::PublicPage) is kept here for each language, and by no proxy if the language was chosen.
+    /// A [`PublicPage`](crate::cache::PublicPage) is kept here for each language, and by no proxy if the language was
+    /// chosen.
     pub fn set_language(&self, language: &str) {
         self.shared.resources().choose_language(language);
     }
 
-    /// Names the user of this request, for log lines and [error pages](crate::error_page::Failure::user). A guard that knows the user
-    /// does it; nothing is decided by it.
+    /// Names the user of this request, for log lines and [error pages](crate::error_page::Failure::user). A guard that
+    /// knows the user does it; nothing is decided by it.
     ///
     /// ```
     /// fn known(cx: &skep::Cx<'_>, email: &str) { cx.set_user(email) }
@@ -59,7 +61,8 @@ impl Cx<'_> {
         self.shared.resources().set_user(user.into());
     }
 
-    /// The user, if a guard of this request named one: [`set_user`](Self::set_user). For a [layer](crate::layer) that notes who did what.
+    /// The user, if a guard of this request named one: [`set_user`](Self::set_user). For a [layer](crate::layer) that
+    /// notes who did what.
     #[must_use]
     pub fn user(&self) -> Option<&str> {
         self.shared.resources().user()

@@ -20,8 +20,8 @@ pub(crate) type Watching<'c> = Pin<Box<dyn Future<Output = Result<WatchResponse>
 pub(crate) type WatchResponse = Box<dyn FnOnce(&mut Response)>;
 
 impl<'r> Cx<'r> {
-    /// A future that is ready once the server drains: it stops, or a new version takes over. A response that goes on until then listens to
-    /// it, or the server waits the whole of `grace`.
+    /// A future that is ready once the server drains: it stops, or a new version takes over. A response that goes on
+    /// until then listens to it, or the server waits the whole of `grace`.
     ///
     /// ```
     /// use std::convert::Infallible;
@@ -54,8 +54,9 @@ impl<'r> Cx<'r> {
         self.shared.resources().shared().drain.listen()
     }
 
-    /// Sends events ([`sse::Event`](crate::sse::Event)) as they come, to a page that reads them with `EventSource`. They end once the
-    /// server drains, and browsers connect to its successor; a comment is sent where there is no event for some time.
+    /// Sends events ([`sse::Event`](crate::sse::Event)) as they come, to a page that reads them with `EventSource`.
+    /// They end once the server drains, and browsers connect to its successor; a comment is sent where there is no
+    /// event for some time.
     ///
     /// ```
     /// use std::convert::Infallible;
@@ -91,8 +92,8 @@ impl<'r> Cx<'r> {
 }
 
 impl Cx<'_> {
-    /// Has what goes on after the response, such as events, a WebSocket or a download, end once this check fails. A guard
-    /// calls it that has admitted the request. An example is at [`Recheck`].
+    /// Has what goes on after the response, such as events, a WebSocket or a download, end once this check fails. A
+    /// guard calls it that has admitted the request. An example is at [`Recheck`].
     pub fn recheck<R: Recheck>(&self) {
         let (watch, watches) = (guard::recheck::watching::<R> as Watch, self.watches.get_or_init(Box::default));
         let mut watches = watches.borrow_mut();

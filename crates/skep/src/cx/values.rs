@@ -25,8 +25,8 @@ impl<'r> Cx<'r> {
         self.shared.resources().shared().find_value()
     }
 
-    /// The value of this type that all requests of the process share, made by its `Default` for the first who asks: for a
-    /// crate that an application need not give anything. Nothing of one user belongs in it.
+    /// The value of this type that all requests of the process share, made by its `Default` for the first who asks: for
+    /// a crate that an application need not give anything. Nothing of one user belongs in it.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};

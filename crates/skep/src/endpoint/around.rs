@@ -61,8 +61,8 @@ impl Innermost for Guarded<'_, '_> {
     }
 }
 
-/// A page that is cached here for everybody who passes the guards must not be cached for everybody else by a proxy; nor may one with the
-/// cookie of one user.
+/// A page that is cached here for everybody who passes the guards must not be cached for everybody else by a proxy; nor
+/// may one with the cookie of one user.
 pub(crate) fn forbid_shared_caches(response: &mut Response) {
     if response.field(&CACHE_CONTROL).is_none() {
         return;

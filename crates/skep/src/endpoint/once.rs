@@ -13,7 +13,8 @@ use crate::service::Handle;
 use crate::sql::query;
 use crate::validation::FieldError;
 
-/// The longest `Location` of a response that is stored. With a longer one, a repeated submission gets a 409 instead of the redirect.
+/// The longest `Location` of a response that is stored. With a longer one, a repeated submission gets a 409 instead of
+/// the redirect.
 const MOST_LOCATION: usize = 512;
 
 /// What a submission's token says, or why it is not accepted.
@@ -40,8 +41,9 @@ fn open<S: Handle>(cx: &Cx<'_>, submission: &Submission) -> Result<Key> {
     }
 }
 
-/// Runs the handler, unless this form was accepted before. Then a repetition of what was accepted gets the redirect that the first one
-/// got, which is what a user wants who clicks twice; anything else is shown again, to be sent again if it is meant.
+/// Runs the handler, unless this form was accepted before. Then a repetition of what was accepted gets the redirect
+/// that the first one got, which is what a user wants who clicks twice; anything else is shown again, to be sent again
+/// if it is meant.
 pub(crate) async fn handle<S: Handle>(cx: &mut Cx<'_>, service: S) -> Result {
     let submission = cx.submission().ok_or_else(|| Error::internal("a one-shot form without its submission"))?;
     let key = open::<S>(cx, &submission)?;
@@ -92,7 +94,8 @@ async fn in_database<'l>(cx: &Cx<'_>, taken: Taken<'l>, digest: i64) -> Result<R
     }
     let (Key { until, id, .. }, db) = (taken.key, cx.db());
     let seconds = |time: u64| i64::try_from(time.div_ceil(1000)).unwrap_or(i64::MAX);
-    // Expired rows are removed at most once a second, and a minute late: a submission that came in time may have waited to be written.
+    // Expired rows are removed at most once a second, and a minute late: a submission that came in time may have waited
+    // to be written.
     let second = now() / 1000;
     if cx.forms().once.tidied.swap(second, Ordering::Relaxed) != second {
         let expired = second.saturating_sub(60).cast_signed();

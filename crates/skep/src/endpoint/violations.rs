@@ -1,4 +1,5 @@
-//! Takes the reports of browsers that a page wanted what its `Content-Security-Policy` forbids: `SecurityHeaders::report_to`.
+//! Takes the reports of browsers that a page wanted what its `Content-Security-Policy` forbids:
+//! `SecurityHeaders::report_to`.
 
 use http::StatusCode;
 use serde_json::Value;

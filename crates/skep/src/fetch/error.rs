@@ -4,8 +4,9 @@ use std::fmt;
 
 use http::StatusCode;
 
-/// Why [`Cx::fetch`](crate::Cx::fetch) gave no response. With `?` it becomes 504 if time was up, 502 if the other server is not there or
-/// sends what it should not, and 500 if this application is at fault. Its text is for the log, and repeats no URL.
+/// Why [`Cx::fetch`](crate::Cx::fetch) gave no response. With `?` it becomes 504 if time was up, 502 if the other
+/// server is not there or sends what it should not, and 500 if this application is at fault. Its text is for the log,
+/// and repeats no URL.
 #[derive(Debug)]
 pub struct FetchError {
     kind: Kind,
@@ -65,7 +66,8 @@ impl FetchError {
         Self { cause: Some(cause.into()), ..Self::of(Kind::Unreachable(host.into())) }
     }
 
-    /// For a [`Fetcher`](super::Fetcher): the body of the response has more bytes than [`Bounds::body`](super::Bounds::body).
+    /// For a [`Fetcher`](super::Fetcher): the body of the response has more bytes than
+    /// [`Bounds::body`](super::Bounds::body).
     #[must_use]
     pub fn too_large(limit: u64) -> Self {
         Self::of(Kind::TooLarge(limit))

@@ -53,8 +53,8 @@ pub(super) fn evaluate(headers: &Fields, validators: Validators<'_>) -> Verdict 
     if unchanged { Verdict::NotModified } else { Verdict::Proceed }
 }
 
-/// Evaluates the preconditions of a request against the validators that a response has. Only a 200 to GET or HEAD is in question (RFC 9110,
-/// 13.2.1): another method has done what it does.
+/// Evaluates the preconditions of a request against the validators that a response has. Only a 200 to GET or HEAD is in
+/// question (RFC 9110, 13.2.1): another method has done what it does.
 pub(crate) fn verdict_on(response: &Response, method: &Method, headers: &Fields) -> Verdict {
     if response.status() != StatusCode::OK || !matches!(*method, Method::GET | Method::HEAD) {
         return Verdict::Proceed;

@@ -154,7 +154,8 @@ impl Shared<'_> {
     }
 }
 
-/// Reads a small file whole. `None` if it is not as long as it was, or if stamps mean nothing here: then it is not held.
+/// Reads a small file whole. `None` if it is not as long as it was, or if stamps mean nothing here: then it is not
+/// held.
 fn read(source: &Source, shared: &Shared<'_>) -> Option<(Variant, Origin)> {
     let place = Root::place(&source.name)?;
     let stamp = source.opened.stamp;

@@ -1,7 +1,7 @@
 //! Files inside the executable: what [`assets!`](crate::assets) makes.
 //!
-//! A debug build also knows where their folder is. While that is there, each request reads its file from it, so that what
-//! was edited is served without the compiler. Names, links and the list of files stay those of the executable.
+//! A debug build also knows where their folder is. While that is there, each request reads its file from it, so that
+//! what was edited is served without the compiler. Names, links and the list of files stay those of the executable.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -201,7 +201,8 @@ impl Served {
         Self { file, cache_control: cache_control.clone(), resource }
     }
 
-    /// As it is in the folder, if that differs. None if it cannot be read, such as in the moment in which an editor replaces it.
+    /// As it is in the folder, if that differs. None if it cannot be read, such as in the moment in which an editor
+    /// replaces it.
     fn edited(&self, folder: &Path) -> Option<Resource> {
         let mut opened = Root::open(folder).ok()?.find(self.file.name).ok()?;
         if opened.kind != Kind::Regular {

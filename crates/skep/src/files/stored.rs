@@ -18,11 +18,12 @@ use super::root::{Kind, Root};
 use crate::request::Fields;
 use crate::{Error, Result};
 
-/// A file that a handler sends once it has checked who asks: [`Cx::send_file`](crate::Cx::send_file). It has all that the files of a
-/// [folder](crate::files::Files) have: ranges, `ETag`, `Last-Modified`, conditional requests, `sendfile`.
+/// A file that a handler sends once it has checked who asks: [`Cx::send_file`](crate::Cx::send_file). It has all that
+/// the files of a [folder](crate::files::Files) have: ranges, `ETag`, `Last-Modified`, conditional requests,
+/// `sendfile`.
 ///
-/// Unless [`inline`](Self::inline) says otherwise it is a download, and always in a `sandbox`: HTML or SVG that a user uploaded runs no
-/// code on this site. Proxies do not store it.
+/// Unless [`inline`](Self::inline) says otherwise it is a download, and always in a `sandbox`: HTML or SVG that a user
+/// uploaded runs no code on this site. Proxies do not store it.
 ///
 /// ```
 /// use skep::files::StoredFile;
@@ -62,15 +63,15 @@ pub struct StoredFile {
 }
 
 impl StoredFile {
-    /// The file at `path` in `folder`. Like a request for a file of a folder, it leads nowhere else: `..` and symbolic links out of the
-    /// folder are a 404.
+    /// The file at `path` in `folder`. Like a request for a file of a folder, it leads nowhere else: `..` and symbolic
+    /// links out of the folder are a 404.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>, path: impl Into<String>) -> Self {
         Self { folder: folder.into(), path: path.into(), name: None, content_type: None, inline: false }
     }
 
-    /// The name that a browser stores it under, which may be what the user called it; its ending decides the media type. Default: the
-    /// last segment of the path.
+    /// The name that a browser stores it under, which may be what the user called it; its ending decides the media
+    /// type. Default: the last segment of the path.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());

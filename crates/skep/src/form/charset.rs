@@ -1,4 +1,5 @@
-//! Character encodings of what multipart forms bring (RFC 7578, 4.5 and 4.6), by the labels of the WHATWG's Encoding Standard.
+//! Character encodings of what multipart forms bring (RFC 7578, 4.5 and 4.6), by the labels of the WHATWG's Encoding
+//! Standard.
 //!
 //! Browsers send UTF-8. Older programs send what Windows calls Latin-1, or UTF-16; all else is refused by name.
 
@@ -52,7 +53,8 @@ impl Charset {
     }
 }
 
-/// What stands in the place of the control characters of ISO 8859-1, from 0x80 on. Five of them are still control characters.
+/// What stands in the place of the control characters of ISO 8859-1, from 0x80 on. Five of them are still control
+/// characters.
 const FROM_80: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

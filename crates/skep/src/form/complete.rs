@@ -12,8 +12,8 @@ use super::{Core, Form};
 use crate::const_text::{ConstText, is_same};
 use crate::html::NamedControls;
 
-/// Stops the compiler if a field that is required is neither `given` nor sent by a control that the author wrote `by_hand`; `sometimes`
-/// are fields with a control that is not always sent. Only the code that `html!` makes calls it.
+/// Stops the compiler if a field that is required is neither `given` nor sent by a control that the author wrote
+/// `by_hand`; `sometimes` are fields with a control that is not always sent. Only the code that `html!` makes calls it.
 ///
 /// What is given and no field was misspelt. That rustc says itself, and nothing is missed besides.
 #[doc(hidden)]

@@ -1,4 +1,5 @@
-//! Optimistic locking: two users edit the same row, and the second one does not overwrite unseen what the first one changed.
+//! Optimistic locking: two users edit the same row, and the second one does not overwrite unseen what the first one
+//! changed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,8 +18,9 @@ use crate::error::Error;
 use crate::param::{OfferInfo, Param};
 use crate::validation::{FieldError, Messages, Named};
 
-/// What was edited was changed by somebody else meanwhile. As an error it shows the form's page again, with status 409: what the user typed is kept,
-/// beside each field that differs it says what is stored now, and sending the form once more replaces that.
+/// What was edited was changed by somebody else meanwhile. As an error it shows the form's page again, with status 409:
+/// what the user typed is kept, beside each field that differs it says what is stored now, and sending the form once
+/// more replaces that.
 ///
 /// The form carries the version of the row that the user saw in a hidden field, and the update asks for it:
 ///
@@ -91,7 +93,8 @@ pub struct Conflict<S> {
 }
 
 impl<S> Conflict<S> {
-    /// The row has this version now. The form that is shown again carries it, so that sending it once more replaces what the user has seen by then.
+    /// The row has this version now. The form that is shown again carries it, so that sending it once more replaces
+    /// what the user has seen by then.
     pub fn new<V: Param>(cx: &Cx<'_>, version: Name<S, Hidden<V>>, now: &V) -> Self
     where
         Hidden<V>: Control,
@@ -107,7 +110,8 @@ impl<S> Conflict<S> {
         Self { messages, submission, faults, service: PhantomData }
     }
 
-    /// A field: what this user sent, and what is stored now. If they are the same, nothing is said of it. Of a group, each of its fields is compared.
+    /// A field: what this user sent, and what is stored now. If they are the same, nothing is said of it. Of a group,
+    /// each of its fields is compared.
     pub fn field<T: FormField>(mut self, name: Name<S, T>, sent: &T, now: &T) -> Self {
         let (name, field) = (name.text(), info::<T>(""));
         let (sent, now) = (texts(&name, sent), texts(&name, now));

@@ -8,8 +8,8 @@ use super::name::Which;
 use super::offered::{Entry, ListedOption};
 use crate::html::{Attributes, Buffer, Html, Phrasing, Plain, Render};
 
-/// The control of a field: attributes, content and message. [`Form`](super::Form)'s methods make it, and it stands between the
-/// name and the content of an element: `input (form.input(Comment::author));`.
+/// The control of a field: attributes, content and message. [`Form`](super::Form)'s methods make it, and it stands
+/// between the name and the content of an element: `input (form.input(Comment::author));`.
 #[derive(Debug)]
 #[must_use = "a control stands in `html!`"]
 pub struct Controlled<'f> {
@@ -153,8 +153,8 @@ impl<'f> Controlled<'f> {
         }
     }
 
-    /// What ties a wrong field to its message, and brings the user there. To a hidden field nobody comes, and it takes no
-    /// `aria-*` (ARIA in HTML, 4).
+    /// What ties a wrong field to its message, and brings the user there. To a hidden field nobody comes, and it takes
+    /// no `aria-*` (ARIA in HTML, 4).
     fn write_problem(&self, out: &mut Buffer) {
         if self.shape.kind == "hidden" {
             return;

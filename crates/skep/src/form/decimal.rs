@@ -11,8 +11,8 @@ display_types! {
     [] Decimal, |text| read(text).ok_or(()), "a decimal number such as 12.50";
 }
 
-/// A number as HTML knows them, also `.5` and `1e3`, which browsers send as they were typed. More than 28 digits are not rounded, and no
-/// number.
+/// A number as HTML knows them, also `.5` and `1e3`, which browsers send as they were typed. More than 28 digits are
+/// not rounded, and no number.
 fn read(text: &str) -> Option<Decimal> {
     let (sign, unsigned) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (mantissa, power) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));

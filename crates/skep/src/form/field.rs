@@ -47,7 +47,8 @@ pub trait Control: Param {
     /// The elements it can be edited with: [`form::Line`](super::Line) if it is text of one line.
     type Look: Look;
 
-    /// True if a submission that does not mention the field at all is refused. A checkbox that is not ticked is not mentioned.
+    /// True if a submission that does not mention the field at all is refused. A checkbox that is not ticked is not
+    /// mentioned.
     const REQUIRED: bool = true;
 
     /// True if it comes as a file.
@@ -90,7 +91,8 @@ pub trait Control: Param {
 }
 
 with_defaults! {
-    /// What a browser should know of a field: the attributes of its control. The default is a line of text that must be given.
+    /// What a browser should know of a field: the attributes of its control. The default is a line of text that must be
+    /// given.
     ///
     /// ```
     /// use skep::form::{Control, Text};
@@ -115,8 +117,8 @@ with_defaults! {
         pub step: Option<Cow<'static, str>> = None,
         /// A regular expression of JavaScript that a text matches as a whole.
         pub pattern: Option<&'static str> = None,
-        /// A text without control characters, of which white space at its ends is left out; a `textarea` may have tabs and ends of lines.
-        /// Browsers need not know, but programs should: it is in the OpenAPI document.
+        /// A text without control characters, of which white space at its ends is left out; a `textarea` may have tabs
+        /// and ends of lines. Browsers need not know, but programs should: it is in the OpenAPI document.
         pub plain: bool = false,
         /// The kinds of files: `image/*,.pdf`.
         pub accept: Option<&'static str> = None,

@@ -19,8 +19,8 @@ pub struct FieldInfo {
     /// What it is chosen from, if that is not known when the program is compiled.
     #[doc(hidden)]
     pub offer: Option<OfferInfo>,
-    /// The fields of a group, `title` in `course` is sent as `course.title`; or, if it is a list of groups, of each row: the first row's `product`
-    /// in `lines` is sent as `lines.0.product`.
+    /// The fields of a group, `title` in `course` is sent as `course.title`; or, if it is a list of groups, of each
+    /// row: the first row's `product` in `lines` is sent as `lines.0.product`.
     pub group: &'static [FieldInfo],
     /// True if it holds any number of values, or rows.
     pub many: bool,

@@ -1,6 +1,7 @@
 //! The types of the crate `jiff` as parameters and fields of forms: the feature `jiff`.
 //!
-//! A form says a day and a time where its user is. In which time zone that is, the application knows: [`Name::in_zone`] makes a moment of it.
+//! A form says a day and a time where its user is. In which time zone that is, the application knows: [`Name::in_zone`]
+//! makes a moment of it.
 
 use std::borrow::Cow;
 
@@ -87,8 +88,8 @@ display_types! {
     [] Timestamp, |text| text.parse::<Timestamp>(), "a moment such as 2026-12-31T18:30:00Z";
 }
 
-/// Which of two equal times is meant, where the clocks go back and an hour comes twice. A choice, to be shown in a form when
-/// [`Name::in_zone`] asks for it.
+/// Which of two equal times is meant, where the clocks go back and an hour comes twice. A choice, to be shown in a form
+/// when [`Name::in_zone`] asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, skep_macros::Param)]
 pub enum Fold {
     /// The first of the two, before the clocks go back.
@@ -100,8 +101,9 @@ pub enum Fold {
 }
 
 impl<S, T> Name<S, T> {
-    /// The moment at which the clocks of a time zone show this, a value of this field. Where they go forward and leave it out, and where they
-    /// go back, show it twice and `fold` does not say which time is meant, the error says so beside this field (422).
+    /// The moment at which the clocks of a time zone show this, a value of this field. Where they go forward and leave
+    /// it out, and where they go back, show it twice and `fold` does not say which time is meant, the error says so
+    /// beside this field (422).
     ///
     /// ```
     /// use jiff::civil;

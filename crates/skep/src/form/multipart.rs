@@ -1,7 +1,7 @@
 //! `multipart/form-data` (RFC 7578), taken apart as it arrives.
 //!
-//! [`Parser`] is fed bytes and gives parts; it keeps no more of them than a delimiter or a part's head is long. Where the parts go,
-//! and how much of each is kept, the reader beside it decides.
+//! [`Parser`] is fed bytes and gives parts; it keeps no more of them than a delimiter or a part's head is long. Where
+//! the parts go, and how much of each is kept, the reader beside it decides.
 
 use super::parameters::{extended, head_text, parameter, unquoted, unquoted_name};
 
@@ -19,7 +19,8 @@ pub(super) struct Parser {
     buffer: Vec<u8>,
     /// What is before this is used.
     at: usize,
-    /// What is before this, from `at` on, begins nothing that is searched for: each byte is looked at once, in whatever pieces it comes.
+    /// What is before this, from `at` on, begins nothing that is searched for: each byte is looked at once, in whatever
+    /// pieces it comes.
     searched: usize,
     state: State,
 }

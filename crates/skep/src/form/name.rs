@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use super::field::{FormField, text_of};
 use super::look;
 
-/// The name of a form's field, together with its service and its type: `Comment::author`. `#[derive(Service)]` makes one
-/// constant for each field of the form.
+/// The name of a form's field, together with its service and its type: `Comment::author`. `#[derive(Service)]` makes
+/// one constant for each field of the form.
 ///
 /// ```
 /// use skep::form::Text;
@@ -79,7 +79,8 @@ impl<S, T: FormField> Name<S, T> {
 }
 
 impl<S, T: look::FitsGroup> Name<S, T> {
-    /// A field of this group: `Save::course.field(CourseFields::title)`. An example is at [`Group`](derive@super::Group).
+    /// A field of this group: `Save::course.field(CourseFields::title)`. An example is at
+    /// [`Group`](derive@super::Group).
     #[must_use]
     pub const fn field<U>(self, field: Name<T, U>) -> Name<S, U> {
         Name { text: field.text, group: Some(self.text), place: field.place, marker: PhantomData }

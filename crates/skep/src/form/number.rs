@@ -47,8 +47,8 @@ impl<const MIN: i64, const MAX: i64> Control for Whole<MIN, MAX> {
     }
 }
 
-/// An exact decimal number with `PLACES` digits behind the point, such as an amount of money: `Decimal<2>`. `MIN` and `MAX`
-/// count in its smallest steps.
+/// An exact decimal number with `PLACES` digits behind the point, such as an amount of money: `Decimal<2>`. `MIN` and
+/// `MAX` count in its smallest steps.
 ///
 /// ```
 /// use skep::form::{Control, Decimal, FieldError};
@@ -147,8 +147,8 @@ fn whole(text: &str) -> Result<i128, FieldError> {
         .map_err(|fault| if matches!(fault, FieldError::TooPrecise { .. }) { FieldError::NotWhole } else { fault })
 }
 
-/// A number as HTML knows them (2.3.4.3), exactly, in steps of `places` digits behind the point. What is beyond all limits stays
-/// beyond them.
+/// A number as HTML knows them (2.3.4.3), exactly, in steps of `places` digits behind the point. What is beyond all
+/// limits stays beyond them.
 fn scaled(text: &str, places: u32) -> Result<i128, FieldError> {
     let text = text.trim();
     if text.is_empty() {

@@ -1,7 +1,7 @@
 //! Choices that are not known when the program is compiled: rows of the database, or what code finds out.
 //!
-//! An [`Offer`] says what one request may choose from. Its field, [`OneOf`], is never read without asking for that, so no handler
-//! gets a value that was not offered.
+//! An [`Offer`] says what one request may choose from. Its field, [`OneOf`], is never read without asking for that, so
+//! no handler gets a value that was not offered.
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -24,11 +24,13 @@ use crate::param::{OfferInfo, Param, quoted_value};
 use crate::sql::{Element, FromValue, ToValue, Unfit, Value};
 use crate::validation::FieldError;
 
-/// What a request may choose from, where that is not known when the program is compiled: rows of a table, or what code finds out.
+/// What a request may choose from, where that is not known when the program is compiled: rows of a table, or what code
+/// finds out.
 ///
-/// A field of type [`OneOf<Trainers>`](OneOf), or an `Option`, a `Vec` or a `BTreeSet` of it, is one of that. The page asks for the list and
-/// shows it: `select (Book::trainer.among(&trainers));`, also as `select` for several, as `fieldset` of radio buttons or checkboxes, and
-/// as `input` with a `datalist`. When the form comes back, the server asks for the list again, and refuses what is not in it.
+/// A field of type [`OneOf<Trainers>`](OneOf), or an `Option`, a `Vec` or a `BTreeSet` of it, is one of that. The page
+/// asks for the list and shows it: `select (Book::trainer.among(&trainers));`, also as `select` for several, as
+/// `fieldset` of radio buttons or checkboxes, and as `input` with a `datalist`. When the form comes back, the server
+/// asks for the list again, and refuses what is not in it.
 ///
 /// ```
 /// use skep::form::{Offer, Offered, OneOf};
@@ -83,11 +85,11 @@ use crate::validation::FieldError;
 /// ```
 ///
 /// # Whose rows
-/// `offered` runs after the guards of the service, and may ask one itself: `let user = User::check(cx).await?;`. Of its value a
-/// [`Scope`](crate::guard::Scope) is made, so that a user is offered their own rows, and picks no others.
+/// `offered` runs after the guards of the service, and may ask one itself: `let user = User::check(cx).await?;`. Of its
+/// value a [`Scope`](crate::guard::Scope) is made, so that a user is offered their own rows, and picks no others.
 ///
-/// Offer what is stored, too, such as a trainer who retired since (`where retired = 0 or id = ?`): a value that is no longer offered is
-/// shown as none.
+/// Offer what is stored, too, such as a trainer who retired since (`where retired = 0 or id = ?`): a value that is no
+/// longer offered is shown as none.
 ///
 /// One request asks for each list once, however many fields are chosen from it.
 #[diagnostic::on_unimplemented(
@@ -104,8 +106,8 @@ pub trait Offer: Sized + 'static {
     async fn offered(cx: &mut Cx<'_>) -> Result<Offered<Self>>;
 }
 
-/// The list that an [`Offer`] makes for one request: pairs of value and label, in the order in which people see them. Triples begin with
-/// the label of a group; consecutive ones of the same group stand together.
+/// The list that an [`Offer`] makes for one request: pairs of value and label, in the order in which people see them.
+/// Triples begin with the label of a group; consecutive ones of the same group stand together.
 ///
 /// ```
 /// use skep::form::{Offer, Offered};
@@ -186,7 +188,8 @@ impl<O> fmt::Debug for Offered<O> {
 /// One of what `O` [offers](Offer), as a field of a form or of a query, and as a column.
 ///
 /// The server reads none that was not offered to this request. Code may make any: to show what is stored,
-/// `form.value(Save::trainer, &OneOf(course.trainer))`. In a path or a header it does not compile, since nothing is offered there.
+/// `form.value(Save::trainer, &OneOf(course.trainer))`. In a path or a header it does not compile, since nothing is
+/// offered there.
 pub struct OneOf<O: Offer>(pub O::Value);
 
 impl<O: Offer> Param for OneOf<O> {

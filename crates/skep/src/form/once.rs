@@ -1,13 +1,13 @@
 //! Forms that are accepted once: `once = "2h"`.
 //!
-//! A form contains a token: an id and an expiry, sealed for its service and its browser. The handler runs once per id. The id is
-//! claimed before the handler runs and released only if the handler returns an error; after a panic or a disconnect, where
-//! the outcome is unknown, it stays claimed.
+//! A form contains a token: an id and an expiry, sealed for its service and its browser. The handler runs once per id.
+//! The id is claimed before the handler runs and released only if the handler returns an error; after a panic or a
+//! disconnect, where the outcome is unknown, it stays claimed.
 //!
-//! Claims are stored in the application's database, if there is one, and survive restarts. Without one they are in memory, and
-//! a token of another process counts as expired. If that memory is full, the claim of the oldest form makes room, and all forms
-//! as old as that count as expired: they are shown again, and none is accepted twice. So who sends many forms does not keep
-//! others from sending theirs. What handles them is `endpoint::once`.
+//! Claims are stored in the application's database, if there is one, and survive restarts. Without one they are in
+//! memory, and a token of another process counts as expired. If that memory is full, the claim of the oldest form makes
+//! room, and all forms as old as that count as expired: they are shown again, and none is accepted twice. So who sends
+//! many forms does not keep others from sending theirs. What handles them is `endpoint::once`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};

@@ -1,8 +1,8 @@
 //! The parameters behind the value of a header field: `; name="x"; filename="my \"best\" day.jpg"`.
 //!
-//! Two ways of writing quotes are in use. Programs follow the grammar of quoted strings (RFC 9110, 5.6.4): a backslash stands before a quote and
-//! before a backslash. Browsers send backslashes as they are, whole paths of Windows at times, and percent signs for quotes and line breaks (HTML,
-//! 4.10.22.8). Both are understood.
+//! Two ways of writing quotes are in use. Programs follow the grammar of quoted strings (RFC 9110, 5.6.4): a backslash
+//! stands before a quote and before a backslash. Browsers send backslashes as they are, whole paths of Windows at
+//! times, and percent signs for quotes and line breaks (HTML, 4.10.22.8). Both are understood.
 
 use std::borrow::Cow;
 
@@ -40,8 +40,9 @@ pub(super) fn parameter<'v>(value: &'v str, wanted: &str) -> Option<&'v str> {
     parameters(value).find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, text)| text)
 }
 
-/// The position of the quote that ends a quoted string. Nothing but the next parameter follows it, so one in the middle of a name, which should
-/// have been escaped, is a part of it. One behind a backslash ends it only where no other does: a folder, `C:\`.
+/// The position of the quote that ends a quoted string. Nothing but the next parameter follows it, so one in the middle
+/// of a name, which should have been escaped, is a part of it. One behind a backslash ends it only where no other does:
+/// a folder, `C:\`.
 fn closing_quote(text: &str) -> Option<usize> {
     let ends = |at: usize| matches!(text[at + 1..].trim_start_matches([' ', '\t']).bytes().next(), None | Some(b';'));
     let (mut is_escaped, mut behind_backslash) = (false, None);

@@ -51,7 +51,8 @@ pub(crate) struct Parts {
     pub(crate) files: Vec<(String, Received)>,
 }
 
-/// A text whose encoding is known at the end of the form: a field of this name says what it is where the part does not (RFC 7578, 4.6).
+/// A text whose encoding is known at the end of the form: a field of this name says what it is where the part does not
+/// (RFC 7578, 4.6).
 struct Encoded {
     name: String,
     bytes: Vec<u8>,
@@ -79,8 +80,8 @@ impl Receiver<'_> {
     /// Reads the body.
     ///
     /// # Errors
-    /// 400 if it is no such form, 413 if it or its texts are too long or its parts too many, 503 if the disk's quota is used up. A single
-    /// file that is too large is none: its field says so.
+    /// 400 if it is no such form, 413 if it or its texts are too long or its parts too many, 503 if the disk's quota is
+    /// used up. A single file that is too large is none: its field says so.
     pub(crate) async fn receive(mut self, content_type: &str, mut body: Body) -> Result<Parts> {
         let boundary = boundary(content_type).ok_or_else(|| Error::bad_request("the form names no boundary"))?;
         if http_body::Body::size_hint(&body).lower() > self.total {

@@ -11,8 +11,8 @@ use super::name::{Name, joined};
 use crate::error::{Error, Result};
 use crate::validation::{ErrorDetail, FieldError, Messages, Named};
 
-/// Why a submission is not accepted, from rules that no single type can know: fields that contradict each other, a name that
-/// is taken. The user gets the form's page again, as with any other fault: status 422, messages beside the fields,
+/// Why a submission is not accepted, from rules that no single type can know: fields that contradict each other, a name
+/// that is taken. The user gets the form's page again, as with any other fault: status 422, messages beside the fields,
 /// what was typed kept.
 ///
 /// ```

@@ -1,8 +1,8 @@
 //! Lists of groups: `lines.0.product`, `lines.0.amount`, `lines.1.product`, ...
 //!
-//! A page offers more rows than a user fills in, and a script adds and removes some. So rows come with gaps: those in which nothing
-//! was given are left out, and the others close up, in their order. From then on a row has one number: in the `Vec`, in a message, and in the
-//! form that is shown again.
+//! A page offers more rows than a user fills in, and a script adds and removes some. So rows come with gaps: those in
+//! which nothing was given are left out, and the others close up, in their order. From then on a row has one number: in
+//! the `Vec`, in a message, and in the form that is shown again.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -12,7 +12,8 @@ use crate::validation::FieldError;
 
 /// A line of text of `MIN` to `MAX` characters, without white space at its ends and without control characters.
 ///
-/// A character is what browsers count for `maxlength`: a UTF-16 code unit (HTML, 4.10.18.3). Most letters are one, an emoji two.
+/// A character is what browsers count for `maxlength`: a UTF-16 code unit (HTML, 4.10.18.3). Most letters are one, an
+/// emoji two.
 ///
 /// ```
 /// use skep::form::{Control, FieldError, Text};
@@ -57,7 +58,8 @@ pub struct Email(String);
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Url(String);
 
-/// A password of `MIN` to `MAX` characters, exactly as it was typed. It is never shown again: not in the form, not by `Debug`.
+/// A password of `MIN` to `MAX` characters, exactly as it was typed. It is never shown again: not in the form, not by
+/// `Debug`.
 ///
 /// ```
 /// use skep::form::{Control, Password};

@@ -1,7 +1,7 @@
 //! Fields of dates and times.
 //!
-//! Small types of our own: a form needs to read, compare and write them, and no calendar arithmetic and no time zones, for
-//! which an application brings the crate of its choice (each has a `parse` for these texts).
+//! Small types of our own: a form needs to read, compare and write them, and no calendar arithmetic and no time zones,
+//! for which an application brings the crate of its choice (each has a `parse` for these texts).
 
 use std::fmt;
 use std::str::FromStr;

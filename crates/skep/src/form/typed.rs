@@ -1,12 +1,13 @@
-//! What was typed in a field, and what is wrong with it, for controls that are written by hand. It never changes a form.
+//! What was typed in a field, and what is wrong with it, for controls that are written by hand. It never changes a
+//! form.
 
 use super::field::FormField;
 use super::name::Name;
 use super::{Form, MessageOf, control};
 
 impl<S> Form<S> {
-    /// The message of a field, if there is something wrong with it: a `span` with the class `problem`, which the control refers
-    /// to. It stands where it is spliced, and no more behind the control if that comes later.
+    /// The message of a field, if there is something wrong with it: a `span` with the class `problem`, which the
+    /// control refers to. It stands where it is spliced, and no more behind the control if that comes later.
     #[must_use]
     pub fn message<T>(&self, name: Name<S, T>) -> MessageOf<'_> {
         MessageOf::new(&self.core, self.name_of(name))
@@ -20,7 +21,8 @@ impl<S> Form<S> {
 
     /// The text that the control of a field shows: what was typed in a submission that was not accepted, else what
     /// [`value`](Self::value) gave; empty if there is neither, or if it is never shown again, as a password. With
-    /// [`id_of`](Self::id_of), [`problem`](Self::problem) and [`is_invalid`](Self::is_invalid) it is for controls that are written by hand.
+    /// [`id_of`](Self::id_of), [`problem`](Self::problem) and [`is_invalid`](Self::is_invalid) it is for controls that
+    /// are written by hand.
     ///
     /// ```
     /// use skep::form::Whole;
@@ -66,8 +68,8 @@ impl<S> Form<S> {
         if T::shape().secret { Vec::new() } else { self.core.texts(&self.name_of(name)) }
     }
 
-    /// What is wrong with a field, in the user's language. To show it, splice [`message`](Self::message): what is nowhere shown stands at
-    /// the end of the form.
+    /// What is wrong with a field, in the user's language. To show it, splice [`message`](Self::message): what is
+    /// nowhere shown stands at the end of the form.
     #[must_use]
     pub fn problem<T>(&self, name: Name<S, T>) -> Option<&str> {
         self.core.complaint(&self.name_of(name))

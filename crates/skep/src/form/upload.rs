@@ -1,7 +1,7 @@
 //! Files that users send.
 //!
-//! What is small stays in memory; the rest is written to a file in the data folder as it arrives, within limits, and is removed when the
-//! last [`Upload`] of it is dropped. Only [`Upload::keep`] makes it stay.
+//! What is small stays in memory; the rest is written to a file in the data folder as it arrives, within limits, and is
+//! removed when the last [`Upload`] of it is dropped. Only [`Upload::keep`] makes it stay.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -34,10 +34,11 @@ use crate::validation::FieldError;
 /// assert_eq!(Upload::<Photo>::shape().accept, Some("image/jpeg,image/png"));
 /// ```
 pub trait FileKind: 'static {
-    /// The kinds of files, as in HTML's `accept`: media types such as `image/png` and `image/*`, and endings such as `.pdf`.
+    /// The kinds of files, as in HTML's `accept`: media types such as `image/png` and `image/*`, and endings such as
+    /// `.pdf`.
     ///
-    /// A media type is what the browser says, and what the first bytes show: what is called an image and holds HTML is refused. An
-    /// ending is only a name. SVG is code, and no `image/*`: it is accepted as `image/svg+xml`.
+    /// A media type is what the browser says, and what the first bytes show: what is called an image and holds HTML is
+    /// refused. An ending is only a name. SVG is code, and no `image/*`: it is accepted as `image/svg+xml`.
     const ACCEPT: Option<&'static str> = None;
 
     /// The most bytes of one file; the configuration may allow fewer.
@@ -106,7 +107,8 @@ pub(super) struct Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // Removing a name is short, but may wait for the disk; a request with a file of this size has waited for it before.
+        // Removing a name is short, but may wait for the disk; a request with a file of this size has waited for it
+        // before.
         if let Err(error) = fs::remove_file(&self.path)
             && error.kind() != io::ErrorKind::NotFound
         {
@@ -128,8 +130,8 @@ impl Received {
 }
 
 impl<K> Upload<K> {
-    /// What the user's file was called, without a folder before it. It is text of the user's: make a name of your own for
-    /// the file you keep.
+    /// What the user's file was called, without a folder before it. It is text of the user's: make a name of your own
+    /// for the file you keep.
     #[must_use]
     pub fn file_name(&self) -> &str {
         let name = &self.received.file_name;

@@ -1,6 +1,7 @@
 //! Access rules: who may reach what is below a prefix, by address, header field and user.
 //!
-//! A rule restricts, so it holds for a path if any reading of it is below the prefix: `//admin`, `/%61dmin` and `/x/../admin` are.
+//! A rule restricts, so it holds for a path if any reading of it is below the prefix: `//admin`, `/%61dmin` and
+//! `/x/../admin` are.
 
 mod rule;
 
@@ -14,7 +15,8 @@ use crate::cx::Cx;
 use crate::error::Result;
 use crate::request::Parts;
 
-/// Tells access rules who is signed in: an `async` closure such as `async |cx: &mut Cx<'_>| Ok(Some("ann".to_owned()))`.
+/// Tells access rules who is signed in: an `async` closure such as
+/// `async |cx: &mut Cx<'_>| Ok(Some("ann".to_owned()))`.
 pub trait UserName: Send + Sync + 'static {
     /// The name of the user who sent a request, or nobody.
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]

@@ -1,8 +1,8 @@
 //! Rate limits: a guard like any other.
 //!
-//! The generic cell rate algorithm (GCRA): of each key one number is kept, the time at which it would have used up nothing. It needs no
-//! window, refills evenly, and one atomic update decides, so that all who share the counters share the limit exactly.
-//! They are in the application's [table](crate::rate), unless a cache is configured for them.
+//! The generic cell rate algorithm (GCRA): of each key one number is kept, the time at which it would have used up
+//! nothing. It needs no window, refills evenly, and one atomic update decides, so that all who share the counters share
+//! the limit exactly. They are in the application's [table](crate::rate), unless a cache is configured for them.
 
 use std::any::type_name;
 use std::fmt;
@@ -109,8 +109,8 @@ static LIMITS: Counters = Counters::new("skep-limits");
 static CONFIGURABLE: [Counters; 3] =
     [Counters::new("skep-limits"), Counters::new("skep-sign-in"), Counters::new("skep-mails")];
 
-/// Counters of one kind, for guards and functions that [`RateLimit`] does not fit: several counts decide together, and an
-/// attempt may turn out to be none.
+/// Counters of one kind, for guards and functions that [`RateLimit`] does not fit: several counts decide together, and
+/// an attempt may turn out to be none.
 ///
 /// ```
 /// use std::time::Duration;
@@ -145,8 +145,8 @@ impl Counters {
         Self(Store::with(name, |store| store.ttl(LONGEST)))
     }
 
-    /// Counts one more of each, or of none; then how long that has to wait. Put the widest counter first: what it refuses
-    /// stores nothing. An example is at [`Counters`].
+    /// Counts one more of each, or of none; then how long that has to wait. Put the widest counter first: what it
+    /// refuses stores nothing. An example is at [`Counters`].
     pub async fn spend(&'static self, cx: &Cx<'_>, counts: &[Count]) -> Result<Allowed> {
         for (at, (key, pace)) in counts.iter().enumerate() {
             if let Err(wait) = self.count(cx, key, Change::Add(*pace)).await? {

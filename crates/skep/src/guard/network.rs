@@ -28,8 +28,8 @@ use crate::response::Result;
 /// assert_eq!(skep::test::Client::new(app).get("/internal/hello.txt").status(), 403);
 /// ```
 ///
-/// The address is that of the client; behind a proxy, the one that a [trusted proxy](crate::Cx::peer) reports. Who comes without an
-/// address, such as over a unix socket, is in no network.
+/// The address is that of the client; behind a proxy, the one that a [trusted proxy](crate::Cx::peer) reports. Who
+/// comes without an address, such as over a unix socket, is in no network.
 pub trait Network: 'static {
     /// The ranges, of which one must hold the address.
     const RANGES: &'static [AddressRange];
@@ -54,8 +54,8 @@ impl<N> fmt::Debug for FromNetwork<N> {
     }
 }
 
-/// A guard: one of two will do. The second is asked if the first refuses, and who passes neither gets the answer of the second. Both
-/// together are a pair, `(A, B)`.
+/// A guard: one of two will do. The second is asked if the first refuses, and who passes neither gets the answer of the
+/// second. Both together are a pair, `(A, B)`.
 ///
 /// ```
 /// use skep::guard::{AddressRange, Either, FromNetwork, Guard, Network};

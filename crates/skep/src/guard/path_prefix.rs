@@ -20,8 +20,8 @@ impl PathPrefix {
         self.0.len()
     }
 
-    /// True if any reading of this path is below the prefix: `//admin`, `/%61dmin` and `/x/../admin` are. What is mounted may or may not
-    /// remove dot segments (RFC 3986, 5.2.4), so `/admin/../x` is below it, too.
+    /// True if any reading of this path is below the prefix: `//admin`, `/%61dmin` and `/x/../admin` are. What is
+    /// mounted may or may not remove dot segments (RFC 3986, 5.2.4), so `/admin/../x` is below it, too.
     pub(crate) fn holds(&self, path: &str) -> bool {
         let decoded = percent_decode_str(path).decode_utf8_lossy();
         let mut resolved: Vec<&str> = Vec::new();
@@ -36,8 +36,8 @@ impl PathPrefix {
         self.begins(&resolved) || self.begins(&as_written)
     }
 
-    /// True if the path is below the prefix as it is written. For what the prefix permits: a path which only some reading has below it,
-    /// such as `/x/..%2Fadmin`, may lead elsewhere.
+    /// True if the path is below the prefix as it is written. For what the prefix permits: a path which only some
+    /// reading has below it, such as `/x/..%2Fadmin`, may lead elsewhere.
     pub(crate) fn begins_literally(&self, path: &str) -> bool {
         let mut path = path.strip_prefix('/').unwrap_or(path).split('/');
         self.0.iter().all(|own| path.next() == Some(own))

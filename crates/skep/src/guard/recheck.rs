@@ -1,10 +1,10 @@
-//! What is open in the name of somebody whom a guard has admitted: event streams, downloads, WebSockets. Every ten seconds
-//! it is asked whether that still holds ([`Recheck`]), so that it ends soon after that: a session that ended, here or
-//! elsewhere, a lock, another password.
+//! What is open in the name of somebody whom a guard has admitted: event streams, downloads, WebSockets. Every ten
+//! seconds it is asked whether that still holds ([`Recheck`]), so that it ends soon after that: a session that ended,
+//! here or elsewhere, a lock, another password.
 //!
 //! To ask takes a context as guards have it, which stays on its thread, and bodies need not. So what asks is kept by
-//! the thread of the request ([`CHECKS`]), and a body knows its number. Behind [`crate::tower`], too, bodies are made by the thread of
-//! their handler.
+//! the thread of the request ([`CHECKS`]), and a body knows its number. Behind [`crate::tower`], too, bodies are made
+//! by the thread of their handler.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -66,8 +66,8 @@ pub trait Recheck: Sized + 'static {
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn begin(cx: &Cx<'_>) -> Result<Self>;
 
-    /// True if who was admitted would be admitted now. It is called every ten seconds, with the request of then and without
-    /// its body. An error of the server (5xx) ends nothing, and it is called again; another one does.
+    /// True if who was admitted would be admitted now. It is called every ten seconds, with the request of then and
+    /// without its body. An error of the server (5xx) ends nothing, and it is called again; another one does.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn holds(&self, cx: &Cx<'_>) -> Result<bool>;
 }

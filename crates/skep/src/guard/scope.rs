@@ -15,8 +15,9 @@ use crate::sql::{Parameter, ToValue, Unfit, Value};
 /// create table token (id integer primary key autoincrement, user_id integer not null, name text not null) strict;
 /// ```
 ///
-/// From then on [`sql!`](crate::sql!) compiles a statement on that table only if it compares this column with a `Scope`, wherever the table
-/// is used: in joins, subqueries, updates and deletes; a new row gets a `Scope` there. So no handler forgets whose rows it shows.
+/// From then on [`sql!`](crate::sql!) compiles a statement on that table only if it compares this column with a
+/// `Scope`, wherever the table is used: in joins, subqueries, updates and deletes; a new row gets a `Scope` there. So
+/// no handler forgets whose rows it shows.
 ///
 /// ```
 /// use skep::guard::{Guard, Scope, ScopeKind};
@@ -63,8 +64,8 @@ use crate::sql::{Parameter, ToValue, Unfit, Value};
 /// }
 /// ```
 ///
-/// It borrows from the guard's value, so that it ends with the request. [`ScopeKind::COLUMNS`] says which columns it is compared with: the
-/// scope of another kind does not compile.
+/// It borrows from the guard's value, so that it ends with the request. [`ScopeKind::COLUMNS`] says which columns it is
+/// compared with: the scope of another kind does not compile.
 ///
 /// ```compile_fail,E0080
 /// # use skep::guard::{Guard, Scope, ScopeKind};
@@ -124,7 +125,8 @@ pub struct Scope<'g, S: ScopeKind>(&'g S::Id);
 
 /// A kind of [`Scope`]: a user's own rows, those of a company, of a team.
 ///
-/// A type of the application's accounts may stand for its own kind; further ones are types without a value. See [`Scope`] for examples.
+/// A type of the application's accounts may stand for its own kind; further ones are types without a value. See
+/// [`Scope`] for examples.
 pub trait ScopeKind: 'static {
     /// Who has it: guards that give this by [`Deref`] make the scope, as `Signed<User>` gives a `User`.
     type Account;

@@ -9,7 +9,8 @@ use crate::cx::Cx;
 use crate::response::Result;
 
 /// A value of the application as a field of a service, marked `#[state]`. An application that does not provide it with
-/// [`App::state`](crate::App::state) does not start; [`Cx::state`](crate::Cx::state), which any code may call, can only panic.
+/// [`App::state`](crate::App::state) does not start; [`Cx::state`](crate::Cx::state), which any code may call, can only
+/// panic.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};

@@ -70,7 +70,8 @@ pub trait NamedControls {
     const NAMES: &'static [&'static str];
 }
 
-/// The value of `name=[here]`. Only the code that `html!` makes calls it; its type is the one that the compiler's error names.
+/// The value of `name=[here]`. Only the code that `html!` makes calls it; its type is the one that the compiler's error
+/// names.
 #[doc(hidden)]
 #[inline]
 pub fn optional<T>(value: &Option<T>) -> Option<&T> {

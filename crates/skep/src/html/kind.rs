@@ -1,7 +1,7 @@
 //! What a piece of HTML is made of, and what it promises not to contain: the two parameters of [`Html`](super::Html).
 //!
-//! A kind is what all roots of a piece fit in, named by the standard's content models (WHATWG HTML, 3.2.5 and 4). Nothing
-//! here exists at run time.
+//! A kind is what all roots of a piece fit in, named by the standard's content models (WHATWG HTML, 3.2.5 and 4).
+//! Nothing here exists at run time.
 
 use super::place::{Closed, Inline, Open};
 
@@ -37,7 +37,8 @@ macro_rules! kinds {
 kinds! {
     /// What stands in a page: text, paragraphs, lists, tables, sections, forms. The usual kind, and the default.
     Flow: Open;
-    /// What stands in a line: text, and elements such as `a`, `em`, `span`, `img`, `input`. It fits wherever [`Flow`] does.
+    /// What stands in a line: text, and elements such as `a`, `em`, `span`, `img`, `input`. It fits wherever [`Flow`]
+    /// does.
     Phrasing: Inline;
     /// A whole page: [`DOCTYPE`](super::DOCTYPE) and `html`.
     Document: Open;

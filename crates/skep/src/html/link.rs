@@ -1,7 +1,8 @@
 //! What can be spliced as a URL, and the one check that all URLs pass.
 //!
 //! The check looks at the scheme only: whether a browser would run the URL as code. It works on what was written, after
-//! escaping, so it also holds for URLs in pieces and for `Href`s made by others. Which attributes are URLs, `html!` knows.
+//! escaping, so it also holds for URLs in pieces and for `Href`s made by others. Which attributes are URLs, `html!`
+//! knows.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -170,7 +171,8 @@ fn candidates(set: &[u8]) -> impl Iterator<Item = &[u8]> {
     (0..set.len()).filter(is_start).map(|at| &set[at..])
 }
 
-/// Would a browser run this, escaped, URL as code? In `media` places, `data:` with a picture, sound or film is not code.
+/// Would a browser run this, escaped, URL as code? In `media` places, `data:` with a picture, sound or film is not
+/// code.
 fn runs_code(url: &[u8], media: bool) -> bool {
     let mut url = Stripped { url };
     let mut scheme = [0; 10];

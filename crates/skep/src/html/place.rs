@@ -1,8 +1,8 @@
 //! What the code that `html!` makes asks of each splice, and what rustc says if the answer is no.
 //!
-//! A function per content model, called with the element whose content the splice is in, and one for each thing that the
-//! elements around it may forbid. Each has a trait of its own, because the message belongs to the trait; the rules are in `fits`.
-//! Nothing here is meant to be named by hand.
+//! A function per content model, called with the element whose content the splice is in, and one for each thing that
+//! the elements around it may forbid. Each has a trait of its own, because the message belongs to the trait; the rules
+//! are in `fits`. Nothing here is meant to be named by hand.
 
 use super::fits::{Fits, Form, Header, Heading, Interactive, Without};
 use super::kind::{
@@ -14,7 +14,8 @@ use super::{Buffer, Html, Render};
 /// The depth of kinds that may hold flow content somewhere: only a promise says what is not in them.
 pub enum Open {}
 
-/// The depth of kinds that hold phrasing content at most: interactive content can be in them, forms and headings cannot.
+/// The depth of kinds that hold phrasing content at most: interactive content can be in them, forms and headings
+/// cannot.
 pub enum Inline {}
 
 /// The depth of kinds that hold nothing that anything forbids.
@@ -85,7 +86,8 @@ pub trait WithoutAll<Things> {}
 impl<T> WithoutAll<()> for T {}
 impl<T: Without<First> + WithoutAll<Rest>, First, Rest> WithoutAll<(First, Rest)> for T {}
 
-/// A trait and a function for each place, with the message. The bound is written where the macro is called, because rustc shows it.
+/// A trait and a function for each place, with the message. The bound is written where the macro is called, because
+/// rustc shows it.
 macro_rules! place {
     ($(
         $name:ident $function:ident: $place:ty, where [$($bound:tt)+], $message:literal $label:literal $($note:literal)*;

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::Buffer;
 
-/// What can stand in a `<script>`, a `<style>` or an attribute that holds code (`onclick`, `x-data`, `hx-vals`, `:class`):
-/// [`Json`], or [`Trusted`] text. A plain string cannot: no escaping makes a visitor's text safe as code.
+/// What can stand in a `<script>`, a `<style>` or an attribute that holds code (`onclick`, `x-data`, `hx-vals`,
+/// `:class`): [`Json`], or [`Trusted`] text. A plain string cannot: no escaping makes a visitor's text safe as code.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not allowed where a browser expects code",
     label = "a browser would execute this",

@@ -2,9 +2,9 @@
 
 /// The beginning of the paths of several services: `const SHOP: Prefix = Prefix::new("/shop");`.
 ///
-/// A service names it, `#[service(GET "/items/{id}", prefix = SHOP)]`, and is then mounted and linked to below it. So the
-/// place of a set of services is said once; and it is said where links are made, because a link is a value that knows
-/// nothing of the application it is written in.
+/// A service names it, `#[service(GET "/items/{id}", prefix = SHOP)]`, and is then mounted and linked to below it. So
+/// the place of a set of services is said once; and it is said where links are made, because a link is a value that
+/// knows nothing of the application it is written in.
 ///
 /// ```
 /// use skep::link::Prefix;
@@ -47,8 +47,8 @@ impl Prefix {
     /// A prefix: `/shop`, `/a/b`, or nothing.
     ///
     /// # Panics
-    /// If it does not begin with a slash, ends with one, has an empty segment, or has a character that cannot stand in a
-    /// path as it is. In a `const` that is an error of the compiler.
+    /// If it does not begin with a slash, ends with one, has an empty segment, or has a character that cannot stand in
+    /// a path as it is. In a `const` that is an error of the compiler.
     #[must_use]
     pub const fn new(path: &'static str) -> Self {
         let bytes = path.as_bytes();

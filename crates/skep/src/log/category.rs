@@ -11,8 +11,8 @@ use super::site::{MAX_FIELDS, Site, Suppressed};
 
 /// A type that has a category in the log. `#[derive(Log)]` implements it.
 ///
-/// The category is the path of the type, `blog::search::Index`. `#[log(category = "search")]` gives it another name; `::` and `.` both
-/// separate its parts. The example is at [`log`](crate::log).
+/// The category is the path of the type, `blog::search::Index`. `#[log(category = "search")]` gives it another name;
+/// `::` and `.` both separate its parts. The example is at [`log`](crate::log).
 pub trait Log {
     /// The category of this type.
     fn category() -> &'static Category;
@@ -38,8 +38,8 @@ pub struct Category {
     sites: [OnceLock<&'static Site>; 5],
 }
 
-/// A line that is being put together. It is written when it is dropped, at the end of its statement; if its level is off, it holds
-/// nothing and writes nothing.
+/// A line that is being put together. It is written when it is dropped, at the end of its statement; if its level is
+/// off, it holds nothing and writes nothing.
 ///
 /// A line has at most 16 fields; further ones are left out.
 pub struct Line<'l, T: Display> {
@@ -93,7 +93,8 @@ impl Category {
         self.name
     }
 
-    /// True if lines of this level are written. Costs one relaxed load if the level is off, whatever those of other categories are.
+    /// True if lines of this level are written. Costs one relaxed load if the level is off, whatever those of other
+    /// categories are.
     #[inline]
     pub fn is_enabled(&'static self, level: Level) -> bool {
         !self.suppressed.has(level) && self.first(level).is_enabled() && level <= LevelFilter::current()

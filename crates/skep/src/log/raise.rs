@@ -21,8 +21,8 @@ pub type Raiser = fn(Whose<'_>) -> Option<Level>;
 static RAISER: OnceLock<Raiser> = OnceLock::new();
 static IS_RAISING: AtomicBool = AtomicBool::new(false);
 
-/// Asks `raiser` for each request from now on, or no more. While nobody is raised, a request costs one relaxed load for its address, and one
-/// for its user. The first raiser stays.
+/// Asks `raiser` for each request from now on, or no more. While nobody is raised, a request costs one relaxed load for
+/// its address, and one for its user. The first raiser stays.
 pub fn set_raising(raiser: Raiser, is_raising: bool) {
     RAISER.get_or_init(|| raiser);
     IS_RAISING.store(is_raising, Ordering::Relaxed);
@@ -44,8 +44,8 @@ pub(crate) struct Raised(Level);
 static TRACE: AtomicUsize = AtomicUsize::new(0);
 static OTHERS: AtomicUsize = AtomicUsize::new(0);
 
-/// The most verbose level to which a request that is in progress is raised: callsites up to there have to ask whose request it is.
-/// Without such a request, they cost what they always cost.
+/// The most verbose level to which a request that is in progress is raised: callsites up to there have to ask whose
+/// request it is. Without such a request, they cost what they always cost.
 #[must_use]
 pub fn raised_level() -> Option<Level> {
     if TRACE.load(Ordering::Acquire) > 0 {

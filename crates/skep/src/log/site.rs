@@ -1,10 +1,12 @@
-//! Callsites of [`tracing`] for categories: one for each category, level and set of field names, made when it is first used.
+//! Callsites of [`tracing`] for categories: one for each category, level and set of field names, made when it is first
+//! used.
 //!
 //! A program has as many callsites as its text has statements, at most, so they are never freed.
 //!
-//! Only `FieldSet::value_set`, which tracing hides from its documentation, makes an event whose field names are not literals in a macro.
-//! `tracing-log` calls it, too. The documented macros would give a program's own subscriber one field with the text of all. So the
-//! workspace has the exact version of `tracing-core`, and `tests/log.rs` is the contract: names, types, and fields without a value.
+//! Only `FieldSet::value_set`, which tracing hides from its documentation, makes an event whose field names are not
+//! literals in a macro. `tracing-log` calls it, too. The documented macros would give a program's own subscriber one
+//! field with the text of all. So the workspace has the exact version of `tracing-core`, and `tests/log.rs` is the
+//! contract: names, types, and fields without a value.
 
 use std::fmt::Display;
 use std::sync::OnceLock;
@@ -36,8 +38,8 @@ type TakeLine = fn(&Dispatch, &CategoryLine<'_>) -> bool;
 
 static TAKE: OnceLock<TakeLine> = OnceLock::new();
 
-/// Offers all lines of categories to this function first. Where it returns false, as for a subscriber of the program's, they become
-/// events. The first function stays.
+/// Offers all lines of categories to this function first. Where it returns false, as for a subscriber of the program's,
+/// they become events. The first function stays.
 #[doc(hidden)]
 pub fn install_line_writer(take: TakeLine) {
     let _ = TAKE.set(take);
@@ -46,8 +48,8 @@ pub fn install_line_writer(take: TakeLine) {
 /// The most fields of a line.
 pub(super) const MAX_FIELDS: usize = 16;
 
-/// The levels of a category whose lines no subscriber wants, of any request: a bit for each. None until the category has a callsite of
-/// that level, which asks.
+/// The levels of a category whose lines no subscriber wants, of any request: a bit for each. None until the category
+/// has a callsite of that level, which asks.
 pub(super) struct Suppressed(AtomicU8);
 
 impl Suppressed {

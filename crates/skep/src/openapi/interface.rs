@@ -96,9 +96,9 @@ impl std::fmt::Debug for JsonType {
     }
 }
 
-/// Asks whether a type has a trait, where the type is known: of the methods of one name, the compiler takes that of the type with
-/// the most `&` that has one. `(&&&Probe::<T>::NEW).parameter()` is that of `&&Probe<T>`, or else of `&Probe<T>`, or else of
-/// `Probe<T>`, which all types have.
+/// Asks whether a type has a trait, where the type is known: of the methods of one name, the compiler takes that of the
+/// type with the most `&` that has one. `(&&&Probe::<T>::NEW).parameter()` is that of `&&Probe<T>`, or else of
+/// `&Probe<T>`, or else of `Probe<T>`, which all types have.
 #[derive(Debug)]
 pub struct Probe<T>(PhantomData<fn() -> T>);
 

@@ -42,7 +42,8 @@ fn parameter(parameter: &Parameter) -> Value {
     if parameter.required {
         value["required"] = true.into();
     } else if parameter.place == "query" && parameter.schema["type"] != "array" {
-        // An empty value is none (OpenAPI 3.1.1, 4.8.12.2.1), as a browser sends it for a field left empty. In a list it is a value.
+        // An empty value is none (OpenAPI 3.1.1, 4.8.12.2.1), as a browser sends it for a field left empty. In a list
+        // it is a value.
         value["allowEmptyValue"] = true.into();
     }
     if !parameter.about.is_empty() {
@@ -161,8 +162,8 @@ pub(super) fn rename_path_parameters(operation: &mut Value, path: &str, wanted: 
     }
 }
 
-/// Two services on one path and method are one operation: OpenAPI does not tell them apart by what the query holds. What only
-/// one of them takes is optional, and each answer may be that of either.
+/// Two services on one path and method are one operation: OpenAPI does not tell them apart by what the query holds.
+/// What only one of them takes is optional, and each answer may be that of either.
 pub(super) fn merge(into: &mut Value, other: Value) {
     let Value::Object(mut other) = other else { return };
     let theirs = other.remove("parameters").unwrap_or_default();

@@ -12,8 +12,8 @@ use crate::form::{Control, Date, DateTime, Decimal, Email, MultilineText, Passwo
 const TIME: &str = "([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]{1,3})?)?";
 const DATE_TIME: &str = "[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]{1,3})?)?";
 
-/// The schema of what a control takes. JSON Schema counts code points where browsers and [`Text`] count UTF-16 code units: a
-/// text with many emoji may be too long for us and not for the schema.
+/// The schema of what a control takes. JSON Schema counts code points where browsers and [`Text`] count UTF-16 code
+/// units: a text with many emoji may be too long for us and not for the schema.
 pub(super) fn of_shape(shape: &Shape) -> Value {
     let one = Value::Object(of_one(shape));
     if shape.multiple { json!({ "type": "array", "items": one }) } else { one }
@@ -75,8 +75,9 @@ fn texts(schema: &mut Map<String, Value>, shape: &Shape) {
     schema.extend(facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
 }
 
-/// What a text without control characters looks like once white space at its ends is left out: with some, it is accepted as well, but its length
-/// is another one then. All white space is spelled out: `\s` is something else in each language.
+/// What a text without control characters looks like once white space at its ends is left out: with some, it is
+/// accepted as well, but its length is another one then. All white space is spelled out: `\s` is something else in each
+/// language.
 fn plain(has_lines: bool, required: bool) -> String {
     const SPACE: &str = r"\u0020\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
     const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";

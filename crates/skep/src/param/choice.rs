@@ -4,8 +4,9 @@ use super::Param;
 
 /// A parameter with few values, all of them known: what a form shows as a list or as radio buttons.
 ///
-/// `#[derive(Param)]` on an enum of names writes it, and [`Param`] with it. A name travels in small letters with hyphens;
-/// `#[param("...")]` says another text, which is also what `parse` and `Display` take and write; `#[param(label = "...")]` what people read.
+/// `#[derive(Param)]` on an enum of names writes it, and [`Param`] with it. A name travels in small letters with
+/// hyphens; `#[param("...")]` says another text, which is also what `parse` and `Display` take and write;
+/// `#[param(label = "...")]` what people read.
 ///
 /// ```
 /// use skep::param::{Choice, Param};
@@ -62,7 +63,8 @@ pub trait Choice: Param + 'static {
         &[]
     }
 
-    /// What people read in a language, such as [`Cx::language`](crate::Cx::language); the [`label`](Self::label) where it has no translation.
+    /// What people read in a language, such as [`Cx::language`](crate::Cx::language); the [`label`](Self::label) where
+    /// it has no translation.
     fn label_in(&self, language: &str) -> &'static str {
         label_in(language, self.label(), self.translations())
     }

@@ -5,8 +5,8 @@ use std::cell::OnceCell;
 /// Up to this many are searched one by one: that is faster than an index, and most forms and queries are that short.
 const FEW: usize = 16;
 
-/// Values with names, in their order. Looking one up is never linear in a long list: a form of a thousand controls asks for
-/// each of them several times.
+/// Values with names, in their order. Looking one up is never linear in a long list: a form of a thousand controls asks
+/// for each of them several times.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldMap<N, V> {
     items: Vec<(N, V)>,

@@ -6,8 +6,8 @@ use std::ops::Deref;
 
 use super::Param;
 
-/// A secret text in a path or a query, such as that of a link in a mail: who has it, has what it stands for. Logs, traces and the status page
-/// show `***` in its place, and `Debug` does not show it.
+/// A secret text in a path or a query, such as that of a link in a mail: who has it, has what it stands for. Logs,
+/// traces and the status page show `***` in its place, and `Debug` does not show it.
 ///
 /// ```
 /// use skep::param::Token;

@@ -69,8 +69,8 @@ impl QueryRequirement {
         (self.required.len() + usize::from(self.when.is_some()), self.when.is_some())
     }
 
-    /// What a link to this one must carry beside its own so that it meets the requirement of another; `None` if no link to
-    /// this one can.
+    /// What a link to this one must carry beside its own so that it meets the requirement of another; `None` if no link
+    /// to this one can.
     pub(super) fn led_astray_by(&self, other: &Self) -> Option<Vec<String>> {
         let own = |name| self.required.contains(&name) || self.when.is_some_and(|(own, _)| own == name);
         let mut needed = Vec::new();

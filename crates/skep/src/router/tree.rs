@@ -1,8 +1,8 @@
 //! A prefix tree of paths, one level per segment.
 //!
-//! At each level a literal segment is tried first, then a parameter, then the rest of the path. A step that leads nowhere
-//! is taken back, so the most literal path that fits is found whatever else is there. Each node stands at one depth
-//! only, so a search visits no node twice.
+//! At each level a literal segment is tried first, then a parameter, then the rest of the path. A step that leads
+//! nowhere is taken back, so the most literal path that fits is found whatever else is there. Each node stands at one
+//! depth only, so a search visits no node twice.
 
 use std::collections::BTreeMap;
 

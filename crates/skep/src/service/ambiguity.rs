@@ -1,7 +1,7 @@
 //! Services that cannot be distinguished, found while the program is built.
 //!
-//! This sees the services of one list, and of those what every request would confuse. What only some links would, and what
-//! stands in two lists, is found at the start: `router::conflict`.
+//! This sees the services of one list, and of those what every request would confuse. What only some links would, and
+//! what stands in two lists, is found at the start: `router::conflict`.
 
 use http::Method;
 

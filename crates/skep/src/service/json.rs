@@ -50,8 +50,8 @@ pub trait Answer: AnswersJson {
     async fn answer(self, cx: &mut Cx<'_>) -> Result<Self::Json>;
 }
 
-/// A service with a type of answer: `#[service(GET "/path", answers = Type)]`. Written by `#[derive(Service)]`; an example is at
-/// [`Answer`].
+/// A service with a type of answer: `#[service(GET "/path", answers = Type)]`. Written by `#[derive(Service)]`; an
+/// example is at [`Answer`].
 #[diagnostic::on_unimplemented(
     message = "the service `{Self}` does not declare the type of its answer",
     label = "add `answers = Type` to its `#[service(...)]`",
@@ -92,7 +92,8 @@ macro_rules! __described {
     ($($item:tt)*) => {};
 }
 
-/// A value from a JSON body. What is no JSON is not understood, 400; JSON that is no such value is wrong somewhere, 422.
+/// A value from a JSON body. What is no JSON is not understood, 400; JSON that is no such value is wrong somewhere,
+/// 422.
 pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     let not_json = |error: &serde_json::Error| Error::bad_request(format!("the body is not JSON: {error}"));
     let mut reader = serde_json::Deserializer::from_slice(body);

@@ -23,8 +23,8 @@ impl Declared {
 #[cfg(not(target_family = "wasm"))]
 inventory::collect!(Declared);
 
-/// Every service of the executable, in no order. A component has no linker that could keep a list: it has none, and the same application,
-/// built native, is where `--check` is.
+/// Every service of the executable, in no order. A component has no linker that could keep a list: it has none, and the
+/// same application, built native, is where `--check` is.
 pub(crate) fn declared() -> impl Iterator<Item = &'static Declared> {
     #[cfg(not(target_family = "wasm"))]
     return inventory::iter::<Declared>.into_iter();

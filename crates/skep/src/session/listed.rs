@@ -125,8 +125,8 @@ impl Session<'_> {
         }
     }
 
-    /// True if the session with this [id in a list](Listed::id) has not ended. That it is used is not noted: for what goes on
-    /// while perhaps nobody is there.
+    /// True if the session with this [id in a list](Listed::id) has not ended. That it is used is not noted: for what
+    /// goes on while perhaps nobody is there.
     ///
     /// ```
     /// async fn goes_on(cx: &skep::Cx<'_>) -> skep::Result<bool> {

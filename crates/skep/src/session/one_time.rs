@@ -57,8 +57,8 @@ const BYTES: usize = 24;
 ///
 /// Redeem it in a service for POST, behind a page with a button: programs that look at mail open every link in it.
 ///
-/// Tokens are stored beside the sessions, as digests. So they hold on all processes, and on all machines that share the store of sessions;
-/// a token that was lost there is refused. [`Cx::seal`] is for what may be used any number of times.
+/// Tokens are stored beside the sessions, as digests. So they hold on all processes, and on all machines that share the
+/// store of sessions; a token that was lost there is refused. [`Cx::seal`] is for what may be used any number of times.
 pub struct OneTimeToken<T> {
     name: &'static str,
     lasts: Duration,

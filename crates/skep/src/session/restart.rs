@@ -46,8 +46,8 @@ impl Session<'_> {
         self.belongs_to(user).await
     }
 
-    /// The same, and it belongs to nobody yet, as between two factors. `is_trusted` is false if what it holds is perhaps
-    /// another's who has the same name. An example of what follows is at [`begin_for`](Self::begin_for).
+    /// The same, and it belongs to nobody yet, as between two factors. `is_trusted` is false if what it holds is
+    /// perhaps another's who has the same name. An example of what follows is at [`begin_for`](Self::begin_for).
     pub async fn begin(&self, user: &str, is_trusted: bool) -> Result<()> {
         let keep = |owner: Option<&String>| -> Keep {
             match owner {
@@ -89,8 +89,8 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Ends a session whose user is gone, for a guard that finds that out. If another request has just given it another id,
-    /// the browser keeps that; [`end`](Self::end) is for users who log out.
+    /// Ends a session whose user is gone, for a guard that finds that out. If another request has just given it another
+    /// id, the browser keeps that; [`end`](Self::end) is for users who log out.
     ///
     /// ```
     /// async fn check(cx: &skep::Cx<'_>, is_there: bool) -> skep::Result<()> {

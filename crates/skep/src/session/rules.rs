@@ -14,8 +14,9 @@ with_defaults! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct Rules {
-        /// Idle timeout (14 days), accurate to ten minutes or an eighth of it, whichever is less. A session that belongs to nobody
-        /// ([`Session::belongs_to`](super::Session::belongs_to)) ends after three quarters of it: where there are too many, those go first.
+        /// Idle timeout (14 days), accurate to ten minutes or an eighth of it, whichever is less. A session that
+        /// belongs to nobody ([`Session::belongs_to`](super::Session::belongs_to)) ends after three quarters of it:
+        /// where there are too many, those go first.
         pub idle: Duration = Duration::from_hours(14 * 24),
         /// Maximum age since the session began or was renewed (90 days).
         pub life: Duration = Duration::from_hours(90 * 24),
@@ -45,8 +46,9 @@ pub enum SessionStore {
     /// Where the cache `sessions` is, or in `sessions.sqlite`; the browser has a random id.
     #[default]
     Server,
-    /// In the cookie itself, sealed with the application's keys. Nothing is looked up, and there is no list of a user's sessions: one that
-    /// was copied lasts until it expires, [`Session::end_all`](super::Session::end_all) is an error, accounts (`skep_people`) are refused, and of requests that
-    /// change a session at the same time the last response counts. It has room for about 2.8 KB.
+    /// In the cookie itself, sealed with the application's keys. Nothing is looked up, and there is no list of a user's
+    /// sessions: one that was copied lasts until it expires, [`Session::end_all`](super::Session::end_all) is an error,
+    /// accounts (`skep_people`) are refused, and of requests that change a session at the same time the last response
+    /// counts. It has room for about 2.8 KB.
     Cookie,
 }

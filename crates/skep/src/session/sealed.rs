@@ -1,7 +1,8 @@
-//! Sessions that are their cookie (`session.store = cookie`): sealed with the application's keys, and stored nowhere else.
+//! Sessions that are their cookie (`session.store = cookie`): sealed with the application's keys, and stored nowhere
+//! else.
 //!
-//! So nothing is looked up, and nothing can be taken back: a copy of the cookie is the session until it expires, and of requests that
-//! change it at the same time the last response counts.
+//! So nothing is looked up, and nothing can be taken back: a copy of the cookie is the session until it expires, and of
+//! requests that change it at the same time the last response counts.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -89,7 +90,8 @@ impl Session<'_> {
     /// For who promises to list or end the sessions of a user.
     ///
     /// # Errors
-    /// If there is no list of a user's sessions: they are kept in cookies only ([`SessionStore::Cookie`](super::SessionStore::Cookie)).
+    /// If there is no list of a user's sessions: they are kept in cookies only
+    /// ([`SessionStore::Cookie`](super::SessionStore::Cookie)).
     ///
     /// ```
     /// fn check(cx: &skep::Cx<'_>) -> skep::Result<()> { cx.session().require_list() }

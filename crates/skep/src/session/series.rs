@@ -1,8 +1,8 @@
 //! Remember-me series: entries that stand in the list of a user's sessions and end with them, and are none themselves.
 //!
-//! A device has a series for as long as it is remembered, and the series has a token that each use replaces. What it holds
-//! is up to who signs in by it. `skep-people` has remember-me made of these; an application with a sign-in of its own may
-//! do the same:
+//! A device has a series for as long as it is remembered, and the series has a token that each use replaces. What it
+//! holds is up to who signs in by it. `skep-people` has remember-me made of these; an application with a sign-in of its
+//! own may do the same:
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -76,8 +76,8 @@ impl<'r> Series<'r> {
         Ok((id.to_text(), text(&name)))
     }
 
-    /// Changes the value of a series in one step: its id in the list, and what the last call of `change` gave back. `None` if there is no
-    /// such series.
+    /// Changes the value of a series in one step: its id in the list, and what the last call of `change` gave back.
+    /// `None` if there is no such series.
     pub async fn change<T, O>(
         self,
         id: &str,

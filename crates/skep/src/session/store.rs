@@ -1,10 +1,10 @@
 //! Where sessions are kept: an entry for each in the cache `sessions`, all of its values together.
 //!
-//! Each change is one step of the cache (`Cache::update`), so that no other request comes between. What waits for a disk waits
-//! where blocking harms no one; reading a local store does not wait.
+//! Each change is one step of the cache (`Cache::update`), so that no other request comes between. What waits for a
+//! disk waits where blocking harms no one; reading a local store does not wait.
 //!
-//! A session that was renewed or ended leaves a mark for a minute. By it, a request that was on its way knows that it is late; else it
-//! would begin another session, and its cookie would take the place of the renewed one's.
+//! A session that was renewed or ended leaves a mark for a minute. By it, a request that was on its way knows that it
+//! is late; else it would begin another session, and its cookie would take the place of the renewed one's.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -309,8 +309,8 @@ impl Sessions {
     }
 }
 
-/// Changes what is stored in one step, unless it was over already, which the flag tells: a `change` that another request overtook was
-/// called, and did not count. There is `None` where there is no session, and to be none after it.
+/// Changes what is stored in one step, unless it was over already, which the flag tells: a `change` that another
+/// request overtook was called, and did not count. There is `None` where there is no session, and to be none after it.
 async fn update(
     cache: &Cache<[u8], Stored>,
     name: &Name,

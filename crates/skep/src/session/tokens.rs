@@ -1,4 +1,5 @@
-//! Texts that are taken once, and acts that are done once, stored beside the sessions: where all processes look, and over restarts.
+//! Texts that are taken once, and acts that are done once, stored beside the sessions: where all processes look, and
+//! over restarts.
 //!
 //! Each stands under a digest of a name that is secret or says what was done, so who reads the store cannot use them.
 

@@ -1,7 +1,8 @@
 //! Which sessions a user has: so that all of them can be ended, and that they do not become any number.
 //!
-//! A list for each user stands beside the sessions, under a digest of the user's name. Who joins is in the list before the session says
-//! whose it is, and leaves it after the session has ended: whatever fails in between, no session of a user is missing in it.
+//! A list for each user stands beside the sessions, under a digest of the user's name. Who joins is in the list before
+//! the session says whose it is, and leaves it after the session has ended: whatever fails in between, no session of a
+//! user is missing in it.
 
 use std::time::Duration;
 
@@ -39,8 +40,8 @@ impl Sessions {
         }
     }
 
-    /// The session of this id is the user's from now on. Of more than are allowed, those that are oldest end; one that is about to be
-    /// over, as this one takes its place, does not count.
+    /// The session of this id is the user's from now on. Of more than are allowed, those that are oldest end; one that
+    /// is about to be over, as this one takes its place, does not count.
     pub(super) async fn join(&self, id: &Id, user: &str, instead_of: Option<&Id>) -> Result<()> {
         let (list, name) = (self.list_of(user), id.name(&self.program));
         let staying = [Some(name), instead_of.map(|old| old.name(&self.program))];

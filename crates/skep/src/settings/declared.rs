@@ -12,7 +12,8 @@ use super::value::SettingValue;
 
 /// The settings of an application, in one struct: derive it. An example is in the [module](super).
 ///
-/// The struct names its table, `#[settings(table = "helpdesk")]`. Each field is a setting of its name; its doc comment is the help text.
+/// The struct names its table, `#[settings(table = "helpdesk")]`. Each field is a setting of its name; its doc comment
+/// is the help text.
 ///
 /// | attribute of a field | effect |
 /// |---|---|

@@ -1,4 +1,5 @@
-//! The limits of requests: each is one row, which its field, its default, its setting and its variable for components follow from.
+//! The limits of requests: each is one row, which its field, its default, its setting and its variable for components
+//! follow from.
 
 use crate::settings::{Kind, Row, Value};
 
@@ -7,8 +8,8 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 const U32: u64 = 0xFFFF_FFFF;
 
-/// Help, name, type, what the setting accepts, default; and of what a component keeps itself, the variable of its environment
-/// (`wit/skep.wit`).
+/// Help, name, type, what the setting accepts, default; and of what a component keeps itself, the variable of its
+/// environment (`wit/skep.wit`).
 macro_rules! limits {
     ($($(#[doc = $help:literal])+ $field:ident: $type:ident = $kind:ident($range:expr), $default:expr $(, $variable:literal)?;)+) => {
         /// Limits of requests: the settings `limits.*` of the same names. Sizes are in bytes.

@@ -1,7 +1,7 @@
 //! What the content and the length of a response are, whatever its handler said of them.
 //!
-//! HTTP/1, HTTP/2 and components send what this leaves: [`Response::settle`] is called for every response, before fields that are written already
-//! are added to it.
+//! HTTP/1, HTTP/2 and components send what this leaves: [`Response::settle`] is called for every response, before
+//! fields that are written already are added to it.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -15,8 +15,9 @@ use crate::body::{Body, BodyError};
 use crate::response::Response;
 
 impl Response {
-    /// Takes the content away that a response to HEAD (RFC 9110, 9.3.2) and one with such a status (15.3.5, 15.3.6, 15.4.5) does not have, and a
-    /// `Content-Length` that is wrong (8.6). Of a body whose length is not known, what was said counts, and the body has to keep to it.
+    /// Takes the content away that a response to HEAD (RFC 9110, 9.3.2) and one with such a status (15.3.5, 15.3.6,
+    /// 15.4.5) does not have, and a `Content-Length` that is wrong (8.6). Of a body whose length is not known, what was
+    /// said counts, and the body has to keep to it.
     #[doc(hidden)]
     pub fn settle(&mut self, is_head: bool) {
         let status = self.status();

@@ -49,8 +49,8 @@ impl Local {
         response
     }
 
-    /// Drops a request that [`answer`](Self::answer) has not answered yet, and makes its error page, with the cookies that its browser
-    /// must get all the same, such as that of a session with a new id.
+    /// Drops a request that [`answer`](Self::answer) has not answered yet, and makes its error page, with the cookies
+    /// that its browser must get all the same, such as that of a session with a new id.
     ///
     /// ```
     /// use skep::prelude::*;

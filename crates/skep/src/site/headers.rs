@@ -19,8 +19,8 @@ pub(super) fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
     }
 }
 
-/// What every response gets, whatever became of its request: the cookies of its user. No shared cache may keep it then, nor what an access
-/// rule restricts.
+/// What every response gets, whatever became of its request: the cookies of its user. No shared cache may keep it then,
+/// nor what an access rule restricts.
 pub(super) fn keep_private(response: &mut Response, cookies: Vec<HeaderValue>, is_restricted: bool) {
     if is_restricted {
         forbid_shared_caches(response);

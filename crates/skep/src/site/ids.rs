@@ -13,7 +13,8 @@ pub(super) struct Ids {
 
 impl Ids {
     pub(super) fn new() -> Self {
-        // From the system, and not from the standard library's hasher: of that, processes that are forked have the same.
+        // From the system, and not from the standard library's hasher: of that, processes that are forked have the
+        // same.
         let seed = if cfg!(target_family = "wasm") { 0 } else { Self::seed() };
         Self { last: Cell::new(seed) }
     }

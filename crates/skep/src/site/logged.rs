@@ -11,8 +11,8 @@ use crate::request::{Parts, Request};
 use crate::response::{Response, Result};
 
 impl Site {
-    /// A token that raises the log level of the requests that bring it, in the header field `Skep-Log` or the cookie `skep-log`, to
-    /// this level. Other requests are not affected.
+    /// A token that raises the log level of the requests that bring it, in the header field `Skep-Log` or the cookie
+    /// `skep-log`, to this level. Other requests are not affected.
     ///
     /// ```
     /// use std::time::Duration;
@@ -41,9 +41,9 @@ impl Local {
     /// Handles a request. It never fails: an error becomes an error page, and a panic ends only its own request.
     pub fn answer(&self, mut request: Request) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
-        // All work is inside, also what needs no waiting: the future is large, and what holds nothing yet is made where it stays instead of
-        // being copied there.
-        // Nor is the request taken apart here: what a future takes apart, it holds twice.
+        // All work is inside, also what needs no waiting: the future is large, and what holds nothing yet is made where
+        // it stays instead of being copied there. Nor is the request taken apart here: what a future takes apart, it
+        // holds twice.
         async move {
             let id = request.id.unwrap_or_else(|| local.inner.ids.next());
             let of_address = request.peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));

@@ -24,7 +24,8 @@ use crate::work::Work;
 /// What is done with the response, which ends with what the guards have admitted.
 type Admitted = Option<WatchResponse>;
 
-/// What is mounted where a request leads, unless a service or a folder answers there, and its position in `Site::service_observed`.
+/// What is mounted where a request leads, unless a service or a folder answers there, and its position in
+/// `Site::service_observed`.
 pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountPoint)> {
     let path = parts.uri.path();
     let (position, place) = site.mounts.iter().enumerate().find(|(_, place)| place.holds(path))?;

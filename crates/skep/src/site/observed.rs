@@ -1,4 +1,5 @@
-//! What a server shows of a site: the names of its services, by which metrics know them, and what caches and sessions hold.
+//! What a server shows of a site: the names of its services, by which metrics know them, and what caches and sessions
+//! hold.
 //!
 //! Names come from the program and never from a request, so that there are as many as the program has.
 
@@ -32,8 +33,8 @@ impl Site {
         &self.service_names
     }
 
-    /// Method and path pattern of each name, such as `GET /writings/{page}`. Empty for requests that reach nothing; `*` for folders and
-    /// mounts, which have no one method.
+    /// Method and path pattern of each name, such as `GET /writings/{page}`. Empty for requests that reach nothing; `*`
+    /// for folders and mounts, which have no one method.
     #[doc(hidden)]
     #[must_use]
     pub fn service_routes(&self) -> &[String] {

@@ -33,7 +33,8 @@ impl Local {
     }
 }
 
-/// Refuses a path with half an escape, also for what is mounted, which might make something of it that guards do not know.
+/// Refuses a path with half an escape, also for what is mounted, which might make something of it that guards do not
+/// know.
 pub(super) fn check_path(parts: &Parts) -> Result<()> {
     if percent::is_encoded(parts.uri.path()) {
         return Ok(());

@@ -26,7 +26,8 @@ use crate::request::{Parts, Peer, Request, RequestId};
 use crate::resources::ThreadResources;
 use crate::response::{Response, Result};
 
-/// A request that is being handled: what is known before its handler runs, and needed after it. A mount may take its parts.
+/// A request that is being handled: what is known before its handler runs, and needed after it. A mount may take its
+/// parts.
 pub(super) struct Exchange<'s> {
     pub(super) id: RequestId,
     pub(super) peer: Peer,

@@ -1,7 +1,7 @@
 //! The thread on which the application of a test runs.
 //!
-//! It has a tokio runtime, as a thread of the server has, so that handlers may await what they may await there. It ends with the last
-//! [`Client`](super::Client).
+//! It has a tokio runtime, as a thread of the server has, so that handlers may await what they may await there. It ends
+//! with the last [`Client`](super::Client).
 
 use std::fmt;
 use std::future::{Future, poll_fn};

@@ -57,8 +57,8 @@ impl TestResponse {
         &self.headers
     }
 
-    /// Why the status is 5xx: the error with its causes, or where a handler panicked and what it said. It is printed, too, which a test
-    /// that fails shows.
+    /// Why the status is 5xx: the error with its causes, or where a handler panicked and what it said. It is printed,
+    /// too, which a test that fails shows.
     ///
     /// ```
     /// use skep::prelude::*;

@@ -10,8 +10,9 @@ use super::TestResponse;
 use super::driver::Driver;
 use crate::body::Body;
 
-/// A response whose head is there and whose body is read as the test asks for it, from [`RequestBuilder::open`](super::RequestBuilder::open).
-/// As an iterator it gives the pieces, as the handler's stream made them. Dropping it disconnects.
+/// A response whose head is there and whose body is read as the test asks for it, from
+/// [`RequestBuilder::open`](super::RequestBuilder::open). As an iterator it gives the pieces, as the handler's stream
+/// made them. Dropping it disconnects.
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -92,8 +93,8 @@ impl TestStream {
         std::mem::take(&mut self.text) + &String::from_utf8(bytes).expect("the body is UTF-8")
     }
 
-    /// The next [server-sent event](crate::sse), without the blank line that ends it; comments, such as heartbeats, are events here too.
-    /// `None` at the end.
+    /// The next [server-sent event](crate::sse), without the blank line that ends it; comments, such as heartbeats, are
+    /// events here too. `None` at the end.
     ///
     /// # Panics
     /// If the body breaks off or is not UTF-8.

@@ -24,10 +24,11 @@ struct Mounted<S> {
 }
 
 impl App {
-    /// Has a service of tower answer what comes below a prefix, such as an `axum::Router`. It sees paths without the prefix, as with axum's
-    /// `nest`, and its futures need not be `Send`. As with [`mount`](Self::mount), nothing that Skep does for its own services applies, but
-    /// for [guards of prefixes](Self::guard), [layers of tower](Self::layer) and [the limit of
-    /// bodies](Self::mount_body_limit). What its errors say is logged, and the client gets a 500.
+    /// Has a service of tower answer what comes below a prefix, such as an `axum::Router`. It sees paths without the
+    /// prefix, as with axum's `nest`, and its futures need not be `Send`. As with [`mount`](Self::mount), nothing that
+    /// Skep does for its own services applies, but for [guards of prefixes](Self::guard), [layers of
+    /// tower](Self::layer) and [the limit of bodies](Self::mount_body_limit). What its errors say is logged, and the
+    /// client gets a 500.
     ///
     /// ```
     /// use axum::routing::get;

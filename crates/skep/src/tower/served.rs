@@ -1,6 +1,7 @@
 //! The application as a service of tower.
 //!
-//! Handlers stay on one thread, and services of tower move between threads: requests go through a channel to a [`Driver`].
+//! Handlers stay on one thread, and services of tower move between threads: requests go through a channel to a
+//! [`Driver`].
 
 use std::convert::Infallible;
 use std::fmt;
@@ -56,8 +57,8 @@ pub fn service(site: &Arc<Site>) -> (AppService, Driver) {
     (AppService { sender }, Driver { site: Arc::clone(site), jobs })
 }
 
-/// An application as a service of tower, which any thread may call: [`service`]. The peer of a request is what its extensions have as
-/// [`Peer`](crate::Peer).
+/// An application as a service of tower, which any thread may call: [`service`]. The peer of a request is what its
+/// extensions have as [`Peer`](crate::Peer).
 #[derive(Clone)]
 pub struct AppService {
     sender: mpsc::UnboundedSender<Job>,
@@ -71,8 +72,8 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Answers requests on this thread, until the last [`AppService`] is gone and what it was asked is answered. Streams are made here, too,
-    /// as they are read elsewhere.
+    /// Answers requests on this thread, until the last [`AppService`] is gone and what it was asked is answered.
+    /// Streams are made here, too, as they are read elsewhere.
     pub async fn run(self) {
         let Self { site, jobs } = self;
         let local = site.local();

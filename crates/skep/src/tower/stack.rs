@@ -17,9 +17,9 @@ use crate::request::Request;
 use crate::response::Response;
 
 impl App {
-    /// Puts a layer of tower around the whole application: services, files, what is mounted, 404s and error pages. It runs before routing,
-    /// and the layer of the first call is the outermost one. For code that knows the service, the user or the transaction, use
-    /// [`wrap`](Self::wrap).
+    /// Puts a layer of tower around the whole application: services, files, what is mounted, 404s and error pages. It
+    /// runs before routing, and the layer of the first call is the outermost one. For code that knows the service, the
+    /// user or the transaction, use [`wrap`](Self::wrap).
     ///
     /// ```
     /// use skep::prelude::*;

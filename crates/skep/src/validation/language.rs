@@ -10,7 +10,8 @@ use crate::list::weighted;
 const RANGES: usize = 32;
 const LENGTH: usize = 64;
 
-/// The best of `languages` for an `Accept-Language` (RFC 9110, 12.5.4; the lookup of RFC 4647, 3.4): the first where nothing fits.
+/// The best of `languages` for an `Accept-Language` (RFC 9110, 12.5.4; the lookup of RFC 4647, 3.4): the first where
+/// nothing fits.
 pub(crate) fn choose<'m>(languages: &'m [Messages], headers: Option<&Fields>) -> &'m Messages {
     let first = languages.first().unwrap_or(&Messages::ENGLISH);
     let Some(headers) = headers.filter(|_| languages.len() > 1) else { return first };
@@ -38,7 +39,8 @@ pub(crate) fn choose<'m>(languages: &'m [Messages], headers: Option<&Fields>) ->
     best.map_or(first, |(_, messages)| messages)
 }
 
-/// `zh-Hant-TW` is served by that, else by `zh-Hant`, by another one that is written so, by `zh`, and then by any that may be written so.
+/// `zh-Hant-TW` is served by that, else by `zh-Hant`, by another one that is written so, by `zh`, and then by any that
+/// may be written so.
 fn look_up<'m>(languages: &'m [Messages], range: &str, excluded: impl Fn(&str) -> bool) -> Option<&'m Messages> {
     let there = || languages.iter().filter(|one| !excluded(one.language));
     let exact = |range: &str| there().find(|one| one.language.eq_ignore_ascii_case(range));

@@ -26,8 +26,9 @@ use crate::upgrade::{Offer, Upgrade, Upgraded};
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 impl Cx<'_> {
-    /// Accepts a WebSocket, and runs `run` on it after the response: it may own what it needs (a clone of [`db`](Self::db), values), but nothing
-    /// that borrows from the request. When it returns, the connection is closed: with 1000, or with 1011 after an error, which is logged.
+    /// Accepts a WebSocket, and runs `run` on it after the response: it may own what it needs (a clone of
+    /// [`db`](Self::db), values), but nothing that borrows from the request. When it returns, the connection is closed:
+    /// with 1000, or with 1011 after an error, which is logged.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -52,9 +53,9 @@ impl Cx<'_> {
     /// ```
     ///
     /// # Errors
-    /// 426 for a request that asks for none or for another version, 400 for one that does so wrongly, 403 for one of another site (unless
-    /// [`App::trust_origin`](crate::App::trust_origin) has it), and 501 where the server cannot: in a component, whose host passes
-    /// requests and responses only.
+    /// 426 for a request that asks for none or for another version, 400 for one that does so wrongly, 403 for one of
+    /// another site (unless [`App::trust_origin`](crate::App::trust_origin) has it), and 501 where the server cannot:
+    /// in a component, whose host passes requests and responses only.
     pub fn websocket<F>(&self, run: F) -> crate::Result
     where
         F: AsyncFnOnce(&mut WebSocket) -> Result<()> + 'static,
@@ -63,7 +64,8 @@ impl Cx<'_> {
     }
 
     /// [`websocket`](Self::websocket) with a subprotocol: the first of these that the client offers, which
-    /// [`WebSocket::protocol`] says. A client that offers none of them is accepted, too, and may close the connection; browsers do.
+    /// [`WebSocket::protocol`] says. A client that offers none of them is accepted, too, and may close the connection;
+    /// browsers do.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -112,8 +114,9 @@ impl Cx<'_> {
         Ok(response)
     }
 
-    /// Makes the connection a byte stream of this protocol, and runs `run` on it after the response (RFC 9110, 7.8). Over HTTP/2 it is one
-    /// stream (RFC 8441). It says nothing of who may do this: requests of other sites come here, too.
+    /// Makes the connection a byte stream of this protocol, and runs `run` on it after the response (RFC 9110, 7.8).
+    /// Over HTTP/2 it is one stream (RFC 8441). It says nothing of who may do this: requests of other sites come here,
+    /// too.
     ///
     /// ```
     /// use skep::prelude::*;
@@ -139,8 +142,8 @@ impl Cx<'_> {
     /// ```
     ///
     /// # Errors
-    /// 426 for a request that does not ask for it, 400 for one that does so wrongly, and 501 where the server cannot: in a component, whose host passes requests and responses
-    /// only.
+    /// 426 for a request that does not ask for it, 400 for one that does so wrongly, and 501 where the server cannot:
+    /// in a component, whose host passes requests and responses only.
     pub fn upgrade<F>(&self, protocol: &'static str, run: F) -> crate::Result
     where
         F: AsyncFnOnce(Upgraded) + 'static,
@@ -170,7 +173,8 @@ fn has_element(parts: &Parts, name: &HeaderName, wanted: &str) -> bool {
     lines.flat_map(elements).any(|one| one.eq_ignore_ascii_case(wanted))
 }
 
-/// 400 for a request of HTTP/1 after which the connection cannot be another protocol's (RFC 9110, 7.8; RFC 6455, 4.2.1).
+/// 400 for a request of HTTP/1 after which the connection cannot be another protocol's (RFC 9110, 7.8; RFC 6455,
+/// 4.2.1).
 fn may_upgrade(parts: &Parts) -> Result<()> {
     let length = parts.headers.get(CONTENT_LENGTH).is_none_or(|length| length == *"0");
     let missing = match () {

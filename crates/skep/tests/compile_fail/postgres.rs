@@ -1,7 +1,7 @@
 //! What must not compile on PostgreSQL. `sql!` reads the lock file of the application `hives`, and needs no server.
 //!
-//! The package that trybuild makes says nothing of a database, so its `sql!` is for SQLite. Here is a copy of it that names PostgreSQL; all
-//! that it depends on is compiled already.
+//! The package that trybuild makes says nothing of a database, so its `sql!` is for SQLite. Here is a copy of it that
+//! names PostgreSQL; all that it depends on is compiled already.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -70,7 +70,8 @@ fn write_package(trybuild: &Path, package: &Path, cases: &BTreeMap<String, PathB
     fs::write(package.join("Cargo.toml"), manifest).unwrap();
     fs::copy(trybuild.join("Cargo.lock"), package.join("Cargo.lock")).unwrap();
     let lock = |folder: &str| package.join(folder).join("postgres/sql.lock");
-    // With another migration than the lock file was made of, with an entry that somebody has changed, and after a merge.
+    // With another migration than the lock file was made of, with an entry that somebody has changed, and after a
+    // merge.
     for folder in ["migrations", "changed", "damaged", "merged"] {
         fs::create_dir_all(package.join(folder).join("postgres")).unwrap();
         for file in fs::read_dir(HIVES).unwrap().map(Result::unwrap) {

@@ -1,5 +1,5 @@
-//! A client that knows nothing but the document. It takes each value from a list that fits somewhere and nowhere, asks a
-//! validator of JSON Schema whether the document allows it, and then asks the server.
+//! A client that knows nothing but the document. It takes each value from a list that fits somewhere and nowhere, asks
+//! a validator of JSON Schema whether the document allows it, and then asks the server.
 
 use serde_json::{Value, json};
 use skep::Method;

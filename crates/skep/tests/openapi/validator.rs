@@ -1,6 +1,6 @@
-//! Someone else's reading of OpenAPI 3.1: the package `openapi-spec-validator` of Python, which `cargo xtask setup` puts into
-//! `target/tools`. It checks a document against the official schema, and what a schema cannot say: that references
-//! lead somewhere, that path parameters stand in the path, that operations have different ids.
+//! Someone else's reading of OpenAPI 3.1: the package `openapi-spec-validator` of Python, which `cargo xtask setup`
+//! puts into `target/tools`. It checks a document against the official schema, and what a schema cannot say: that
+//! references lead somewhere, that path parameters stand in the path, that operations have different ids.
 
 use std::io::Write;
 use std::path::Path;

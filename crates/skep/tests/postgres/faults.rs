@@ -1,4 +1,5 @@
-//! What goes wrong with a server, its connections and those who wait for them. Nobody gets the rows of another, nobody waits for ever.
+//! What goes wrong with a server, its connections and those who wait for them. Nobody gets the rows of another, nobody
+//! waits for ever.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -206,7 +207,8 @@ fn a_client_that_leaves_takes_its_read_along() {
     with(shared(), Options::new(), async |db| {
         let slow = db.one::<i64>("select 1 from pg_sleep(60)");
         assert!(timeout(Duration::from_millis(200), slow).await.is_err());
-        // On the same connection, behind it, and again on another one, should the request to cancel the first one have hit it.
+        // On the same connection, behind it, and again on another one, should the request to cancel the first one have
+        // hit it.
         let start = Instant::now();
         assert_eq!(db.one::<i64>("select 2").await.unwrap(), Some(2));
         assert!(start.elapsed() < Duration::from_secs(10));

@@ -1,4 +1,5 @@
-//! A server that hangs: it keeps its connections, and answers nothing. Everybody is answered in time, and all places are free again.
+//! A server that hangs: it keeps its connections, and answers nothing. Everybody is answered in time, and all places
+//! are free again.
 
 use std::pin::Pin;
 use std::sync::Arc;

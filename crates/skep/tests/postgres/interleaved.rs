@@ -1,7 +1,8 @@
-//! Statements of many tasks on several threads, whose answers are a function of what they ask for, while clients leave and backends are killed.
+//! Statements of many tasks on several threads, whose answers are a function of what they ask for, while clients leave
+//! and backends are killed.
 //!
-//! As many as `SKEP_STATEMENTS` says, or 20,000. Each key has a row that says what its key is, and how often it was counted up. No answer may
-//! be that of another key, nothing may wait for ever, and every failure is a 503.
+//! As many as `SKEP_STATEMENTS` says, or 20,000. Each key has a row that says what its key is, and how often it was
+//! counted up. No answer may be that of another key, nothing may wait for ever, and every failure is a 503.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! Migrations: each once, also if several processes start at the same time, and what is wrong with them is said before anything is served.
+//! Migrations: each once, also if several processes start at the same time, and what is wrong with them is said before
+//! anything is served.
 
 use std::sync::Arc;
 

@@ -72,7 +72,8 @@ fn statements_and_transactions_go_through_it() {
         transaction.commit().await.unwrap();
         assert_eq!(db.one::<i64>("select count(*) from pair").await.unwrap(), Some(5));
 
-        // A read of a client that has left is not cancelled: version 1.18 would end itself at that. It takes as long as a statement may.
+        // A read of a client that has left is not cancelled: version 1.18 would end itself at that. It takes as long as
+        // a statement may.
         assert!(timeout(Duration::from_millis(200), db.one::<i64>("select 1 from pg_sleep(60)")).await.is_err());
         let asleep =
             "select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()";

@@ -1,4 +1,5 @@
-//! `sql!`: what a checked statement gives, and what it knows of itself. What must not compile is in `tests/compile-fail/sql`.
+//! `sql!`: what a checked statement gives, and what it knows of itself. What must not compile is in
+//! `tests/compile-fail/sql`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! `{columns of Author}` and `{values of Author}`: the columns of a struct, written once; and values that are copied into a statement.
+//! `{columns of Author}` and `{values of Author}`: the columns of a struct, written once; and values that are copied
+//! into a statement.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The application on PostgreSQL: `DATABASE_URL=postgres://... cargo run -p axum-sql-postgres`, then <http://127.0.0.1:3000>.
+//! The application on PostgreSQL: `DATABASE_URL=postgres://... cargo run -p axum-sql-postgres`, then
+//! <http://127.0.0.1:3000>.
 
 use std::error::Error;
 use std::sync::Arc;

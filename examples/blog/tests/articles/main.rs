@@ -1,4 +1,5 @@
-//! The Rust of the articles, compiled and run. `cargo xtask tidy` checks that each block of an article stands in its file here.
+//! The Rust of the articles, compiled and run. `cargo xtask tidy` checks that each block of an article stands in its
+//! file here.
 #![allow(dead_code, unused, clippy::all, clippy::pedantic, reason = "the code is written as the articles need it")]
 
 #[rustfmt::skip]

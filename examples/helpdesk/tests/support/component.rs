@@ -1,4 +1,5 @@
-//! The help-desk as a component: how it is built, and the server that serves it, which is the test program itself in a child process.
+//! The help-desk as a component: how it is built, and the server that serves it, which is the test program itself in a
+//! child process.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
@@ -30,7 +31,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves the component with its data in this folder. `how` is its module cache. To compile it takes half a minute, once.
+    /// Serves the component with its data in this folder. `how` is its module cache. To compile it takes half a minute,
+    /// once.
     pub(crate) fn start(folder: TempDir, how: &str, arguments: &[&str]) -> Self {
         let mut child = command(folder.path(), how, arguments).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);

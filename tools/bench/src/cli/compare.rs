@@ -23,15 +23,16 @@ const SETTLE: Duration = Duration::from_millis(100);
 
 /// Compare variants in interleaved rounds.
 ///
-/// A command is started with {port} and {dir} filled in; leading NAME=value words are its environment. Servers are started once and
-/// wait for their turns.
+/// A command is started with {port} and {dir} filled in; leading NAME=value words are its environment. Servers are
+/// started once and wait for their turns.
 #[derive(Debug, Args)]
 #[command(override_usage = "skep bench compare 'NAME=URL or command' ... [OPTIONS]")]
 pub(crate) struct Given {
     /// URLs, or commands that start a server
     #[arg(value_name = "NAME=URL|COMMAND", required = true)]
     variants: Vec<String>,
-    /// A condition, such as 'A>=0.97*B' or 'p99:A<=1.1*B'. Exit code 0: the rounds show that it holds; 1: that it does not; 3: neither
+    /// A condition, such as 'A>=0.97*B' or 'p99:A<=1.1*B'. Exit code 0: the rounds show that it holds; 1: that it does
+    /// not; 3: neither
     #[arg(long = "gate", value_name = "'A>=0.97*B'")]
     gates: Vec<Gate>,
     /// Measure variants whose responses differ

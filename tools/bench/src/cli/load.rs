@@ -29,7 +29,8 @@ pub(super) const FULL: f64 = 0.95;
 
 /// Load one server.
 ///
-/// A closed loop, unless --rate, --ramp, --access-log or --find set another pace. Ctrl-C ends it and shows the figures so far.
+/// A closed loop, unless --rate, --ramp, --access-log or --find set another pace. Ctrl-C ends it and shows the figures
+/// so far.
 #[derive(Debug, Args)]
 #[command(override_usage = "skep bench URL [OPTIONS]")]
 pub(crate) struct Given {

@@ -25,7 +25,8 @@ pub(crate) struct Settings {
     /// Requests at once on each connection: pipelined, or streams of HTTP/2
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = number::<usize>(1..=10_000))]
     depth: usize,
-    /// Duration of each load, such as 500ms, 10s, 2m [default: 10s; of a variant in each round 3s; of an access log its length]
+    /// Duration of each load, such as 500ms, 10s, 2m [default: 10s; of a variant in each round 3s; of an access log its
+    /// length]
     #[arg(short = 'd', long, value_parser = some_time)]
     time: Option<Duration>,
     /// Load before anything counts

@@ -11,8 +11,8 @@ use crate::report;
 
 /// Print and compare records.
 ///
-/// Of several records, the change of each variant since the first. Two days are no pairs: there is no interval, and the differences
-/// between the machines are listed.
+/// Of several records, the change of each variant since the first. Two days are no pairs: there is no interval, and the
+/// differences between the machines are listed.
 #[derive(Debug, Args)]
 #[command(override_usage = "skep bench show FILE... [OPTIONS]")]
 pub(crate) struct Given {

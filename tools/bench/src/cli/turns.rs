@@ -1,4 +1,5 @@
-//! What the commands that play rounds have in common: how many, in which order, and where the servers that they start are.
+//! What the commands that play rounds have in common: how many, in which order, and where the servers that they start
+//! are.
 
 use clap::Args;
 

@@ -8,7 +8,8 @@ use super::measure::Measure;
 use super::rounds::Rounds;
 use crate::number::{float, whole};
 
-/// A condition on two variants: `new>=0.97*old`, `p99:new<=1.1*old`, `cpu:new<=old`. Without a measure it is about the rate.
+/// A condition on two variants: `new>=0.97*old`, `p99:new<=1.1*old`, `cpu:new<=old`. Without a measure it is about the
+/// rate.
 ///
 /// ```
 /// use skep_bench::compare::Gate;
@@ -80,7 +81,8 @@ impl Gate {
         }
     }
 
-    /// Whether it holds, as far as the rounds say; and the interval that says so. `None`: it was not measured. See [`Gate`].
+    /// Whether it holds, as far as the rounds say; and the interval that says so. `None`: it was not measured. See
+    /// [`Gate`].
     #[must_use]
     pub fn outcome(&self, rounds: &Rounds, confidence: f64) -> Option<(Outcome, Interval)> {
         let interval = rounds.interval(&self.ours, &self.other, self.measure, confidence)?;
@@ -106,8 +108,8 @@ impl Gate {
         Some((outcome, interval))
     }
 
-    /// How many rounds would decide it, if the ratio is what these rounds showed: half the interval shrinks with the root of
-    /// their number. `None`: too many for anybody. See [`Gate`].
+    /// How many rounds would decide it, if the ratio is what these rounds showed: half the interval shrinks with the
+    /// root of their number. `None`: too many for anybody. See [`Gate`].
     #[must_use]
     pub fn rounds_to_decide(&self, interval: Interval, rounds: usize) -> Option<usize> {
         if !interval.has_bounds() {

@@ -1,10 +1,10 @@
 //! How many times the other's figure is ours, and between which bounds that is to be believed.
 //!
-//! Figures are compared within their round only: what disturbs the machine for a minute disturbs both of a pair. The mean of the
-//! logarithms is taken, so that twice and half stand for the same distance, without the eighth part at either end, so that
-//! one wild round does not decide. Its standard error comes from a bootstrap over the pairs, its bounds from Student's t:
-//! plain percentiles of resampled means are too narrow for ten rounds (Hesterberg, What Teachers Should Know about the
-//! Bootstrap, 2015, 3.3), and would see differences where there are none.
+//! Figures are compared within their round only: what disturbs the machine for a minute disturbs both of a pair. The
+//! mean of the logarithms is taken, so that twice and half stand for the same distance, without the eighth part at
+//! either end, so that one wild round does not decide. Its standard error comes from a bootstrap over the pairs, its
+//! bounds from Student's t: plain percentiles of resampled means are too narrow for ten rounds (Hesterberg, What
+//! Teachers Should Know about the Bootstrap, 2015, 3.3), and would see differences where there are none.
 
 use fastrand::Rng;
 
@@ -96,8 +96,8 @@ fn standard_error(logs: &[f64]) -> f64 {
     (variance * n / (n - 1.0)).sqrt()
 }
 
-/// What Student's t exceeds with this probability: the expansion of Abramowitz and Stegun, 26.7.5, good to 0.3 % from four degrees of
-/// freedom on.
+/// What Student's t exceeds with this probability: the expansion of Abramowitz and Stegun, 26.7.5, good to 0.3 % from
+/// four degrees of freedom on.
 fn student(tail: f64, freedom: f64) -> f64 {
     let z = normal(tail);
     let power = |n: i32| z.powi(n);

@@ -86,8 +86,8 @@ fn common_time(time: &str) -> Option<f64> {
     Some(days(year, u32::try_from(month).ok()?, day)? * 86_400.0 + seconds_of_day(parts)? - east)
 }
 
-/// `2026-11-21T07:30:00.123Z 127.0.0.1 GET /search?q=bees 200 5120 412 0123456789abcdef`: the time is that of the end, and the seventh
-/// word says how many microseconds before was the beginning.
+/// `2026-11-21T07:30:00.123Z 127.0.0.1 GET /search?q=bees 200 5120 412 0123456789abcdef`: the time is that of the end,
+/// and the seventh word says how many microseconds before was the beginning.
 fn ours(line: &str) -> Option<Line<'_>> {
     let words: Vec<&str> = line.split(' ').collect();
     let [time, _, method, path, _, _, took, ..] = words.as_slice() else { return None };

@@ -43,7 +43,8 @@ pub struct Figures {
     pub over_time: Vec<Moment>,
     /// What the load itself took of its cores.
     pub own_cpu: Duration,
-    /// How much of that a [busy](super::Plan::busy) load looked for answers and found none: a load that is not busy would have slept.
+    /// How much of that a [busy](super::Plan::busy) load looked for answers and found none: a load that is not busy
+    /// would have slept.
     pub idle: Duration,
     /// On how many threads it ran.
     threads: u32,
@@ -220,8 +221,8 @@ impl Figures {
         Duration::from_nanos(self.latency.value_at_percentile(percent))
     }
 
-    /// How full the load's core was of work, or its cores were: from 0 to 1. Near 1, the load itself is what was measured. That a
-    /// busy load looks for answers and finds none is no work.
+    /// How full the load's core was of work, or its cores were: from 0 to 1. Near 1, the load itself is what was
+    /// measured. That a busy load looks for answers and finds none is no work.
     #[must_use]
     pub fn own_share(&self) -> f64 {
         let time = self.elapsed.as_secs_f64() * f64::from(self.threads);

@@ -1,8 +1,8 @@
 //! The client for HTTP/1.1: one thread, one epoll, a state machine for each connection.
 //!
-//! A request costs a write, a read and a share of a wait, as in wrk. In an open loop a timer of the kernel wakes it when the next
-//! request is due: the timeouts of epoll are rounded to milliseconds. A busy one never waits: the process that wakes a sleeper pays for it,
-//! and that would be the server.
+//! A request costs a write, a read and a share of a wait, as in wrk. In an open loop a timer of the kernel wakes it
+//! when the next request is due: the timeouts of epoll are rounded to milliseconds. A busy one never waits: the process
+//! that wakes a sleeper pays for it, and that would be the server.
 //!
 //! Start reading at [`Engine`]'s `phase`.
 

@@ -1,4 +1,5 @@
-//! The client for HTTP/2: the crate `h2` on a runtime of one thread; a task for each request that a connection may have at once.
+//! The client for HTTP/2: the crate `h2` on a runtime of one thread; a task for each request that a connection may have
+//! at once.
 //!
 //! The bytes that are counted are those of bodies: what heads take on the wire, compressed, `h2` does not say.
 //!

@@ -71,7 +71,8 @@ impl RequestSpec {
         self
     }
 
-    /// The body is sent in chunks of at most this number of bytes, and without its length (RFC 9112, 7.1). HTTP/2 has frames of its own.
+    /// The body is sent in chunks of at most this number of bytes, and without its length (RFC 9112, 7.1). HTTP/2 has
+    /// frames of its own.
     ///
     /// ```
     /// use std::num::NonZeroUsize;
@@ -140,8 +141,8 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Requests from a text: a path or a URL on each line, a method before it if it is not GET. Blank lines and lines that begin with `#`
-/// are left out.
+/// Requests from a text: a path or a URL on each line, a method before it if it is not GET. Blank lines and lines that
+/// begin with `#` are left out.
 ///
 /// ```
 /// let requests = skep_bench::load::read_urls("/\n# comment\nHEAD /about\nhttp://127.0.0.1:8080/search?q=a\n")?;

@@ -1,7 +1,7 @@
 //! A load by several threads: each has its part of the connections and of the requests, and a core of its own.
 //!
-//! They meet three times: when all are warm, when measuring begins, and at its end, so that nobody closes connections while the
-//! server is still watched. The calling thread measures nothing; it tells who watches how it goes.
+//! They meet three times: when all are warm, when measuring begins, and at its end, so that nobody closes connections
+//! while the server is still watched. The calling thread measures nothing; it tells who watches how it goes.
 //!
 //! Start reading at [`run`].
 

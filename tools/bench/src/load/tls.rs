@@ -57,8 +57,8 @@ impl Tls {
     }
 }
 
-/// With the cipher first that browsers name first, so that all servers choose it, whether they follow the client or not, and
-/// what is compared is not AES with 128 bits and with 256.
+/// With the cipher first that browsers name first, so that all servers choose it, whether they follow the client or
+/// not, and what is compared is not AES with 128 bits and with 256.
 fn provider() -> CryptoProvider {
     let mut provider = ring::default_provider();
     provider.cipher_suites.sort_by_key(|suite| suite.suite() != CipherSuite::TLS13_AES_128_GCM_SHA256);

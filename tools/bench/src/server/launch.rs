@@ -5,8 +5,8 @@ use std::process::Command;
 
 /// A command that starts a server.
 ///
-/// It is split at blanks, with `'...'`, `"..."` and `\` as in a shell, and no shell runs it. `NAME=value` in front goes into
-/// its environment; `{port}` and `{dir}` stand for a free port and a folder of its own.
+/// It is split at blanks, with `'...'`, `"..."` and `\` as in a shell, and no shell runs it. `NAME=value` in front goes
+/// into its environment; `{port}` and `{dir}` stand for a free port and a folder of its own.
 ///
 /// ```
 /// use skep_bench::server::Launch;

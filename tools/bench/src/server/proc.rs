@@ -66,7 +66,8 @@ struct Ticks {
 /// See [`Watched`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spent {
-    /// Microseconds on a core, in the program and in the kernel. Of processes and threads that ended as exact as clock ticks are.
+    /// Microseconds on a core, in the program and in the kernel. Of processes and threads that ended as exact as clock
+    /// ticks are.
     pub cpu_us: f64,
     /// The part of it that the program took; the kernel took the rest. From 0 to 1.
     pub user_share: f64,
@@ -172,8 +173,9 @@ pub fn lives(id: u32) -> bool {
 impl Usage {
     /// What was used since `before`. See [`Watched`].
     ///
-    /// The scheduler counts in nanoseconds, but only for threads that live; of what ended there are clock ticks, which a process keeps
-    /// of its threads and of those children that it waited for. Who ended without a parent that waits is lost.
+    /// The scheduler counts in nanoseconds, but only for threads that live; of what ended there are clock ticks, which
+    /// a process keeps of its threads and of those children that it waited for. Who ended without a parent that waits
+    /// is lost.
     #[must_use]
     pub fn since(&self, before: &Self) -> Spent {
         let all = self.all().since(before.all());
@@ -305,7 +307,8 @@ fn pss(rollup: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// For how many microseconds the cores of this machine were not idle, or one of them: programs, interrupts and the hypervisor.
+/// For how many microseconds the cores of this machine were not idle, or one of them: programs, interrupts and the
+/// hypervisor.
 ///
 /// ```
 /// assert!(skep_bench::server::busy(None) >= skep_bench::server::busy(Some(0)));
@@ -362,7 +365,8 @@ mod tests {
         assert_eq!(family(Watched { root: 10, group: Some(10) }), [10, 15, 12, 13]);
     }
 
-    /// A process of these threads, with their nanoseconds and switches, and with ticks in the program and in the kernel.
+    /// A process of these threads, with their nanoseconds and switches, and with ticks in the program and in the
+    /// kernel.
     fn process<const N: usize>(threads: [(u32, u64, u64); N], own: (u64, u64), of_children: (u64, u64)) -> Process {
         let threads = threads.map(|(id, on_core, switches)| (id, Thread { on_core, switches }));
         let ticks = |(user, system)| Ticks { user, system };

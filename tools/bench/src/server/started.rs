@@ -47,8 +47,8 @@ pub struct Started {
 }
 
 impl Started {
-    /// Starts it in a folder of its own and in a process group of its own, on this core, if one is named. What it writes goes
-    /// into files in its folder.
+    /// Starts it in a folder of its own and in a process group of its own, on this core, if one is named. What it
+    /// writes goes into files in its folder.
     pub fn spawn(launch: &Launch, core: Option<usize>) -> Result<Self, String> {
         let wrong = |error: io::Error| format!("{} does not start: {error}", launch.program());
         let port = free_port().map_err(wrong)?;
@@ -66,7 +66,8 @@ impl Started {
         Ok(Self { child, line: launch.line().to_owned(), dir, port, begun })
     }
 
-    /// Asks until there is an answer: it, and how long that took since the start. If there is none, the error has what it wrote.
+    /// Asks until there is an answer: it, and how long that took since the start. If there is none, the error has what
+    /// it wrote.
     pub fn wait<T, E: std::fmt::Display>(
         &mut self,
         patience: Duration,
@@ -173,7 +174,8 @@ impl Drop for Started {
     }
 }
 
-/// A port of loopback that nobody has. Between now and a server's start somebody could take it; then the server says so.
+/// A port of loopback that nobody has. Between now and a server's start somebody could take it; then the server says
+/// so.
 ///
 /// See [`Started::port`].
 pub fn free_port() -> io::Result<u16> {

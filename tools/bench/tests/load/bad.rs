@@ -1,4 +1,5 @@
-//! Servers that are not there, lie, never end, or die: each has a clear message, and what was measured until then is kept.
+//! Servers that are not there, lie, never end, or die: each has a clear message, and what was measured until then is
+//! kept.
 
 use std::io::Write;
 use std::net::TcpStream;

@@ -1,4 +1,5 @@
-//! A server of a few lines, with a thread for each connection, which knows what it did. It shares nothing with the client.
+//! A server of a few lines, with a thread for each connection, which knows what it did. It shares nothing with the
+//! client.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -15,7 +15,8 @@ use skep_bench::record::Record;
 
 use crate::server::{HELLO, read_request};
 
-/// Not a test of its own: the server. It serves at the port that its environment names, and answers at a control socket as a Skep server does.
+/// Not a test of its own: the server. It serves at the port that its environment names, and answers at a control socket
+/// as a Skep server does.
 #[test]
 fn serve() {
     let Ok(port) = env::var("SERVE_AT") else { return };

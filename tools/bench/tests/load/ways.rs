@@ -187,8 +187,8 @@ fn http2_in_an_open_loop_and_with_errors() {
     assert!(error.starts_with("no TLS with the server: ") || error.contains("does not offer HTTP/2"), "{error}");
 }
 
-/// Over every connection, in every loop, by several threads: a busy load counts what one that sleeps does, and knows how much of its time it
-/// was not needed.
+/// Over every connection, in every loop, by several threads: a busy load counts what one that sleeps does, and knows
+/// how much of its time it was not needed.
 #[test]
 fn a_busy_load_counts_the_same_and_tells_looking_from_working() {
     let server = crate::server::Server::delayed(|_| Duration::from_millis(5));

@@ -1,7 +1,7 @@
 //! A peer in a process of its own, which takes orders on its input, a line each, and answers each with a line.
 //!
-//! `fill BYTES` is answered with `filled`, `run SETS GETS BYTES SECONDS` with `OPERATIONS SECONDS MISSES`. It ends when its
-//! input does.
+//! `fill BYTES` is answered with `filled`, `run SETS GETS BYTES SECONDS` with `OPERATIONS SECONDS MISSES`. It ends when
+//! its input does.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -14,7 +14,8 @@ use crate::load::{Cache, seen};
 /// How long entries live: what [`Typed`] gives them if nobody says otherwise.
 const LIFE: Duration = Duration::from_hours(1);
 
-/// A driver as a program would call it without `Cache`: it asks for the time with each call, or would show what is dead.
+/// A driver as a program would call it without `Cache`: it asks for the time with each call, or would show what is
+/// dead.
 struct Raw<D> {
     driver: D,
     clock: Clock,
@@ -24,7 +25,8 @@ impl<D: Driver> Cache for Raw<D> {
     #[inline]
     async fn set(&mut self, key: &str, value: &[u8]) -> Result<()> {
         let (version, now) = (self.clock.version(), self.clock.now());
-        // As long as the life that `Cache` gives: where the end is a column with an index, or a word of the request, it costs something.
+        // As long as the life that `Cache` gives: where the end is a column with an index, or a word of the request, it
+        // costs something.
         let end = now.plus(LIFE);
         let header = Header { version, fresh_until: end, dead_at: end, ..Header::default() };
         let record = Record::new(&header, &[], value);
@@ -41,8 +43,8 @@ impl<D: Driver> Cache for Raw<D> {
 /// A driver behind `Cache`, whose values are bytes: what the interface costs, and no codec.
 struct Through<D> {
     cache: Typed<str, Vec<u8>, D, Bytes>,
-    // Of the type that the cache takes: made when the load changes, and not for each store, which would cost it a copy that the
-    // driver called directly is spared.
+    // Of the type that the cache takes: made when the load changes, and not for each store, which would cost it a copy
+    // that the driver called directly is spared.
     value: Vec<u8>,
 }
 

@@ -1,4 +1,5 @@
-//! Our drivers as policies: they count bytes, so an entry that weighs one has as many bytes as make the wanted number of entries fit.
+//! Our drivers as policies: they count bytes, so an entry that weighs one has as many bytes as make the wanted number
+//! of entries fit.
 
 use std::path::Path;
 
@@ -65,8 +66,8 @@ fn value_of(one: usize) -> Box<dyn Fn(u32) -> Record> {
     Box::new(move |weight| Record::new(&Header::default(), &[], &vec![0; (weight as usize * one).saturating_sub(100)]))
 }
 
-/// How large entries must be for `entries` of them to fill a map of `bytes` bytes, and not one more: an index, and gaps that are due to
-/// the way it works, are not for entries.
+/// How large entries must be for `entries` of them to fill a map of `bytes` bytes, and not one more: an index, and gaps
+/// that are due to the way it works, are not for entries.
 fn calibrated(folder: &Path, bytes: usize, entries: usize) -> usize {
     let mut one = bytes * 9 / 10 / entries;
     for attempt in 0..8 {

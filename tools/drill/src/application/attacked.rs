@@ -1,5 +1,5 @@
-//! What hostile clients attack: forms, files, sessions, cached pages, responses that nobody reads. Nothing here is wrong; each takes what an
-//! application usually takes.
+//! What hostile clients attack: forms, files, sessions, cached pages, responses that nobody reads. Nothing here is
+//! wrong; each takes what an application usually takes.
 
 use std::time::{Duration, Instant};
 

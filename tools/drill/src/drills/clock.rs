@@ -1,8 +1,8 @@
 //! A clock that is set, forwards and backwards, while requests go on.
 //!
-//! The clock of the machine is not ours to set, so the server runs with libfaketime, which gives each process of it another time of day. The
-//! monotonic clock goes on, as it does when an administrator or NTP sets the time. Times of files are those of the machine: a rotation by time is
-//! judged by them, so this log is rotated by size.
+//! The clock of the machine is not ours to set, so the server runs with libfaketime, which gives each process of it
+//! another time of day. The monotonic clock goes on, as it does when an administrator or NTP sets the time. Times of
+//! files are those of the machine: a rotation by time is judged by them, so this log is rotated by size.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -44,8 +44,8 @@ fn hang(stage: &Stage<'_>, report: &mut Report, model: Model) -> Result<()> {
     Ok(())
 }
 
-/// The process that the log says is replaced. Which one took the request nobody knows before: with `prefork` it may have been
-/// forked after the server was ready.
+/// The process that the log says is replaced. Which one took the request nobody knows before: with `prefork` it may
+/// have been forked after the server was ready.
 fn replaced(log: &str) -> Option<i32> {
     let line = log.lines().find(|line| line.contains("replacing "))?;
     let (_, rest) = line.split_once("process ")?;

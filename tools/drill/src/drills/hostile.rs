@@ -1,5 +1,5 @@
-//! Hostile clients: what they do for a while, and what it may cost the server and everybody else. They have addresses of their own
-//! (127.0.0.2 and on); the normal client is 127.0.0.1.
+//! Hostile clients: what they do for a while, and what it may cost the server and everybody else. They have addresses
+//! of their own (127.0.0.2 and on); the normal client is 127.0.0.1.
 //!
 //! Start reading at [`run`]; what each of them does is in the modules below.
 
@@ -27,7 +27,8 @@ pub(crate) use trial::together;
 #[derive(Debug)]
 pub(crate) struct Hostile {
     model: Model,
-    /// Settings of the server: shorter times and smaller budgets than by default, so that a drill shows in seconds how they end.
+    /// Settings of the server: shorter times and smaller budgets than by default, so that a drill shows in seconds how
+    /// they end.
     settings: &'static [&'static str],
     /// Versions of the application, each in a case of its own; an empty one is the executable as it is.
     versions: &'static [&'static str],
@@ -39,7 +40,8 @@ pub(crate) struct Hostile {
     pause: Duration,
     /// What is counted in [`Client::count`].
     unit: &'static str,
-    /// What the server does against it, which must have happened: counted in [`Client::refused`], and by errors of `turn`.
+    /// What the server does against it, which must have happened: counted in [`Client::refused`], and by errors of
+    /// `turn`.
     defence: Option<&'static str>,
     /// What somebody else does meanwhile, over and over; each error is a broken promise.
     neighbour: Option<Neighbour>,

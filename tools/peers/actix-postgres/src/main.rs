@@ -1,6 +1,7 @@
 //! Pages and JSON from PostgreSQL with actix-web, tokio-postgres, deadpool and askama, with one worker.
 //!
-//! Run: `peer-actix-postgres PORT ADDRESS CONNECTIONS`. It ends on SIGTERM, by the signal's default: actix's own way waits for idle connections.
+//! Run: `peer-actix-postgres PORT ADDRESS CONNECTIONS`. It ends on SIGTERM, by the signal's default: actix's own way
+//! waits for idle connections.
 
 use std::error::Error;
 use std::fmt::Display;

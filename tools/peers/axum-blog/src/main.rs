@@ -1,8 +1,8 @@
 //! The blog's list page from axum, sqlx and askama: what a Rust programmer would write today without Skep.
 //!
-//! `/` does the whole work. `/sql` asks the database and shows nothing, `/html` renders rows kept from the start, `/http`
-//! answers a page kept from the start: their differences are the split of `/`.
-//! It has no log, no session, no compression, and one thread for everything but SQLite, which sqlx gives threads.
+//! `/` does the whole work. `/sql` asks the database and shows nothing, `/html` renders rows kept from the start,
+//! `/http` answers a page kept from the start: their differences are the split of `/`. It has no log, no session, no
+//! compression, and one thread for everything but SQLite, which sqlx gives threads.
 //!
 //! Run: `peer-axum-blog PORT DIR [tuned]`. The database is DIR/axum-blog.db, made if it does not exist.
 //! It ends on SIGTERM, by the signal's default.

@@ -2,7 +2,8 @@
 //!
 //! It has no log, no session, no compression, and one thread for everything but SQLite, which sqlx gives threads.
 //!
-//! Run: `peer-axum-sqlx PORT ADDRESS [tuned]`, with `postgres://...` or `sqlite://FILE`. It ends on SIGTERM, by the signal's default.
+//! Run: `peer-axum-sqlx PORT ADDRESS [tuned]`, with `postgres://...` or `sqlite://FILE`. It ends on SIGTERM, by the
+//! signal's default.
 
 mod postgres;
 mod sqlite;

@@ -12,7 +12,8 @@ use crate::{Answer, failure};
 
 const WORLD: &str = "select id, randomnumber from world where id = ?";
 
-/// With sqlx's own pool (10 connections, each tested before it is used), or `tuned` to what suits one core: one connection, not tested.
+/// With sqlx's own pool (10 connections, each tested before it is used), or `tuned` to what suits one core: one
+/// connection, not tested.
 pub(crate) async fn app(address: &str, tuned: bool) -> sqlx::Result<Router> {
     let options: SqliteConnectOptions = address.parse()?;
     let options = options.journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Normal);

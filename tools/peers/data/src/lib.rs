@@ -1,4 +1,5 @@
-//! What the peers with a database have in common: the rows, the pages, random numbers, and PostgreSQL by way of tokio-postgres.
+//! What the peers with a database have in common: the rows, the pages, random numbers, and PostgreSQL by way of
+//! tokio-postgres.
 //!
 //! The tables are those of `tools/runner/src/site/data.rs`.
 

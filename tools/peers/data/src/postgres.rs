@@ -1,5 +1,5 @@
-//! The rows in PostgreSQL, through tokio-postgres and deadpool: statements are prepared once for each connection, and those that do not
-//! depend on each other are sent together.
+//! The rows in PostgreSQL, through tokio-postgres and deadpool: statements are prepared once for each connection, and
+//! those that do not depend on each other are sent together.
 
 use std::error::Error;
 

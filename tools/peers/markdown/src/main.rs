@@ -1,9 +1,8 @@
 //! pulldown-cmark alone: what rendering an article costs where nothing serves it.
 //!
-//! It renders the same 5 KB again and again, without a cache, into a new string each time, as a server would. The options
-//! are those of the blog. It prints one line: renders, seconds, and the CPU time it took, user and system, in
-//! microseconds; `cargo xtask peers markdown` reads it.
-//! Run: `peer-markdown SECONDS`.
+//! It renders the same 5 KB again and again, without a cache, into a new string each time, as a server would. The
+//! options are those of the blog. It prints one line: renders, seconds, and the CPU time it took, user and system, in
+//! microseconds; `cargo xtask peers markdown` reads it. Run: `peer-markdown SECONDS`.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -1,7 +1,8 @@
-//! What knowing its user costs a page: the same page without a session, with a value from a session, and with a guard and the user's row.
+//! What knowing its user costs a page: the same page without a session, with a value from a session, and with a guard
+//! and the user's row.
 //!
-//! It has the flags of every Skep application. Run: `skep-accounts --listen 127.0.0.1:PORT --data DIR`, with `PEOPLE_ACCOUNTS=1` for the page
-//! with the guard. `/enter` gives the cookie with which the pages are asked for.
+//! It has the flags of every Skep application. Run: `skep-accounts --listen 127.0.0.1:PORT --data DIR`, with
+//! `PEOPLE_ACCOUNTS=1` for the page with the guard. `/enter` gives the cookie with which the pages are asked for.
 
 use std::process::ExitCode;
 

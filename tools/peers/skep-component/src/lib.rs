@@ -1,7 +1,7 @@
 //! What a module cache is for: an application that reads a template from a file and makes a table before it serves.
 //!
-//! `APP_TEMPLATE` names the template's file, `APP_ENTRIES` says how many entries the table has (none, if nobody says it). The page is
-//! that of `peers/neko/Page.hx`: 20 rows from SQLite, through a template that is read at run time.
+//! `APP_TEMPLATE` names the template's file, `APP_ENTRIES` says how many entries the table has (none, if nobody says
+//! it). The page is that of `peers/neko/Page.hx`: 20 rows from SQLite, through a template that is read at run time.
 
 mod hold;
 mod page;

@@ -1,9 +1,10 @@
 //! Pages and JSON from a database, on Skep: PostgreSQL if the setting `database` says so, or SQLite.
 //!
-//! The runner makes the tables and their rows (`tools/runner/src/site/data.rs`). Statements that do not depend on each other are sent
-//! together; on SQLite they run one after the other.
+//! The runner makes the tables and their rows (`tools/runner/src/site/data.rs`). Statements that do not depend on each
+//! other are sent together; on SQLite they run one after the other.
 //!
-//! It has the flags of every Skep application. Run: `SKEP_DATABASE=ADDRESS skep-data --listen 127.0.0.1:PORT --data DIR`.
+//! It has the flags of every Skep application. Run:
+//! `SKEP_DATABASE=ADDRESS skep-data --listen 127.0.0.1:PORT --data DIR`.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,9 @@
-//! A hello that initialises 256 MiB of memory at its start: what a process for each request costs an application that has much.
+//! A hello that initialises 256 MiB of memory at its start: what a process for each request costs an application that
+//! has much.
 //!
-//! The memory is in pieces, as programs have it: a table of a million short texts, and larger blocks. Nothing is done for it
-//! that an author would have to know of. It has the flags of every Skep application. Run: `skep-heap --listen 127.0.0.1:PORT`.
+//! The memory is in pieces, as programs have it: a table of a million short texts, and larger blocks. Nothing is done
+//! for it that an author would have to know of. It has the flags of every Skep application. Run:
+//! `skep-heap --listen 127.0.0.1:PORT`.
 
 use std::collections::HashMap;
 use std::process::ExitCode;

@@ -1,4 +1,5 @@
-//! The posts' programs on Skep: a hello, two counters, a list from SQLite, and files in the three ways of the post on Dart.
+//! The posts' programs on Skep: a hello, two counters, a list from SQLite, and files in the three ways of the post on
+//! Dart.
 //!
 //! It has the flags of every Skep application. Run: `POSTS_FILES=DIR skep-posts --listen 127.0.0.1:PORT --data DIR`.
 

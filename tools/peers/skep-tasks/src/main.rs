@@ -1,6 +1,8 @@
-//! What web applications do all day, on Skep: JSON, a form, a session, many routes, an echo, a page worth compressing, files.
+//! What web applications do all day, on Skep: JSON, a form, a session, many routes, an echo, a page worth compressing,
+//! files.
 //!
-//! It has the flags of every Skep application. Run: `TASKS_FILES=DIR TASKS_ROUTES=2 skep-tasks --listen 127.0.0.1:PORT --data DIR`.
+//! It has the flags of every Skep application. Run:
+//! `TASKS_FILES=DIR TASKS_ROUTES=2 skep-tasks --listen 127.0.0.1:PORT --data DIR`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

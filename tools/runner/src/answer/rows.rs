@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::Result;
 use crate::site::data::{self, WORLDS, Worlds};
 
-/// The rows of a body that has this number of them, or one that is no list. What is `written` has other numbers than the tables were made with.
+/// The rows of a body that has this number of them, or one that is no list. What is `written` has other numbers than
+/// the tables were made with.
 pub(super) fn read(body: &[u8], count: usize, written: bool) -> Result<Worlds> {
     let value: Value = serde_json::from_slice(body).map_err(|error| format!("no JSON: {error}"))?;
     let rows = if count == 1 { vec![value] } else { value.as_array().cloned().unwrap_or_default() };

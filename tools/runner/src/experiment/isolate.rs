@@ -1,4 +1,5 @@
-//! What a fresh instance for each request costs, beside threads, beside `wasmtime serve` and beside a module cache of old.
+//! What a fresh instance for each request costs, beside threads, beside `wasmtime serve` and beside a module cache of
+//! old.
 //!
 //! Goals are about CPU: a load of one core cannot fill the fastest of these servers.
 

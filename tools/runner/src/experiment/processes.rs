@@ -1,6 +1,7 @@
 //! What processes cost, beside threads and beside Apache.
 //!
-//! What is measured lies between two variants of one program: both run under their supervisor, as they would be deployed.
+//! What is measured lies between two variants of one program: both run under their supervisor, as they would be
+//! deployed.
 
 use super::{Experiment, KEEP_ALIVE, Load, Same, Whose, variant};
 use crate::goal::{Bound, Goal};

@@ -191,7 +191,8 @@ pub(crate) const POSTS: &[Post] = &[
 /// Perl's caches: operations a second by stores:reads and size.
 pub(crate) const CACHE_COLUMNS: [&str; 5] = ["1:10 16 B", "1:10 160 B", "1:10 1600 B", "1:1 160 B", "1:100 160 B"];
 
-/// The published name, its figures by [`CACHE_COLUMNS`], and today's row. Of the two published columns of 1:10 and 160 bytes, the first.
+/// The published name, its figures by [`CACHE_COLUMNS`], and today's row. Of the two published columns of 1:10 and 160
+/// bytes, the first.
 pub(crate) const CACHE: [(&str, [u32; 5], &str); 8] = [
     ("CHI, memcached by IP", [5107, 4628, 4139, 3806, 4626], "CHI Memcached, tcp"),
     ("CHI, memcached by socket", [5219, 5140, 4380, 4155, 5141], "CHI Memcached, unix"),

@@ -10,7 +10,8 @@ use crate::need::Made;
 use crate::site::Site;
 use crate::site::data::{Database, sqlite};
 
-/// As many connections as sqlx's pool has by default, for the others, too. Skep has 4 by default, which its requests share.
+/// As many connections as sqlx's pool has by default, for the others, too. Skep has 4 by default, which its requests
+/// share.
 const CONNECTIONS: &str = "10";
 
 impl Program {

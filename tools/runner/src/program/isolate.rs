@@ -79,7 +79,8 @@ fn copy_database(site: &Site, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A file of settings with this number of applications. No two are of the same bytes: what they share would be counted once.
+/// A file of settings with this number of applications. No two are of the same bytes: what they share would be counted
+/// once.
 fn several(file: &Path, folder: &Path, copies: u32) -> Result<std::path::PathBuf> {
     let component = fs::read(file).unwrap_or_default();
     let mut settings = String::new();
@@ -93,7 +94,8 @@ fn several(file: &Path, folder: &Path, copies: u32) -> Result<std::path::PathBuf
     Ok(path)
 }
 
-/// The component with a section of its own at the end, which says nothing to anybody (Component Model, custom sections).
+/// The component with a section of its own at the end, which says nothing to anybody (Component Model, custom
+/// sections).
 fn marked(component: &[u8], number: u32) -> Vec<u8> {
     let mut marked = component.to_vec();
     marked.extend([0, 7, 2, b'n', b'o']);

@@ -75,7 +75,8 @@ fn statements() -> String {
     sql + "commit;\n"
 }
 
-/// Apache looks once a second whether processes are missing. With Debian's 5 to 10, a process for each connection would be 5 to 10 answers a second.
+/// Apache looks once a second whether processes are missing. With Debian's 5 to 10, a process for each connection would
+/// be 5 to 10 answers a second.
 const MANY_SPARE: &str = "StartServers 64\nMinSpareServers 64\nMaxSpareServers 128";
 
 pub(crate) fn apache(place: &Place, site: &Site, module: Module) -> Result<PathBuf> {

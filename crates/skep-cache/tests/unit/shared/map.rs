@@ -40,7 +40,8 @@ impl Backing for Memory {
 
 const NOW: Time = Time::from_millis(1_000_000);
 
-/// A map of the least size there is, and another user of it. For miri, which takes a second for a thousand words, it is smaller than any file.
+/// A map of the least size there is, and another user of it. For miri, which takes a second for a thousand words, it is
+/// smaller than any file.
 fn maps() -> (Map<Memory>, Map<Memory>) {
     let geometry =
         if cfg!(miri) { Geometry::of(1, 6 << 10, 4096).unwrap() } else { Geometry::new(300 << 10, 4096).unwrap() };
@@ -205,7 +206,8 @@ fn readers_beside_writers_see_whole_values_of_their_key() {
             scope.spawn(|| {
                 (0..rounds).for_each(|round| {
                     let (key, record) = (round % keys, record(&value(round % keys, round), 1));
-                    // Time flies here for all who wait: a writer who has to wait for one that the system has stopped is refused, and tries again.
+                    // Time flies here for all who wait: a writer who has to wait for one that the system has stopped is
+                    // refused, and tries again.
                     while map.set(format!("key {key}").as_bytes(), &record, When::Always, NOW).is_err() {}
                 });
             });

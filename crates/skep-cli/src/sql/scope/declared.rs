@@ -31,7 +31,8 @@ impl Declared {
     /// Follows what a migration says that has just run.
     ///
     /// # Errors
-    /// It says something of a table or column which is not there, or a scope would be lost in silence: a text for the developer.
+    /// It says something of a table or column which is not there, or a scope would be lost in silence: a text for the
+    /// developer.
     pub(in crate::sql) async fn follow(&mut self, client: &Client, migration: &str) -> Result<(), String> {
         for (line, directive) in directives(Dialect::Postgres, migration)? {
             self.follow_one(client, directive).await.map_err(|help| at_line(line, &help))?;

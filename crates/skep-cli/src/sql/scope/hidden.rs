@@ -1,8 +1,8 @@
 //! What reaches rows of scoped tables although the statement does not name them: views, functions, triggers, rules.
 //!
-//! A function in SQL or PL/pgSQL reaches the tables, views and functions whose names are words of its text, and those that write to a table
-//! reach what its triggers do. Nothing is known of one that runs texts (`execute`), or of one in another language that is not `immutable`.
-//! Cascading foreign keys are not looked into: they are the schema's.
+//! A function in SQL or PL/pgSQL reaches the tables, views and functions whose names are words of its text, and those
+//! that write to a table reach what its triggers do. Nothing is known of one that runs texts (`execute`), or of one in
+//! another language that is not `immutable`. Cascading foreign keys are not looked into: they are the schema's.
 //!
 //! Start reading at [`Hidden::read`].
 

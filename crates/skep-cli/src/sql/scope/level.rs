@@ -37,7 +37,8 @@ enum Operand {
     Column(Column),
 }
 
-/// A column of a table, or of what stands for one: how many queries further out, the table's place there, and the column's number.
+/// A column of a table, or of what stands for one: how many queries further out, the table's place there, and the
+/// column's number.
 #[derive(Clone, Copy)]
 pub(super) struct Column {
     pub(super) levels: i64,

@@ -1,6 +1,7 @@
 //! A statement that keeps to its scope reaches no row of others: random statements on random rows, by PostgreSQL.
 //!
-//! - What is read stays the same if the rows of others are deleted, and so do rows that it writes into tables that are not scoped.
+//! - What is read stays the same if the rows of others are deleted, and so do rows that it writes into tables that are
+//!   not scoped.
 //! - What it writes changes no row of others.
 //!
 //! The parameters that must be a `Scope` are 1, all others anything.

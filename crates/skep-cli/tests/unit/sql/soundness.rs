@@ -3,8 +3,8 @@
 //! - No column that is said not to be NULL is ever NULL, and none that is said to be unique has a value twice.
 //! - If a table that is not among those that are read is emptied, the answer stays the same.
 //!
-//! `SQL_CASES=100000 cargo test -p skep-cli soundness -- --ignored` tries as many statements; a failure names its seed, with which
-//! `SQL_SEED` begins.
+//! `SQL_CASES=100000 cargo test -p skep-cli soundness -- --ignored` tries as many statements; a failure names its seed,
+//! with which `SQL_SEED` begins.
 
 #![allow(clippy::format_push_string, reason = "the texts are put together as they read")]
 

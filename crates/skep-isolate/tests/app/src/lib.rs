@@ -1,4 +1,5 @@
-//! A service for each thing that a component asks of its host. The tests of `skep-isolate` drive it native and as a component.
+//! A service for each thing that a component asks of its host. The tests of `skep-isolate` drive it native and as a
+//! component.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

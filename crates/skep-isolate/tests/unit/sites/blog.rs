@@ -21,8 +21,8 @@ fn links(said: &Said) -> Vec<String> {
     links
 }
 
-/// One test for both: start-up code writes the articles into a new folder and keeps their times, so that each site has an image of its own
-/// to compile.
+/// One test for both: start-up code writes the articles into a new folder and keeps their times, so that each site has
+/// an image of its own to compile.
 #[test]
 fn the_blog_says_the_same() {
     let (native, component) = (Site::native(blog::app()), Site::baseline(&component("blog")));

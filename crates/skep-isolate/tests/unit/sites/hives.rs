@@ -48,8 +48,8 @@ fn ask(site: &Site, text: &str) -> String {
     site.post("/ask", &form).text()
 }
 
-/// What `crates/skep-cli/tests/hives/tests/app.rs` asks of the native application, which has no place in this executable: statements of others
-/// in it were checked for SQLite.
+/// What `crates/skep-cli/tests/hives/tests/app.rs` asks of the native application, which has no place in this
+/// executable: statements of others in it were checked for SQLite.
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn statements_rows_and_failures_are_those_of_a_native_application() {

@@ -91,7 +91,8 @@ impl Site {
         Self::component_in(tempfile::tempdir().unwrap(), wasm, kept)
     }
 
-    /// Compiled by the baseline compiler, in a seventh of the time. Code of both says the same: `skep-isolate-app` is run with that of both.
+    /// Compiled by the baseline compiler, in a seventh of the time. Code of both says the same: `skep-isolate-app` is
+    /// run with that of both.
     pub(super) fn baseline(wasm: &Path) -> Self {
         let options = Options { baseline: true, ..defaults() };
         Self::component_with(tempfile::tempdir().unwrap(), wasm, Kept::Snapshot, options)
@@ -198,8 +199,8 @@ impl Site {
         })
     }
 
-    /// The memory of the instance that would serve the next request, and that of a new one; then how many instances were reset
-    /// so far.
+    /// The memory of the instance that would serve the next request, and that of a new one; then how many instances
+    /// were reset so far.
     pub(super) fn memories(&self) -> ([Vec<u8>; 2], u64) {
         let Kind::Component(version) = &self.kind else { panic!("a native application has none") };
         let renewed = version.counts.instances.recycled.load(Ordering::Relaxed);

@@ -180,8 +180,8 @@ fn url_place(kind: Url) -> TokenStream {
     quote_spanned!(Span::mixed_site()=> ::skep::html::UrlPlace::#kind)
 }
 
-/// Whether the nonce of the response vouches for an element: a script or style of the page itself, or one that it loads from
-/// another host.
+/// Whether the nonce of the response vouches for an element: a script or style of the page itself, or one that it loads
+/// from another host.
 fn takes_nonce(element: &Element) -> bool {
     let has = |attribute: &str| {
         let is_it =

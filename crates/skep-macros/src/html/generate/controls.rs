@@ -3,8 +3,8 @@
 //! Binds the form to a variable before its element, and rewrites each control to ask it for the submitted value and the
 //! validation error: `input (form.input(Comment::author));`, which is what a function that takes a form writes. The
 //! compiler checks by type that the field exists and that the control fits it. Duplicate and missing controls are found
-//! here: a splice never counts as a control, unless `@fields(Comment::author) { (part(form)) }` says which it has. A part of a form that
-//! several services share, `@form (part) { ... }`, is bound and checked in the same way.
+//! here: a splice never counts as a control, unless `@fields(Comment::author) { (part(form)) }` says which it has. A
+//! part of a form that several services share, `@form (part) { ... }`, is bound and checked in the same way.
 
 mod path;
 

@@ -1,4 +1,5 @@
-//! A browser that is signed in again by remember-me has its new token even if the page fails: else its next visit would look like a theft.
+//! A browser that is signed in again by remember-me has its new token even if the page fails: else its next visit would
+//! look like a theft.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};

@@ -1,8 +1,9 @@
 //! Header blocks of HTTP/2, read as far as is needed to know what hyper does not say.
 //!
-//! The crate `h2` drops pseudo-header fields of trailers, and cuts a fragment off the path. Both make a request malformed (RFC 9113, 8.1 and
-//! 8.3.1), and HTTP/1 refuses them too. So each block is looked at on its way to hyper: which fields it has, not what they say. That takes the
-//! table of the compression (RFC 7541, 2.3.2), of which this keeps lengths; a text is decoded only as far as its length, when it enters the table.
+//! The crate `h2` drops pseudo-header fields of trailers, and cuts a fragment off the path. Both make a request
+//! malformed (RFC 9113, 8.1 and 8.3.1), and HTTP/1 refuses them too. So each block is looked at on its way to hyper:
+//! which fields it has, not what they say. That takes the table of the compression (RFC 7541, 2.3.2), of which this
+//! keeps lengths; a text is decoded only as far as its length, when it enters the table.
 //!
 //! Start reading at [`Blocks::read`].
 
@@ -18,7 +19,8 @@ pub(super) struct Blocks {
     /// As RFC 7541, 4.1 counts it, and the most of it.
     size: usize,
     most: usize,
-    /// What is left of a fragment: the beginning of a field, and how much is missing at least until it is worth another look.
+    /// What is left of a fragment: the beginning of a field, and how much is missing at least until it is worth another
+    /// look.
     begun: Vec<u8>,
     missing: usize,
 }
@@ -56,7 +58,8 @@ const TABLE: usize = 4096;
 /// The longest beginning of a field that is kept: hyper has given up before.
 const MOST_BEGUN: usize = 1 << 20;
 
-/// The lengths of the names in the static table (RFC 7541, appendix A), from index 1 on. The first fourteen are pseudo-header fields.
+/// The lengths of the names in the static table (RFC 7541, appendix A), from index 1 on. The first fourteen are
+/// pseudo-header fields.
 const NAMES: [u8; 61] = [
     10, 7, 7, 5, 5, 7, 7, 7, 7, 7, 7, 7, 7, 7, 14, 15, 15, 13, 6, 27, 3, 5, 13, 13, 19, 16, 16, 14, 16, 13, 12, 6, 4,
     4, 6, 7, 4, 4, 8, 17, 13, 8, 19, 13, 4, 8, 12, 18, 19, 5, 7, 7, 11, 6, 10, 25, 17, 10, 4, 3, 16,
@@ -104,7 +107,8 @@ impl Blocks {
         if is_last || self.begun.len() > MOST_BEGUN { Err(Broken) } else { Ok(()) }
     }
 
-    /// The field at the beginning (RFC 7541, 6), or none where the table gets another size. Nothing of it is decoded before all of it is there.
+    /// The field at the beginning (RFC 7541, 6), or none where the table gets another size. Nothing of it is decoded
+    /// before all of it is there.
     fn field<'b>(&mut self, block: &'b [u8]) -> Taken<'b, Option<Kind>> {
         #[cfg(test)]
         tests::LOOKS.set(tests::LOOKS.get() + 1);
@@ -239,7 +243,8 @@ impl<'b> Text<'b> {
     }
 }
 
-/// The code of RFC 7541, appendix B: its lengths, the first code of each, and how many there are. Those of a length follow each other.
+/// The code of RFC 7541, appendix B: its lengths, the first code of each, and how many there are. Those of a length
+/// follow each other.
 const CODES: [(u32, u32, u32); 21] = [
     (5, 0, 10),
     (6, 0x14, 26),

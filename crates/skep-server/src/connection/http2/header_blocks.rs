@@ -1,7 +1,7 @@
 //! Header blocks of HTTP/2 on their way from the client to hyper.
 //!
-//! A block that makes its message malformed is sent on with two more fields, a path twice, for which hyper resets the stream with
-//! `PROTOCOL_ERROR` (RFC 9113, 8.1.1): the state of the compression, which all streams share, stays right.
+//! A block that makes its message malformed is sent on with two more fields, a path twice, for which hyper resets the
+//! stream with `PROTOCOL_ERROR` (RFC 9113, 8.1.1): the state of the compression, which all streams share, stays right.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,8 +16,8 @@ pub(super) struct HeaderBlocks {
     /// The frame of a block whose payload is not complete, and what has come of that.
     head: Option<FrameHead>,
     held: Vec<u8>,
-    /// The last stream that was opened, and those that neither the client has ended nor the server has reset: a block on one of them is
-    /// trailers. On another one it is an error that hyper knows.
+    /// The last stream that was opened, and those that neither the client has ended nor the server has reset: a block
+    /// on one of them is trailers. On another one it is an error that hyper knows.
     last_stream: u32,
     unended: VecDeque<u32>,
     /// The block that goes on in the next frame.
@@ -73,8 +73,8 @@ impl HeaderBlocks {
         }
     }
 
-    /// True for a piece of a body without a byte, on a stream that has more. `h2` ends a connection after a hundred of them, although the setting
-    /// `limits.http2_control_frames` counts them, too.
+    /// True for a piece of a body without a byte, on a stream that has more. `h2` ends a connection after a hundred of
+    /// them, although the setting `limits.http2_control_frames` counts them, too.
     fn is_nothing(&self, head: FrameHead) -> bool {
         let is_empty = head.kind() == DATA && head.length() == 0 && !head.has(END_STREAM | PADDED);
         is_empty && !self.is_broken && self.open.is_none() && self.unended.contains(&head.stream())
@@ -123,7 +123,8 @@ impl HeaderBlocks {
         }
     }
 
-    /// Reads the block of a frame, or its part of one, and says where it ends. `None` for what hyper ends the connection for.
+    /// Reads the block of a frame, or its part of one, and says where it ends. `None` for what hyper ends the
+    /// connection for.
     fn block(&mut self, head: FrameHead, payload: &[u8]) -> Option<(Block, usize)> {
         let (stream, is_last) = (head.stream(), head.has(END_HEADERS));
         let opened = Block { is_trailers: self.unended.contains(&stream), is_malformed: false };

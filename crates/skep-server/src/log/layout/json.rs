@@ -9,7 +9,8 @@ use crate::log::text::{is_plain, write_padded};
 const ECS_VERSION: &str = "8.11.0";
 
 pub(super) fn write(out: &mut Vec<u8>, record: &Record<'_>) {
-    // The time, the level and names of fields in the program's text need no escapes; a category may be an application's own.
+    // The time, the level and names of fields in the program's text need no escapes; a category may be an application's
+    // own.
     for part in ["{\"time\":\"", record.time, "\",\"level\":\"", level_in_lower_case(record.level), "\""] {
         out.extend_from_slice(part.as_bytes());
     }

@@ -1,10 +1,12 @@
 //! A log file that several processes write, and any of them rotates.
 //!
-//! A process appends whole lines while it holds the file's lock (`flock`). With the lock it checks that the path still leads to this
-//! file, so one that another process or `logrotate` has renamed is opened again; and that the file ends with a whole line, so what a
-//! killed process left unfinished is removed. What is rotated is renamed with the lock held: nobody writes to it any more.
+//! A process appends whole lines while it holds the file's lock (`flock`). With the lock it checks that the path still
+//! leads to this file, so one that another process or `logrotate` has renamed is opened again; and that the file ends
+//! with a whole line, so what a killed process left unfinished is removed. What is rotated is renamed with the lock
+//! held: nobody writes to it any more.
 //!
-//! A path may lead to a FIFO or a device: these are written as standard output is, and opened without waiting for a reader.
+//! A path may lead to a FIFO or a device: these are written as standard output is, and opened without waiting for a
+//! reader.
 
 mod archive;
 
@@ -117,8 +119,8 @@ impl LogFile {
         Ok(true)
     }
 
-    /// How much of these lines a process has appended that was killed meanwhile: to the file with this inode, from this size on. It may have
-    /// been rotated since; if it is compressed, nothing is known.
+    /// How much of these lines a process has appended that was killed meanwhile: to the file with this inode, from this
+    /// size on. It may have been rotated since; if it is compressed, nothing is known.
     pub(in crate::log) fn has_taken(&self, (inode, size): (u64, u64), lines: &[u8]) -> usize {
         let archive = Archive { path: &self.path, rotation: &self.rotation };
         let files = std::iter::once(self.path.clone()).chain(archive.files().unwrap_or_default());
@@ -142,11 +144,13 @@ impl LogFile {
     }
 }
 
-/// Opens a file, and creates it if there is none. A FIFO is opened for writing only: this process must not count as its reader.
+/// Opens a file, and creates it if there is none. A FIFO is opened for writing only: this process must not count as its
+/// reader.
 fn open_file(path: &Path) -> io::Result<File> {
     let options = || {
         let mut options = OpenOptions::new();
-        // Without it, opening a FIFO waits for a reader, and so would all requests of a process without a writing thread.
+        // Without it, opening a FIFO waits for a reader, and so would all requests of a process without a writing
+        // thread.
         options.append(true).custom_flags(libc::O_NONBLOCK);
         options
     };
@@ -193,7 +197,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     file.metadata().is_ok_and(|open| path.metadata().is_ok_and(|there| same(&open, &there)))
 }
 
-/// Removes a line that a killed process did not finish: all others finish theirs while they hold the lock. Returns the size.
+/// Removes a line that a killed process did not finish: all others finish theirs while they hold the lock. Returns the
+/// size.
 fn remove_incomplete_line(file: &File) -> io::Result<u64> {
     let size = file.metadata()?.len();
     let mut last = [0];

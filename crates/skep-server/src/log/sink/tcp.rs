@@ -1,7 +1,8 @@
 //! Lines to a syslog server over TCP, each after its length (RFC 6587, 3.4.1: octet counting).
 //!
-//! Nothing waits for the server, not even to be connected to it. A line is whole for the server: of one that a connection took half of,
-//! the rest is sent next, or all of it on the next connection. TCP does not tell which lines a server that dies had not read yet.
+//! Nothing waits for the server, not even to be connected to it. A line is whole for the server: of one that a
+//! connection took half of, the rest is sent next, or all of it on the next connection. TCP does not tell which lines a
+//! server that dies had not read yet.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -38,7 +39,8 @@ impl Connection {
         Self { host, state: Mutex::default() }
     }
 
-    /// Sends each line without its end. One that was begun counts as written: its rest is sent by the next call, also by one without lines.
+    /// Sends each line without its end. One that was begun counts as written: its rest is sent by the next call, also
+    /// by one without lines.
     pub(super) fn send(
         &self,
         lines: &[u8],

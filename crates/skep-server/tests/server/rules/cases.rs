@@ -1,6 +1,6 @@
-//! One set of rules: each case is sent over HTTP/1 and over HTTP/2, to a native application and to a component, and what
-//! comes back is the same. The services are those of `services`, and a server with them is known by its address, such
-//! as `127.0.0.1:12345`.
+//! One set of rules: each case is sent over HTTP/1 and over HTTP/2, to a native application and to a component, and
+//! what comes back is the same. The services are those of `services`, and a server with them is known by its address,
+//! such as `127.0.0.1:12345`.
 
 use std::io::{Read, Write};
 use std::time::Duration;

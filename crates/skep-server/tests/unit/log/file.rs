@@ -141,7 +141,8 @@ fn a_folder_that_is_missing_is_an_error_until_it_is_there() {
     log.write(b"one\n", NOW, Progress::NONE).unwrap();
 }
 
-/// A process of `lines_of`: writes numbered lines as a server does. One that is to be killed is, right after its last line.
+/// A process of `lines_of`: writes numbered lines as a server does. One that is to be killed is, right after its last
+/// line.
 #[test]
 fn a_process_that_writes() {
     let Ok(task) = std::env::var("SKEP_TEST_LOG") else { return };
@@ -190,8 +191,8 @@ fn last_lines(log: &Path, is_new: bool) -> Arc<LastLines> {
     }
 }
 
-/// Four processes at a time, each followed by another one, write this many lines each; the file is rotated again and again, and one in ten
-/// is killed.
+/// Four processes at a time, each followed by another one, write this many lines each; the file is rotated again and
+/// again, and one in ten is killed.
 fn lines_of(count: u64, every: &str) {
     let folder = Folder::new(&format!("processes-{count}"));
     let memory = last_lines(&folder.log(), true);

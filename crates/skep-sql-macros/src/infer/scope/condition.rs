@@ -99,8 +99,8 @@ impl<'o> Level<'o> {
         if depth == 0 { Some(self) } else { self.outer?.at(depth - 1) }
     }
 
-    /// Which source a column is surely of: how many selects further out, and its number there. Further out only with the name of its
-    /// table: without, SQLite takes a result of this select first, whose name may be the same.
+    /// Which source a column is surely of: how many selects further out, and its number there. Further out only with
+    /// the name of its table: without, SQLite takes a result of this select first, whose name may be the same.
     pub(super) fn find(&self, schema: &Schema, table: Option<&str>, column: &str) -> Option<(usize, usize)> {
         let mut found = self.sources.iter().enumerate().filter(|(_, source)| match table {
             Some(table) => source.name.as_deref() == Some(table),
@@ -164,7 +164,8 @@ impl Source {
         self.known(schema)?.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// The type of a column in which equal values are the same: where types are loose or there are collations, they may not be.
+    /// The type of a column in which equal values are the same: where types are loose or there are collations, they may
+    /// not be.
     pub(super) fn exact(&self, schema: &Schema, name: &str) -> Option<Kind> {
         let (table, kind) = (self.known(schema)?, self.column(schema, name)?.ty.kind);
         let is_plain = kind == Kind::Integer || !table.sql.to_ascii_lowercase().contains("collate");

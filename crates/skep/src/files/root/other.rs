@@ -1,7 +1,8 @@
 //! Paths resolved by the standard library alone, for systems without directory handles.
 //!
-//! Each step is looked at before the file is opened. A process that can replace a directory by a symlink between the two
-//! could lead out of the root; the strict way is the unix one. A component has the sandbox of its host around it besides.
+//! Each step is looked at before the file is opened. A process that can replace a directory by a symlink between the
+//! two could lead out of the root; the strict way is the unix one. A component has the sandbox of its host around it
+//! besides.
 
 use std::fs::{self, File, Metadata};
 use std::io;

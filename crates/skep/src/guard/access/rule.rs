@@ -10,8 +10,8 @@ use crate::guard::address_range::AddressRange;
 use crate::guard::path_prefix::PathPrefix;
 use crate::request::{Parts, Peer};
 
-/// Who may reach what is below a prefix: services, folders, what is mounted, and paths that lead nowhere. [`App::access`](crate::App::access)
-/// takes it, and so does `[access.NAME]` in `skep.toml`.
+/// Who may reach what is below a prefix: services, folders, what is mounted, and paths that lead nowhere.
+/// [`App::access`](crate::App::access) takes it, and so does `[access.NAME]` in `skep.toml`.
 ///
 /// ```
 /// use skep::guard::AccessRule;
@@ -22,8 +22,8 @@ use crate::request::{Parts, Peer};
 /// assert_eq!(skep::test::Client::new(app).get("/internal/hello.txt").status(), 403);
 /// ```
 ///
-/// All kinds of conditions that a rule has must be met, of several of one kind any. Where several rules hold, all of them must admit. A
-/// request that is refused gets a 403, or a 401 if the rule has users and nobody is signed in.
+/// All kinds of conditions that a rule has must be met, of several of one kind any. Where several rules hold, all of
+/// them must admit. A request that is refused gets a 403, or a 401 if the rule has users and nobody is signed in.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct AccessRule {
@@ -39,7 +39,8 @@ pub struct AccessRule {
 type Proof = [u8; 32];
 
 impl AccessRule {
-    /// For everything below a prefix of literal segments, such as `/admin`; `/` is everything. Without a condition, nobody is refused.
+    /// For everything below a prefix of literal segments, such as `/admin`; `/` is everything. Without a condition,
+    /// nobody is refused.
     pub fn new(prefix: &str) -> Self {
         Self {
             written: prefix.to_owned(),

@@ -1,4 +1,4 @@
-//! Each type of `jiff` has its own columns, and is read from no others; a number that is not exact is no decimal number.
+//! Each type of `jiff` has its own columns, and is read from no others; a number that is not exact is no decimal.
 
 use jiff::{Timestamp, civil};
 use skep::sql::{Local, Result};

@@ -37,7 +37,8 @@ fn zone(name: &str) -> TimeZone {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-    /// Each moment has a local time, from which it comes back; where the clocks show that twice, one of the two answers gives it.
+    /// Each moment has a local time, from which it comes back; where the clocks show that twice, one of the two answers
+    /// gives it.
     #[test]
     fn each_moment_comes_back_from_its_local_time(which in 0..ZONES.len(), second in 0i64..2_500_000_000) {
         let zone = zone(ZONES[which]);

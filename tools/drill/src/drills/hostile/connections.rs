@@ -26,8 +26,9 @@ pub(super) fn slow_bodies(client: &mut Client) -> io::Result<()> {
     Ok(())
 }
 
-/// A thousand connections for each of ten clients: of four, one says nothing, one sends a head byte by byte, one a body, and one
-/// takes nothing of its response. They come 25 a turn, as the machine also runs these clients, and connecting costs them most.
+/// A thousand connections for each of ten clients: of four, one says nothing, one sends a head byte by byte, one a
+/// body, and one takes nothing of its response. They come 25 a turn, as the machine also runs these clients, and
+/// connecting costs them most.
 pub(super) fn slow(client: &mut Client) -> io::Result<()> {
     let most = (200 * client.scale).min(client.files / 10);
     let there = (client.streams.len() + client.silent.len()) as u64;

@@ -1,4 +1,5 @@
-//! Clients that send whole requests, only more of them and others than anybody needs; and what their neighbours do meanwhile.
+//! Clients that send whole requests, only more of them and others than anybody needs; and what their neighbours do
+//! meanwhile.
 
 use std::io::{self, Write};
 

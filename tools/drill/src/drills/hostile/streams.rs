@@ -92,7 +92,8 @@ pub(super) fn empty_data(client: &mut Client) -> io::Result<()> {
     })
 }
 
-/// A connection with 100 requests, whose client changes their windows again and again; each change has to be acknowledged (CVE-2019-9515).
+/// A connection with 100 requests, whose client changes their windows again and again; each change has to be
+/// acknowledged (CVE-2019-9515).
 pub(super) fn settings(client: &mut Client) -> io::Result<()> {
     new_connection(client, |http2| beside_requests(http2, |http2| http2.settings(OPEN)))
 }
@@ -133,7 +134,8 @@ pub(super) fn tiny_windows(client: &mut Client) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends these frames at once on a connection of their own, which the server should then close: that is an error here, and counted.
+/// Sends these frames at once on a connection of their own, which the server should then close: that is an error here,
+/// and counted.
 fn new_connection(client: &Client, frames: impl Fn(&mut Http2)) -> io::Result<()> {
     let mut http2 = Http2::open(client.connect()?, OPEN)?;
     client.count(1);

@@ -21,14 +21,15 @@ use crate::site;
 /// How long a swap may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// CPU us that a server which does nothing takes while others [`SETTLE`]: 15 of its threads wake in that time, to look at files and clocks.
+/// CPU us that a server which does nothing takes while others [`SETTLE`]: 15 of its threads wake in that time, to look
+/// at files and clocks.
 const IDLE: f64 = 20_000.0;
 
 /// Between two looks for the new version.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Requests before those that are held: what a process takes for its first ones for good is not theirs. Of more, a pool would keep the pages,
-/// and those that are held would find them.
+/// Requests before those that are held: what a process takes for its first ones for good is not theirs. Of more, a pool
+/// would keep the pages, and those that are held would find them.
 const FEW: u16 = 4;
 
 /// Requests whose bodies do not come, and by how much the server grows with each.
@@ -103,7 +104,8 @@ pub(super) fn swaps(cell: &Cell<'_>, entrant: &Entrant, kind: New) -> Result<Sam
     Ok(Sample::from([(Measure::Swap, times[SWAPS / 2]), (Measure::SlowestSwap, times[SWAPS - 1])]))
 }
 
-/// Waits until the server does nothing: the version before is optimised while it serves, and a swap is not to be measured beside that.
+/// Waits until the server does nothing: the version before is optimised while it serves, and a swap is not to be
+/// measured beside that.
 fn settle(server: &Server) -> Result<()> {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
@@ -142,7 +144,8 @@ fn nanos() -> u32 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.subsec_nanos())
 }
 
-/// A section of its own with this text as its name (WebAssembly, "Custom Section"): no file with another one has the same code.
+/// A section of its own with this text as its name (WebAssembly, "Custom Section"): no file with another one has the
+/// same code.
 fn section(name: &str) -> Vec<u8> {
     let name = &name.as_bytes()[..name.len().min(100)];
     let length = u8::try_from(name.len()).unwrap_or(0);

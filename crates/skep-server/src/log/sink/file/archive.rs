@@ -117,8 +117,8 @@ fn stamp_of<'f>(path: &Path, file: &'f Path) -> &'f str {
     if is_stamp { stamp } else { "" }
 }
 
-/// A time after that of the newest old file: there may have been a rotation in this millisecond. If the clock was set back further, the
-/// order of old files is wrong, but none is replaced.
+/// A time after that of the newest old file: there may have been a rotation in this millisecond. If the clock was set
+/// back further, the order of old files is wrong, but none is replaced.
 pub(super) fn next_stamp(old: &[PathBuf], path: &Path, start: u64) -> String {
     let newest = old.last().map_or("", |file| stamp_of(path, file));
     let candidates = || (start..start + 1000).map(stamp);
