@@ -178,9 +178,9 @@ pub(crate) const STEPS: &[Step] = &[
         runs: Runs::Rest,
         work: Work::Commands(
             &[
-                // With an example, and with the features of `clippy`: what that has checked has the right features,
-                // then.
-                "cargo doc --workspace --no-deps --lib --bins --example configuration --all-features",
+                // Two packages have a library `axum_sql`. With an example, and with the features of `clippy`: what that
+                // has checked has the right features, then.
+                "cargo doc --workspace --exclude axum-sql --exclude axum-sql-postgres --no-deps --lib --bins --example configuration --all-features",
                 "cargo xtask book",
             ],
             &[("RUSTDOCFLAGS", "-D warnings")],

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hasher};
 use skep::html::Html;
 
 /// Marks a piece of a page that follows the database: once a write is committed to a table that the page's
-/// [`sql!`](skep::sql) statements read, browsers show the piece as it is then. Its name has letters, digits, `-` and
+/// [`sql!`](macro@skep::sql) statements read, browsers show the piece as it is then. Its name has letters, digits, `-` and
 /// `_`, and no other piece of the page has it.
 ///
 /// Without JavaScript, and without [`LiveApp::live_pages`](crate::LiveApp::live_pages), it is the piece as it is. What

@@ -1,7 +1,7 @@
 //! `sql!`, `derive(Row)` and `migrations!`: SQLite itself checks statements while the application is compiled.
 //! Documented where they are re-exported: in `skep-sql`.
 //!
-//! Each is there for `skep-sql` and for `skep`; [`home`] says why. Nothing of it is linked into an application.
+//! Each is there for `skep-sql` and for `skep`; `src/home.rs` says why. Nothing of it is linked into an application.
 #![allow(missing_docs, reason = "documented where it is re-exported")]
 
 use proc_macro::TokenStream;
