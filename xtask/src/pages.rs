@@ -94,11 +94,12 @@ fn is_guess(warning: &str) -> bool {
     warning.contains("\"9999-12-31") && warning.contains("Year may be mistyped")
 }
 
-/// The packages in `examples`, which have the names of their folders.
+/// The packages in `examples` with a server of ours, which have the names of their folders.
 fn examples(root: &Path) -> Result<Vec<String>, String> {
     let folders = fs::read_dir(root.join("examples")).map_err(|error| format!("examples: {error}"))?;
-    let has_manifest = |folder: &fs::DirEntry| folder.path().join("Cargo.toml").is_file();
-    let folders = folders.flatten().filter(has_manifest);
+    let manifest = |folder: &fs::DirEntry| fs::read_to_string(folder.path().join("Cargo.toml"));
+    let has_server = |folder: &fs::DirEntry| manifest(folder).is_ok_and(|manifest| manifest.contains("\nskep-server"));
+    let folders = folders.flatten().filter(has_server);
     let mut names: Vec<String> = folders.map(|folder| folder.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(names)
