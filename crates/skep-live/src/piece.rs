@@ -9,8 +9,8 @@ use std::hash::{DefaultHasher, Hasher};
 use skep::html::Html;
 
 /// Marks a piece of a page that follows the database: once a write is committed to a table that the page's
-/// [`sql!`](macro@skep::sql) statements read, browsers show the piece as it is then. Its name has letters, digits, `-` and
-/// `_`, and no other piece of the page has it.
+/// [`sql!`](macro@skep::sql) statements read, browsers show the piece as it is then. Its name has letters, digits, `-`
+/// and `_`, and no other piece of the page has it.
 ///
 /// Without JavaScript, and without [`LiveApp::live_pages`](crate::LiveApp::live_pages), it is the piece as it is. What
 /// differs each time that it is made (a nonce, the time) is sent after each such write, so it belongs outside.

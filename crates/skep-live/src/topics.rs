@@ -125,7 +125,7 @@ impl Topics {
     /// Removes what is too old, and what is too much, but never the last one, whose number pages have.
     pub(crate) fn tidy(&self, site: &Site) -> Result<()> {
         let old = self.now().saturating_sub(i64::try_from(self.keep_for.as_millis()).unwrap_or(i64::MAX));
-        // In steps, so that nobody waits long.
+        // In steps, so that no other transaction waits long.
         while site.db().write(|db| db.execute(remove(old, self.keep_most)))?.rows > 0 {}
         Ok(())
     }

@@ -95,8 +95,8 @@ pub async fn send_sign_in_link<A: MailAccount>(
     send_link(cx, &SIGN_IN, &SIGN_IN_MAILS, email, A::stamp, mail).await
 }
 
-/// Signs in by the token of a [sign-in link](send_sign_in_link): `None` if it is none, was used, or has expired. Only
-/// in a service for POST: programs that look at mail open each link.
+/// Signs in by the token of a [sign-in link](send_sign_in_link): `None` if it is invalid, was used, or has expired.
+/// Only in a service for POST: programs that look at mail open each link.
 pub async fn redeem_sign_in_link<A: MailAccount>(cx: &mut Cx<'_>, token: &str) -> Result<Option<A>> {
     let proof = SIGN_IN.redeem(cx, token).await?;
     let account = prove(cx, proof, A::stamp).await?;
@@ -123,8 +123,8 @@ pub async fn is_reset_link(cx: &Cx<'_>, token: &str) -> Result<bool> {
 }
 
 /// Sets the password by the token of a [reset link](send_reset_link), and ends all sessions of the user: `None` if it
-/// is none, was used, or has expired. It does not sign in, which would be a way around the second factor. Check the new
-/// password's [`weakness`](crate::weakness) before.
+/// is invalid, was used, or has expired. It does not sign in, which would be a way around the second factor. Check the
+/// new password's [`weakness`](crate::weakness) before.
 pub async fn redeem_reset_link<A: MailAccount + PasswordAccount>(
     cx: &mut Cx<'_>,
     token: &str,

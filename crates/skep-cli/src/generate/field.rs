@@ -79,7 +79,7 @@ impl Field {
         }
     }
 
-    /// Reads all fields. `tables` are those that may be referred to, which are none for a form without a table.
+    /// Reads all fields. `tables` are those that may be referred to; a form without a table has an empty list.
     pub(super) fn parse_all(texts: &[String], tables: &[Table]) -> Result<Vec<Self>, String> {
         let mut fields: Vec<Self> = Vec::new();
         for text in texts {

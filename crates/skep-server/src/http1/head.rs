@@ -266,7 +266,7 @@ fn no_field(line: &[u8]) -> Rejection {
         // Line folding is obsolete (RFC 9112, 5.2).
         [b' ' | b'\t', ..] => bad_request("a header field goes on in a second line"),
         _ if !line.contains(&b':') => bad_request("a header field has no colon"),
-        _ => bad_request("the name of a header field is none"),
+        _ => bad_request("a header field has an invalid name"),
     }
 }
 
