@@ -61,7 +61,7 @@ pub use render::{PlainText, Render};
 pub use script::{Json, Script, Trusted};
 pub use stream::stream;
 
-use crate::body::Body;
+use crate::http::body::Body;
 
 /// What a page starts with, as in maud: `html! { (DOCTYPE) html { ... } }`.
 ///

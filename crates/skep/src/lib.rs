@@ -35,101 +35,76 @@ extern crate self as skep;
 #[macro_use]
 mod macros;
 
-#[doc(hidden)]
-pub mod account;
-pub mod app;
-pub mod body;
-pub mod cache;
-pub mod component;
-pub mod compression;
-pub mod cookie;
-pub mod cors;
-pub mod cx;
-pub mod error;
-pub mod error_page;
-pub mod fetch;
-pub mod files;
-pub mod form;
-pub mod guard;
-#[doc(hidden)]
-pub mod hosted;
+mod application;
+mod base;
+mod content;
+mod context;
+mod contract;
+mod features;
+mod host;
+mod http;
+mod routing;
+mod security;
+
 pub mod html;
-pub mod layer;
 pub mod link;
 pub mod log;
-pub mod mail;
-pub mod module;
-pub mod mount;
-pub mod openapi;
-pub mod param;
-pub mod repeat;
-pub mod request;
-pub mod response;
-pub mod service;
-pub mod session;
 pub mod settings;
-pub mod site;
-pub mod sse;
-#[cfg(all(feature = "test", not(target_family = "wasm")))]
-pub mod test;
-pub mod tower;
-pub mod upgrade;
-#[cfg(not(target_family = "wasm"))]
-pub mod wakeup;
-pub mod websocket;
-#[doc(hidden)]
-pub mod wire;
 
-#[cfg(any(feature = "tower", all(feature = "test", not(target_family = "wasm"))))]
-mod cancel;
-mod carry;
 mod const_text;
-mod endpoint;
-mod fields;
-mod keys;
-mod list;
 mod log_limit;
-#[doc(hidden)]
-pub mod masks;
-mod named;
 mod nonce;
-mod origin;
 mod pages;
 mod percent;
-mod quota;
-mod rate;
-mod resources;
-mod route;
-mod router;
-mod sealed;
-mod secret;
-mod security_headers;
-mod setup;
-mod shared_cx;
-mod validation;
-mod work;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 pub use inventory as __inventory;
 
+#[cfg(feature = "tower")]
+pub use application::tower;
+pub use application::{app, mount, site};
 #[doc(hidden)]
-pub use app::ServiceEntry;
-pub use app::{App, Services};
-pub use body::Body;
-pub use cookie::Cookie;
-pub use cx::Cx;
-pub use error::{Error, Or404};
-pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-pub use keys::AppKeys;
-pub use param::Slug;
-pub use request::{Peer, Request};
-pub use response::{HeaderBlock, Response, Result};
-pub use secret::Secret;
-pub use security_headers::SecurityHeaders;
-pub use service::{Answer, Handle, Service};
-pub use setup::{Limits, Setup, StartError};
-pub use site::{Local, Site};
+pub use base::account;
+#[doc(hidden)]
+pub use base::wire;
+pub use content::{compression, error_page, files, sse};
+pub use context::{cache, cx, session};
+pub use contract::{cors, form, guard, layer, repeat, service};
+#[cfg(not(target_family = "wasm"))]
+#[doc(hidden)]
+pub use features::hosted;
+#[cfg(feature = "openapi")]
+pub use features::openapi;
+#[cfg(all(feature = "test", not(target_family = "wasm")))]
+pub use features::test;
+pub use features::{component, module, websocket};
+#[cfg(not(target_family = "wasm"))]
+pub use host::wakeup;
+pub use host::{fetch, mail};
+pub use http::{body, cookie, error, request, response, upgrade};
+pub use routing::param;
+#[doc(hidden)]
+pub use security::masks;
+
+pub use ::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+#[doc(hidden)]
+pub use application::app::ServiceEntry;
+pub use application::app::{App, Services};
+pub use application::site::{Local, Site};
+pub use context::cx::Cx;
+pub use context::setup::{Limits, Setup, StartError};
+pub use context::work::Work;
+pub use contract::service::{Answer, Handle, Service};
+pub use http::body::Body;
+pub use http::cookie::Cookie;
+pub use http::error::{Error, Or404};
+pub use http::request::{Peer, Request};
+pub use http::response::{HeaderBlock, Response, Result};
+pub use http::security_headers::SecurityHeaders;
+pub use routing::param::Slug;
+pub use security::keys::AppKeys;
+pub use security::secret::Secret;
 pub use skep_macros::Service;
 #[doc = include_str!("html/syntax.md")]
 pub use skep_macros::html;
@@ -150,7 +125,6 @@ pub use skep_sql::{offload, sql_function, status};
 /// }
 /// ```
 pub use skep_sql_macros::sql_of_skep as sql;
-pub use work::Work;
 
 /// [`html!`] without HTML's own rules: for markup that is meant to be wrong, or of a standard newer than this crate.
 ///

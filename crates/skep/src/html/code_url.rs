@@ -3,7 +3,7 @@
 //! Checking the scheme of such a URL is not enough: a script of another site runs as well as one of this site.
 
 use super::{Buffer, Trusted};
-use crate::files::Asset;
+use crate::content::files::Asset;
 use crate::link::Destination;
 
 /// A value for the URL of something that a page executes or applies: `script src`, `iframe src`, `embed src`,

@@ -8,8 +8,8 @@ use futures_core::Stream;
 use http_body::Frame;
 
 use super::Html;
-use crate::body::own_thread::OwnThread;
-use crate::body::{Body, BodyError, ELSEWHERE};
+use crate::http::body::own_thread::OwnThread;
+use crate::http::body::{Body, BodyError, ELSEWHERE};
 use crate::log::{self, RequestLog};
 use crate::nonce::Scope;
 

@@ -13,7 +13,7 @@ use tracing::field::Empty;
 use tracing::{Level, Span};
 
 use super::raise::{self, Raised, Whose};
-use crate::fields::Fields;
+use crate::http::fields::Fields;
 
 thread_local! {
     static CURRENT: RefCell<Option<RequestLog>> = const { RefCell::new(None) };

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Waker};
 use http_body::Frame;
 
 use super::*;
-use crate::body::BodyError;
-use crate::quota::Quota;
+use crate::base::quota::Quota;
+use crate::http::body::BodyError;
 
 /// Gives what is there, and then waits.
 struct Live(VecDeque<&'static [u8]>);

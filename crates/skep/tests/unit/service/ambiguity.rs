@@ -1,7 +1,7 @@
 //! Unit tests of `service::ambiguity`.
 
 use super::*;
-use crate::service::QueryParameter;
+use crate::contract::service::QueryParameter;
 
 const fn route(pattern: &'static str, query: &'static [QueryParameter]) -> Route {
     Route { pattern, query, ..Route::NONE }

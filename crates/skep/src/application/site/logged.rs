@@ -1,0 +1,74 @@
+//! A request with its log: what all of its lines carry, and what is kept in case it fails.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::time::Duration;
+
+use super::{Local, Site};
+use crate::http::request::{Parts, Request};
+use crate::http::response::{Response, Result};
+use crate::log::{self, RequestLog, Trace, Whose};
+use crate::security::masks::Masks;
+
+impl Site {
+    /// A token that raises the log level of the requests that bring it, in the header field `Skep-Log` or the cookie
+    /// `skep-log`, to this level. Other requests are not affected.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use skep::prelude::*;
+    ///
+    /// let app = App::new().on_start(|site| {
+    ///     let token = site.seal_log_level(tracing::Level::DEBUG, Duration::from_hours(1))?;
+    ///     assert!(token.len() > 40); // curl -H "Skep-Log: $token" https://example.org/
+    ///     Ok(())
+    /// });
+    /// # let _ = skep::test::Client::new(app);
+    /// ```
+    pub fn seal_log_level(&self, level: tracing::Level, lasts: Duration) -> Result<String> {
+        self.resources.seal_level(level, lasts)
+    }
+
+    /// What logs must not show of addresses.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn masks(&self) -> &Masks {
+        &self.resources.masks
+    }
+}
+
+impl Local {
+    /// Handles a request. It never fails: an error becomes an error page, and a panic ends only its own request.
+    pub fn answer(&self, mut request: Request) -> impl Future<Output = Response> + use<> {
+        let local = self.clone();
+        // All work is inside, also what needs no waiting: the future is large, and what holds nothing yet is made where
+        // it stays instead of being copied there. Nor is the request taken apart here: what a future takes apart, it
+        // holds twice.
+        async move {
+            let id = request.id.unwrap_or_else(|| local.inner.ids.next());
+            let of_address = request.peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
+            let Parts { method, uri, headers, extensions, .. } = &request.parts;
+            let raised = local.site().resources.raised_level(headers).max(of_address);
+            let mut log = RequestLog::new(id.into(), headers, raised)
+                .with_trace(extensions.get::<Trace>().copied())
+                .with_span(method.as_str(), || local.site().masks().path(uri.path()));
+            #[cfg(not(feature = "tower"))]
+            let mut work = pin!(local.respond(&mut request, id));
+            #[cfg(feature = "tower")]
+            let mut work = pin!(local.respond_in_layers(&mut request, id));
+            let mut response = poll_fn(|task| log.enter(|| work.as_mut().poll(task))).await;
+            log.finish(response.status().is_server_error());
+            if let Some(user) = log.shared_user() {
+                response.set_user(user);
+            }
+            response
+        }
+    }
+
+    /// An id for a request, for a server that logs it as well: [`Request::with_id`].
+    #[doc(hidden)]
+    #[must_use]
+    pub fn next_id(&self) -> u64 {
+        self.inner.ids.next().into()
+    }
+}

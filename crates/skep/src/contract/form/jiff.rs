@@ -1,0 +1,184 @@
+//! The types of the crate `jiff` as parameters and fields of forms: the feature `jiff`.
+//!
+//! A form says a day and a time where its user is. In which time zone that is, the application knows: [`Name::in_zone`]
+//! makes a moment of it.
+
+use std::borrow::Cow;
+
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::{Timestamp, Zoned, civil};
+
+use super::field::{Control, Shape};
+use super::look;
+use super::name::Name;
+use super::time::{Date, DateTime, Time};
+use crate::context::cx::Cx;
+use crate::http::error::Result;
+use crate::http::validation::{FieldError, Messages};
+use crate::routing::param::Param;
+use crate::routing::param::shown::{display_types, render};
+
+/// As HTML writes it: seconds only where there are some.
+macro_rules! local {
+    ($($type:ident, $of_form:ident, $fault:ident, $expected:literal, |$value:ident| $is_short:expr;)*) => {$(
+        impl Param for civil::$type {
+            fn expected() -> Cow<'static, str> {
+                $expected.into()
+            }
+
+            fn parse(text: &str) -> Option<Self> {
+                let value = text.parse().ok()?;
+                // Of what jiff reads besides, only what it writes: a value has one text.
+                let is_plain = text.parse::<$of_form>().is_ok() || written(&value) == text;
+                is_plain.then_some(value)
+            }
+
+            fn write(&self, out: &mut String) {
+                out.push_str(&written(self));
+            }
+        }
+
+        impl Written for civil::$type {
+            fn is_short(&self) -> bool {
+                let $value = self;
+                $is_short
+            }
+        }
+
+        impl Control for civil::$type {
+            type Look = look::Line;
+
+            fn shape() -> Shape {
+                <$of_form as Control>::shape()
+            }
+
+            fn check(text: &str) -> Result<Self, FieldError> {
+                match text.trim() {
+                    "" => Err(FieldError::Missing),
+                    text => Self::parse(text).ok_or(FieldError::$fault),
+                }
+            }
+        }
+
+        render!([] civil::$type, |value| format_args!("{}", written(value)));
+    )*};
+}
+
+trait Written: std::fmt::Display {
+    /// Its seconds are none, and left out.
+    fn is_short(&self) -> bool;
+}
+
+fn written(value: &impl Written) -> String {
+    let mut text = value.to_string();
+    if value.is_short() {
+        text.truncate(text.len() - ":00".len());
+    }
+    text
+}
+
+local! {
+    Date, Date, NotDate, "a date such as 2026-12-31", |_date| false;
+    Time, Time, NotTime, "a time such as 18:30", |time| time.second() == 0 && time.subsec_nanosecond() == 0;
+    DateTime, DateTime, NotDateTime, "a date and a time such as 2026-12-31T18:30",
+        |moment| moment.second() == 0 && moment.subsec_nanosecond() == 0;
+}
+
+display_types! {
+    [] Timestamp, |text| text.parse::<Timestamp>(), "a moment such as 2026-12-31T18:30:00Z";
+}
+
+/// Which of two equal times is meant, where the clocks go back and an hour comes twice. A choice, to be shown in a form
+/// when [`Name::in_zone`] asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, skep_macros::Param)]
+pub enum Fold {
+    /// The first of the two, before the clocks go back.
+    #[param(label = "The first time", label(de = "Das erste Mal"))]
+    First,
+    /// The second.
+    #[param(label = "The second time", label(de = "Das zweite Mal"))]
+    Second,
+}
+
+impl<S, T> Name<S, T> {
+    /// The moment at which the clocks of a time zone show this, a value of this field. Where they go forward and leave
+    /// it out, and where they go back, show it twice and `fold` does not say which time is meant, the error says so
+    /// beside this field (422).
+    ///
+    /// ```
+    /// use jiff::civil;
+    /// use skep::form::Fold;
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(POST "/courses")]
+    /// struct Create { #[form] starts: civil::DateTime, #[form] fold: Option<Fold> }
+    ///
+    /// impl Handle for Create {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         let zone = jiff::tz::TimeZone::get("Europe/Berlin").map_err(Error::internal)?;
+    ///         let starts = Self::starts.in_zone(cx, self.starts, &zone, self.fold)?;
+    ///         Ok(Response::text(starts.timestamp().to_string()))
+    ///     }
+    /// }
+    ///
+    /// let client = skep::test::Client::new(App::new().serve(services![Create]));
+    /// assert_eq!(client.post("/courses", &[("starts", "2026-07-01T18:30")]).text(), "2026-07-01T16:30:00Z");
+    /// assert_eq!(client.post("/courses", &[("starts", "2026-03-29T02:30")]).status(), 422, "it is left out");
+    /// assert_eq!(client.post("/courses", &[("starts", "2026-10-25T02:30")]).status(), 422, "it comes twice");
+    /// let second = client.post("/courses", &[("starts", "2026-10-25T02:30"), ("fold", "second")]);
+    /// assert_eq!(second.text(), "2026-10-25T01:30:00Z");
+    /// ```
+    pub fn in_zone(self, cx: &Cx<'_>, local: civil::DateTime, zone: &TimeZone, fold: Option<Fold>) -> Result<Zoned> {
+        moment(local, zone, fold).map_err(|problem| self.refuse(problem.text(cx.messages())))
+    }
+}
+
+/// Why the clocks do not say which moment is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Problem {
+    /// They go forward, from the one to the other.
+    Gap { from: civil::DateTime, to: civil::DateTime },
+    /// They go back.
+    Fold(civil::DateTime),
+    /// No clock shows it: at the ends of the calendar.
+    Beyond,
+}
+
+fn moment(local: civil::DateTime, zone: &TimeZone, fold: Option<Fold>) -> Result<Zoned, Problem> {
+    let ambiguous = zone.to_ambiguous_zoned(local);
+    let zoned = match (ambiguous.offset(), fold) {
+        (AmbiguousOffset::Gap { before, after }, _) => {
+            let gap = after.seconds() - before.seconds();
+            let to = local.checked_add(jiff::SignedDuration::from_secs(gap.into())).map_err(|_| Problem::Beyond)?;
+            return Err(Problem::Gap { from: local, to });
+        }
+        (AmbiguousOffset::Fold { .. }, None) => return Err(Problem::Fold(local)),
+        (AmbiguousOffset::Fold { .. }, Some(Fold::First)) => ambiguous.earlier(),
+        (AmbiguousOffset::Fold { .. }, Some(Fold::Second)) => ambiguous.later(),
+        (AmbiguousOffset::Unambiguous { .. }, _) => ambiguous.unambiguous(),
+    };
+    zoned.map_err(|_| Problem::Beyond)
+}
+
+impl Problem {
+    fn text(&self, messages: &Messages) -> String {
+        match self {
+            Self::Gap { from, to } if from.date() == to.date() => {
+                (messages.time_left_out)(&written(&from.time()), &written(&to.time()))
+            }
+            Self::Gap { from, to } => (messages.time_left_out)(&shown(from), &shown(to)),
+            Self::Fold(local) => (messages.time_twice)(&written(&local.time())),
+            Self::Beyond => messages.not_date_time.to_owned(),
+        }
+    }
+}
+
+/// A day and a time for a reader.
+fn shown(local: &civil::DateTime) -> String {
+    format!("{} {}", local.date(), written(&local.time()))
+}
+
+#[cfg(test)]
+#[path = "../../../tests/unit/form/jiff.rs"]
+mod tests;

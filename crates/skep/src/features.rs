@@ -1,0 +1,12 @@
+//! What an application may use beside pages: WebSockets, OpenAPI, the client of tests, components.
+
+pub mod component;
+#[doc(hidden)]
+#[cfg(not(target_family = "wasm"))]
+pub mod hosted;
+pub mod module;
+#[cfg(feature = "openapi")]
+pub mod openapi;
+#[cfg(all(feature = "test", not(target_family = "wasm")))]
+pub mod test;
+pub mod websocket;

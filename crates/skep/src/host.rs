@@ -1,0 +1,6 @@
+//! What the process around the application provides: mail, requests to other servers, waking of other processes.
+
+pub mod fetch;
+pub mod mail;
+#[cfg(not(target_family = "wasm"))]
+pub mod wakeup;

@@ -1,0 +1,5 @@
+//! From a path to a service: routes, the router, and the values that travel in paths and queries.
+
+pub mod param;
+pub(crate) mod route;
+pub(crate) mod router;
