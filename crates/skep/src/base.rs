@@ -4,8 +4,6 @@
 pub mod account;
 #[cfg(any(feature = "tower", all(feature = "test", not(target_family = "wasm"))))]
 pub(crate) mod cancel;
-pub(crate) mod list;
-pub(crate) mod named;
 pub(crate) mod quota;
 #[doc(hidden)]
 pub mod wire;

@@ -1,6 +1,6 @@
 //! What a request finds: its session, the cache, the database, the settings of the application.
 
-pub mod cache;
+pub(crate) mod cache;
 pub mod cx;
 pub(crate) mod resources;
 pub(crate) mod sealed;

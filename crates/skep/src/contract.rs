@@ -3,6 +3,9 @@
 pub mod cors;
 pub mod form;
 pub mod guard;
+#[cfg(feature = "openapi")]
+pub(crate) mod interface;
 pub mod layer;
+pub(crate) mod page;
 pub mod repeat;
 pub mod service;

@@ -5,8 +5,6 @@ pub mod component;
 #[cfg(not(target_family = "wasm"))]
 pub mod hosted;
 pub mod module;
-#[cfg(feature = "openapi")]
-pub mod openapi;
 #[cfg(all(feature = "test", not(target_family = "wasm")))]
 pub mod test;
 pub mod websocket;

@@ -6,6 +6,5 @@ pub mod error;
 pub(crate) mod fields;
 pub mod request;
 pub mod response;
-pub(crate) mod security_headers;
 pub mod upgrade;
 pub(crate) mod validation;

@@ -35,6 +35,8 @@ extern crate self as skep;
 #[macro_use]
 mod macros;
 
+// From the lowest: base, host, http, routing, content, security, context, contract, application, features. None imports
+// what is above it.
 mod application;
 mod base;
 mod content;
@@ -61,6 +63,8 @@ mod percent;
 #[doc(hidden)]
 pub use inventory as __inventory;
 
+#[cfg(feature = "openapi")]
+pub use application::openapi;
 #[cfg(feature = "tower")]
 pub use application::tower;
 pub use application::{app, mount, site};
@@ -69,13 +73,16 @@ pub use base::account;
 #[doc(hidden)]
 pub use base::wire;
 pub use content::{compression, error_page, files, sse};
-pub use context::{cache, cx, session};
+pub use context::{cx, session};
+#[doc = include_str!("context/cache.md")]
+pub mod cache {
+    pub use crate::context::cache::*;
+    pub use crate::contract::page::PublicPage;
+}
 pub use contract::{cors, form, guard, layer, repeat, service};
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 pub use features::hosted;
-#[cfg(feature = "openapi")]
-pub use features::openapi;
 #[cfg(all(feature = "test", not(target_family = "wasm")))]
 pub use features::test;
 pub use features::{component, module, websocket};
@@ -100,8 +107,8 @@ pub use http::body::Body;
 pub use http::cookie::Cookie;
 pub use http::error::{Error, Or404};
 pub use http::request::{Peer, Request};
+pub use http::response::security_headers::SecurityHeaders;
 pub use http::response::{HeaderBlock, Response, Result};
-pub use http::security_headers::SecurityHeaders;
 pub use routing::param::Slug;
 pub use security::keys::AppKeys;
 pub use security::secret::Secret;

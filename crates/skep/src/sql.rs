@@ -4,6 +4,8 @@
 #[doc(inline)]
 pub use skep_sql::*;
 
-pub use crate::base::named::NamedDatabase;
+mod named;
+
+pub use self::named::NamedDatabase;
 // In the place of those of `skep-sql`, which write paths of that crate: an application of skep depends on this one.
 pub use skep_sql_macros::{RowOfSkep as Row, migrations_of_skep as migrations, sql_of_skep as sql};

@@ -9,7 +9,7 @@ const UNSAFE: [&str; 7] = [
     "crates/skep-server/src/sys.rs",
     "crates/skep-server/src/sys/",
     "crates/skep-cache/src/shared/sys.rs",
-    "crates/skep/src/component/sys.rs",
+    "crates/skep/src/features/component/sys.rs",
     "crates/skep-isolate/src/sys.rs",
     "crates/skep-isolate/src/sys/",
     // It writes the attribute that names a section of a component.
@@ -33,7 +33,7 @@ const NOT_IN_SKEP: [&[&str]; 12] = [
 ];
 
 /// The thread that the test client runs an application on.
-const TEST_CLIENT: &str = "crates/skep/src/test/driver.rs";
+const TEST_CLIENT: &str = "crates/skep/src/features/test/driver.rs";
 
 /// `unsafe` stands where ARCHITECTURE.md allows it. The bench has peers that are unsafe by design.
 pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {

@@ -77,14 +77,14 @@ mod tests {
     use super::*;
 
     fn lines(path: &str, text: &str) -> Vec<usize> {
-        let paths = ["crates/skep/src/site/logged.rs", "docs/guides/run/top.md"].map(str::to_owned);
+        let paths = ["crates/skep/src/application/site/logged.rs", "docs/guides/run/top.md"].map(str::to_owned);
         let tree = Tree { sources: vec![Source::new(path, text)], paths: BTreeSet::from(paths) };
         exist(&tree.sources[0], &tree).iter().map(|complaint| complaint.line).collect()
     }
 
     #[test]
     fn a_path_from_the_root_is_there() {
-        let good = "`crates/skep/src`, `crates/skep/src/site/logged.rs` and `docs/guides/`";
+        let good = "`crates/skep/src`, `crates/skep/src/application/site/logged.rs` and `docs/guides/`";
         assert_eq!(lines("ARCHITECTURE.md", good), [0; 0]);
         assert_eq!(lines("docs/a.md", "`crates/skep/site.rs`\n\nand `docs/guides/top.md`"), [1, 3]);
     }

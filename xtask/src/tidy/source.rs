@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn the_path_shows_what_only_tests_see() {
         assert!(Source::new("crates/skep/tests/files.rs", "").is_test());
-        assert!(Source::new("crates/skep/src/files/tests.rs", "").is_test());
-        assert!(!Source::new("crates/skep/src/test.rs", "").is_test());
+        assert!(Source::new("crates/skep/src/content/files/tests.rs", "").is_test());
+        assert!(!Source::new("crates/skep/src/features/test.rs", "").is_test());
         assert!(Source::new("crates/skep/tests/compile-fail/a.rs", "").is_sample());
     }
 

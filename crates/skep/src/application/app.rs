@@ -37,7 +37,7 @@ use crate::contract::service::Handle;
 use crate::host::fetch::Fetcher;
 use crate::host::mail::Mailer;
 use crate::http::error::{Error, Result};
-use crate::http::security_headers::SecurityHeaders;
+use crate::http::response::security_headers::SecurityHeaders;
 use crate::link::BaseUrl;
 use crate::routing::route::Route;
 pub use crate::routing::route::RouteLine;
@@ -117,7 +117,7 @@ pub struct App {
     #[cfg(feature = "tower")]
     pub(crate) layers: Vec<crate::application::tower::MakeLayer>,
     #[cfg(feature = "openapi")]
-    pub(crate) document: Option<crate::features::openapi::Made>,
+    pub(crate) document: Option<crate::application::openapi::Made>,
     pub(crate) problems: Vec<String>,
     /// A form of it is accepted once only.
     has_once: bool,

@@ -7,20 +7,25 @@ use skep_units::panic;
 
 use crate::base::account;
 use crate::context::setup::Setup;
-use crate::features::component;
+#[cfg(target_family = "wasm")]
+use crate::host::component::panicked;
 use crate::log;
 use crate::nonce::Scope;
 use crate::offload::Offload;
 
 /// Has panics, statements and jobs of an application known for those of the request that they belong to.
 pub(crate) fn install(setup: &mut Setup) {
-    panic::install_hook(component::panicked);
+    panic::install_hook(panicked);
     skep_sql::observe_statements(&account::Statements);
     // A host of components opens a setup a second time.
     if !setup.offload.carries() {
         setup.offload = Arc::new(Carrying(Arc::clone(&setup.offload)));
     }
 }
+
+/// Outside of a component, the log has what panicked.
+#[cfg(not(target_family = "wasm"))]
+const fn panicked(_text: &str) {}
 
 /// The pool of a server, whose jobs carry what belongs to their request.
 struct Carrying(Arc<dyn Offload>);

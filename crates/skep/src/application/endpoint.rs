@@ -48,7 +48,7 @@ pub(crate) struct Endpoint {
     /// What stands around it, if anything.
     around: Option<Box<Around>>,
     #[cfg(feature = "openapi")]
-    known: Option<crate::features::openapi::ServiceDescription>,
+    known: Option<crate::application::openapi::ServiceDescription>,
 }
 
 trait DynHandler: Send + Sync {
@@ -76,7 +76,7 @@ impl Endpoint {
             number: 0,
             around: None,
             #[cfg(feature = "openapi")]
-            known: Some(crate::features::openapi::ServiceDescription::of::<S>()),
+            known: Some(crate::application::openapi::ServiceDescription::of::<S>()),
         }
     }
 
@@ -117,13 +117,13 @@ impl Endpoint {
     }
 
     #[cfg(feature = "openapi")]
-    pub(crate) fn of_document(made: crate::features::openapi::Made) -> Self {
+    pub(crate) fn of_document(made: crate::application::openapi::Made) -> Self {
         Self { speaks_json: true, ..Self::reading(Box::new(made)) }
     }
 
     /// The service, for the document of the interface.
     #[cfg(feature = "openapi")]
-    pub(crate) fn known(&self) -> Option<&crate::features::openapi::ServiceDescription> {
+    pub(crate) fn known(&self) -> Option<&crate::application::openapi::ServiceDescription> {
         self.known.as_ref()
     }
 
@@ -277,7 +277,7 @@ impl DynHandler for Arc<Files> {
 }
 
 #[cfg(feature = "openapi")]
-impl DynHandler for crate::features::openapi::Made {
+impl DynHandler for crate::application::openapi::Made {
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, _input: &'r mut Input<'_>) -> ResponseFuture<'r> {
         let document = self.get().expect("it is made before the application is open");
         Box::pin(ready(document.answer(cx.method(), cx.fields())))

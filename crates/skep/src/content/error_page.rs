@@ -7,9 +7,9 @@
 use http::header::{ACCEPT, CACHE_CONTROL};
 use http::{HeaderValue, StatusCode};
 
-use crate::base::list::weighted;
 use crate::html::{DOCTYPE, Document, Html, Trusted};
 use crate::http::error::Error;
+use crate::http::fields::list::weighted;
 use crate::http::request::{Fields, RequestId};
 use crate::http::response::Response;
 use crate::http::validation::{ErrorDetail, Messages};

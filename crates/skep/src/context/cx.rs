@@ -36,7 +36,7 @@ use crate::settings::Settings;
 use crate::sql;
 
 use self::forms::FormState;
-pub(crate) use self::streams::{WatchResponse, Watching};
+pub(crate) use self::streams::{Watch, WatchResponse, Watching};
 
 /// One request, as its handler sees it.
 ///

@@ -2,6 +2,8 @@
 //!
 //! [`Resources`] belong to the process, [`ThreadResources`] to one thread. Neither knows routes or handlers.
 
+pub(crate) mod once;
+
 use std::any::{Any, TypeId, type_name};
 #[cfg(not(target_family = "wasm"))]
 use std::cell::RefCell;
@@ -16,11 +18,11 @@ use std::sync::{Arc, Mutex};
 use http::HeaderValue;
 use skep_units::lock;
 
+use self::once::Ledger;
 use crate::base::quota::Quota;
 use crate::context::cache::{Cache, Caches, Pages, Store};
 use crate::context::session::{SESSIONS, Sessions};
 use crate::context::setup::{Limits, Setup};
-use crate::contract::form::once::Ledger;
 use crate::host::fetch::Fetcher;
 use crate::host::mail::{Delivery, Mail, Outbox};
 use crate::http::body::drain::DrainSignal;
@@ -30,7 +32,7 @@ use crate::http::cookie::PendingCookies;
 use crate::http::error::{Error, Result};
 use crate::http::request::{Fields, Parts, Peer, Request};
 use crate::http::response::Response;
-use crate::http::security_headers;
+use crate::http::response::security_headers;
 use crate::http::validation::{self, Messages};
 use crate::link::BaseUrl;
 use crate::log;

@@ -2,6 +2,7 @@
 
 mod folder;
 mod limits;
+pub(crate) mod websocket;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,12 +11,11 @@ use std::sync::Arc;
 use crate::content::compression;
 use crate::context::cache::{Clock, Tiers};
 use crate::context::session;
-use crate::contract::guard::AccessRule;
-use crate::features::websocket;
 use crate::host::fetch::{self, Fetcher};
 use crate::host::mail::Mailer;
 use crate::link::BaseUrl;
 use crate::offload::{Inline, Offload};
+use crate::security::access_rule::AccessRule;
 use crate::security::secret::Secret;
 use crate::settings::RawSetting;
 #[cfg(not(target_family = "wasm"))]
@@ -96,7 +96,7 @@ pub struct Setup {
     pub offload: Arc<dyn Offload>,
     /// What the host of this component offers.
     #[cfg(target_family = "wasm")]
-    pub(crate) host: &'static crate::features::component::Host,
+    pub(crate) host: &'static crate::host::component::functions::Host,
     /// The database of that host is PostgreSQL.
     #[cfg(target_family = "wasm")]
     pub(crate) is_on_postgres: bool,
@@ -135,7 +135,7 @@ impl Default for Setup {
             notices: false,
             offload: Arc::new(Inline),
             #[cfg(target_family = "wasm")]
-            host: crate::features::component::Host::NONE,
+            host: crate::host::component::functions::Host::NONE,
             #[cfg(target_family = "wasm")]
             is_on_postgres: false,
         }

@@ -14,9 +14,9 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use crate::contract::guard::PathPrefix;
 use crate::http::request::Parts;
 use crate::http::response::Response;
+use crate::routing::path_prefix::PathPrefix;
 
 /// The origins are listed, and may be allowed to send cookies.
 #[derive(Debug)]

@@ -64,7 +64,6 @@ mod name;
 mod number;
 mod offer;
 mod offered;
-pub(crate) mod once;
 mod parameters;
 mod receive;
 mod refusal;
@@ -113,7 +112,7 @@ pub use crate::http::validation::{FieldError, Messages};
 
 pub(crate) use offer::load_offers;
 pub(crate) use offered::{Offers as OfferedLists, has_offers};
-pub(crate) use receive::{Parts, Receiver, remove_old_uploads};
+pub(crate) use receive::{Parts, remove_old_uploads};
 pub(crate) use submission::Submission;
 
 use self::control::{Element, write_alert};

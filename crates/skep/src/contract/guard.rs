@@ -5,11 +5,9 @@
 //! [`App::guard`](crate::App::guard). [`App::require`](crate::App::require) finds what has none.
 
 mod access;
-mod address_range;
 mod dynamic;
 pub(crate) mod limit;
 mod network;
-mod path_prefix;
 mod prefix;
 pub(crate) mod recheck;
 mod scope;
@@ -19,14 +17,13 @@ use std::any::{TypeId, type_name};
 
 use crate::context::cx::Cx;
 use crate::http::response::Result;
+pub use crate::security::access_rule::{AccessRule, AddressRange, NotARange};
 
 pub(crate) use access::AccessTable;
-pub use access::{AccessRule, UserName};
-pub use address_range::{AddressRange, NotARange};
+pub use access::UserName;
 pub(crate) use dynamic::DynGuard;
 pub use limit::{Count, Counters, Limited, RateLimit, too_many};
 pub use network::{Either, FromNetwork, Network};
-pub(crate) use path_prefix::PathPrefix;
 pub(crate) use prefix::{PrefixGuard, Reach};
 pub use recheck::Recheck;
 #[doc(hidden)]

@@ -14,11 +14,11 @@ use std::rc::Rc;
 
 use http::HeaderName;
 
-use crate::base::list::elements;
 use crate::context::cx::Cx;
 use crate::contract::form::{FieldInfo, FormField, Messages, Submission};
 use crate::contract::guard::GuardInfo;
 use crate::http::error::Error;
+use crate::http::fields::list::elements;
 use crate::http::request::{Fields, Parts, joined_text};
 use crate::http::response::Result;
 use crate::percent;
@@ -106,8 +106,8 @@ pub trait Served: Service {
     /// What a description of the interface says of it.
     #[cfg(feature = "openapi")]
     #[doc(hidden)]
-    fn interface() -> crate::features::openapi::Interface {
-        crate::features::openapi::Interface::default()
+    fn interface() -> crate::contract::interface::Interface {
+        crate::contract::interface::Interface::default()
     }
 
     /// Answers again with the page that holds the form, if the service names one: `page = ...`.

@@ -17,37 +17,21 @@
 //! Start reading at `component/instance.rs`: what an instance does.
 
 #[cfg(target_family = "wasm")]
-#[doc(hidden)]
-pub mod bindings;
-#[cfg(target_family = "wasm")]
-mod fetch;
-#[cfg(target_family = "wasm")]
 mod handler;
-#[cfg(target_family = "wasm")]
-pub(crate) mod host;
 #[cfg(target_family = "wasm")]
 mod http;
 #[cfg(target_family = "wasm")]
 mod instance;
-#[cfg(target_family = "wasm")]
-mod log;
 #[cfg(target_family = "wasm")]
 mod settings;
 #[cfg(target_family = "wasm")]
 mod sys;
 
 #[cfg(target_family = "wasm")]
-pub(crate) use self::{fetch::fetch, log::panicked};
-
-/// Outside of a component, the log has what panicked.
-#[cfg(not(target_family = "wasm"))]
-pub(crate) const fn panicked(_text: &str) {}
-
-#[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub use {
     self::http::handle,
-    host::Host,
+    crate::host::component::{bindings, functions::Host},
     instance::{Application, failed, handle_direct, init, job_names, more, run_job},
     wasip2 as __wasip2,
 };

@@ -70,7 +70,7 @@ impl Reuse {
 pub fn cache(reuse: Option<Reuse>) {
     #[cfg(target_family = "wasm")]
     {
-        use crate::features::component::bindings::skep::host::module;
+        use crate::host::component::bindings::skep::host::module;
         match reuse {
             Some(Reuse { requests, idle }) => {
                 module::keep(requests, u64::try_from(idle.as_millis()).unwrap_or(u64::MAX))

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use crate::context::setup::websocket::Options;
 use crate::http::upgrade::Upgraded;
 use frame::{Opcode, push_frame};
 use incoming::{Event, Incoming};
@@ -119,23 +120,6 @@ impl std::fmt::Display for Error {
             Kind::Violation(code, why) => write!(f, "{why} (close code {})", code.0),
             Kind::Silent => f.write_str("the peer of the websocket answers no ping"),
         }
-    }
-}
-
-with_defaults! {
-    /// The settings `websocket.*`.
-    ///
-    /// ```
-    /// let mut setup = skep::Setup::default();
-    /// setup.websocket.message = 64 << 10;
-    /// ```
-    #[derive(Clone, Copy, Debug)]
-    #[non_exhaustive]
-    pub struct Options {
-        /// Maximum size of a message in bytes (1 MiB). A larger one closes the connection with 1009.
-        pub message: usize = 1 << 20,
-        /// A peer that sends nothing for this long is pinged (30 s), and given up after twice of it. Zero: never.
-        pub ping: Duration = Duration::from_secs(30),
     }
 }
 

@@ -5,6 +5,8 @@
 //! request. What comes as a map stays one: HTTP/2, and what layers of tower hand on. The map of the others is made for
 //! who asks for it, once.
 
+pub(crate) mod list;
+
 use std::cell::OnceCell;
 
 use bytes::Bytes;

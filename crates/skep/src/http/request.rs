@@ -1,5 +1,7 @@
 //! Requests, as a server passes them to the framework.
 
+pub(crate) mod subnet;
+
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,17 +9,16 @@ use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, COOKIE};
 use http::{Extensions, HeaderName, HeaderValue, Method, StatusCode, Uri, Version};
 
-use crate::base::list::elements;
 use crate::base::quota::Share;
 use crate::html::{Buffer, Render, Text};
 use crate::http::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::http::error::{Error, Result};
-use crate::security::rate;
+use crate::http::fields::list::elements;
 
+pub use self::subnet::Subnet;
 #[doc(hidden)]
 pub use crate::http::fields::Places;
 pub use crate::http::fields::{Fields, NotText, Value, Values};
-pub use crate::security::rate::Subnet;
 
 /// All of a request that stands before its body. It is what [`http::request::Parts`] is, which it is made of and
 /// becomes, but for the fields: no map of them has to be made.
@@ -149,7 +150,7 @@ impl Peer {
     /// assert_eq!(peer.subnets().map(|subnet| subnet.share()).collect::<Vec<_>>(), [32, 1]);
     /// ```
     pub fn subnets(self) -> impl DoubleEndedIterator<Item = Subnet> + Clone {
-        rate::subnets(self)
+        subnet::subnets(self)
     }
 }
 

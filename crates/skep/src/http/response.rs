@@ -1,6 +1,8 @@
 //! Responses.
 
+pub(crate) mod coding;
 mod header_block;
+pub(crate) mod security_headers;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -8,13 +10,13 @@ use std::sync::Arc;
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode};
 
+use self::coding::{Whole, Wish};
+use self::security_headers::SecurityHeaders;
 use crate::base::account::{Account, Rendering};
 use crate::base::wire::Hint;
-use crate::content::compression::{Whole, Wish};
 use crate::html::{self, Html};
 use crate::http::body::Body;
 use crate::http::error::Error;
-use crate::http::security_headers::{self, SecurityHeaders};
 use crate::link::{self, Destination};
 
 pub use header_block::HeaderBlock;

@@ -7,15 +7,15 @@
 
 use std::fmt::{self, Display};
 use std::hash::Hash;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use skep_cache::{Change, Clock, Counters, Pace};
 
 #[cfg(target_family = "wasm")]
-use crate::features::component::host::CacheFunctions;
-use crate::http::request::Peer;
+use crate::host::component::functions::CacheFunctions;
+use crate::http::request::subnet::{subnets, widest};
+use crate::http::request::{Peer, Subnet};
 
 /// The time in which a client may use up its limit, and gets it back.
 const PERIOD: Duration = Duration::from_mins(1);
@@ -70,64 +70,6 @@ impl Table {
     }
 }
 
-/// Addresses that count as one client: [`Peer::subnets`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Subnet {
-    bits: u128,
-    length: u8,
-    share: u32,
-}
-
-impl Subnet {
-    /// How many times the limit of one client it has: it may hold many of them.
-    #[must_use]
-    pub fn share(self) -> u32 {
-        self.share
-    }
-
-    pub(crate) fn is_in_version_6(self) -> bool {
-        self.length > 32
-    }
-
-    fn to_bytes(self) -> [u8; 17] {
-        let mut bytes = [self.length; 17];
-        bytes[1..].copy_from_slice(&self.bits.to_be_bytes());
-        bytes
-    }
-}
-
-impl Default for Subnet {
-    fn default() -> Self {
-        Self { bits: 0, length: 0, share: 1 }
-    }
-}
-
-impl Display for Subnet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:x}/{}", self.bits, self.length)
-    }
-}
-
-/// The networks that a client counts for, the widest one first: /24 and /32 of IPv4, /48, /56 and /64 of IPv6, which
-/// subscribers get. None without an address.
-pub(crate) fn subnets(peer: Peer) -> impl DoubleEndedIterator<Item = Subnet> + Clone {
-    let (bits, whole, lengths) = match peer.address.map(|address| address.ip().to_canonical()) {
-        None => (0, 0, &[][..]),
-        Some(IpAddr::V4(address)) => (u128::from(address.to_bits()), 32, &[(24, 32), (32, 1)][..]),
-        Some(IpAddr::V6(address)) => (address.to_bits(), 128, &[(48, 32), (56, 4), (64, 1)][..]),
-    };
-    let network = move |(length, share): &(u8, u32)| {
-        let host = u32::from(whole - length);
-        Subnet { bits: bits >> host << host, length: *length, share: *share }
-    };
-    lengths.iter().map(network)
-}
-
-/// Where a client counts if the table is full.
-pub(crate) fn widest(peer: Peer) -> Option<Subnet> {
-    subnets(peer).next()
-}
-
 /// A limit for each client and minute.
 #[derive(Debug)]
 pub(crate) struct Rate {
@@ -163,7 +105,7 @@ impl Rate {
         let Some(pace) = self.pace else { return true };
         let apply = |network: Subnet, change: fn(Pace) -> Change| {
             let key = Key { name: self.name, network };
-            self.table.change(PLACE, &key, change(pace.times(network.share)), widest(peer))
+            self.table.change(PLACE, &key, change(pace.times(network.share())), widest(peer))
         };
         // A host that cannot count keeps nobody out.
         let is_refused = |network| matches!(apply(network, Change::Add), Ok(Err(_)));
@@ -177,7 +119,7 @@ impl Rate {
     /// The same for whatever this number stands for.
     pub(crate) fn allows_number(&self, number: u128) -> bool {
         let Some(pace) = self.pace else { return true };
-        let key = Key { name: self.name, network: Subnet { bits: number, ..Subnet::default() } };
+        let key = Key { name: self.name, network: Subnet::numbered(number) };
         !matches!(self.table.change(PLACE, &key, Change::Add(pace), None), Ok(Err(_)))
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::{App, OpenDatabase};
 use crate::application::endpoint::Endpoint;
+use crate::context::resources::once;
 use crate::context::sealed;
 use crate::context::setup::{Setup, StartError};
-use crate::contract::form::once;
 use crate::host::fetch::Fetcher;
 use crate::host::mail::{Mailer, Outbox};
 use crate::routing::router::Entry;

@@ -5,7 +5,7 @@ use http::Method;
 use super::App;
 use crate::application::endpoint::Endpoint;
 use crate::contract::cors::Cors;
-use crate::http::security_headers::{Compiled, REPORTS, SecurityHeaders};
+use crate::http::response::security_headers::{Compiled, REPORTS, SecurityHeaders};
 use crate::link::BaseUrl;
 use crate::routing::router::{Entry, QueryRequirement};
 

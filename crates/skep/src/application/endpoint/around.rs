@@ -8,10 +8,11 @@ use http::header::CACHE_CONTROL;
 
 use super::{DynHandler, Endpoint};
 use crate::context::cx::Cx;
-use crate::contract::guard::{DynGuard, GuardInfo, PathPrefix};
+use crate::contract::guard::{DynGuard, GuardInfo};
 use crate::contract::layer::{DynLayer, Innermost, Next};
 use crate::contract::service::{Input, ResponseFuture};
 use crate::http::response::Response;
+use crate::routing::path_prefix::PathPrefix;
 use crate::routing::route::Route;
 
 /// The layers of an endpoint, the outermost first, and its guards, in the order in which they check.

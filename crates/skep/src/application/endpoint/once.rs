@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use http::{HeaderValue, StatusCode, header};
 
 use crate::context::cx::Cx;
+use crate::context::resources::once::{Claim, FIELD, Key, Outcome, Taken, milliseconds, now, purpose};
 use crate::contract::form::Submission;
-use crate::contract::form::once::{Claim, FIELD, Key, Outcome, Taken, milliseconds, now, purpose};
 use crate::contract::service::Handle;
 use crate::http::error::Error;
 use crate::http::response::{Response, Result};

@@ -9,11 +9,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use super::encoder::Encoder;
 use super::pieces::Pieces;
-use super::{Coding, Options, Private, Whole, Wish};
+use super::{Coding, Options, Private};
 use crate::content::files::{Accepted, Encoding, names_tag};
 use crate::http::body::Body;
 use crate::http::request::{Fields, Parts};
 use crate::http::response::Response;
+use crate::http::response::coding::{Whole, Wish};
 
 /// A body up to this size is compressed at once, and a larger one in pieces of it, between which others have their
 /// turn.

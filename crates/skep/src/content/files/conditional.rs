@@ -10,10 +10,10 @@ use http::header::{
 };
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 
-use crate::content::compression::Whole;
 use crate::http::body::Body;
 use crate::http::error::Error;
 use crate::http::request::Fields;
+use crate::http::response::coding::Whole;
 use crate::http::response::{Response, Result};
 
 /// What identifies the state of what would be sent.

@@ -3,7 +3,7 @@
 use http::HeaderValue;
 use http::header::ACCEPT_ENCODING;
 
-use crate::base::list::weighted;
+use crate::http::fields::list::weighted;
 use crate::http::request::Fields;
 
 /// An encoding a file may be stored in, best first: where the client does not care, the earlier one wins.

@@ -12,9 +12,9 @@ use super::conditional::{Verdict, evaluate, range_counts};
 use super::multipart::byteranges;
 use super::range::{Wanted, wanted};
 use super::resource::Variant;
-use crate::content::compression::Whole;
 use crate::http::body::Body;
 use crate::http::request::Fields;
+use crate::http::response::coding::Whole;
 use crate::{Error, Response, Result};
 
 /// Answers with `variant`, as the preconditions and the `Range` of the request say.

@@ -40,7 +40,7 @@ pub(crate) struct Caches {
     /// Shared by all threads; each thread caches a handle.
     pages: Mutex<Option<Arc<Pages>>>,
     #[cfg(target_family = "wasm")]
-    host: Option<&'static crate::features::component::host::CacheFunctions>,
+    host: Option<&'static crate::host::component::functions::CacheFunctions>,
     /// One of them waits for a disk or a network to invalidate something.
     waits: bool,
     /// Tables of which no page is invalidated: [`App::ignore_writes`](crate::App::ignore_writes).

@@ -24,15 +24,15 @@ pub(crate) enum PageEntry {
 #[derive(Debug)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Page {
-    pub(super) status: u16,
-    pub(super) fields: Vec<(String, Bytes)>,
-    pub(super) body: Bytes,
+    pub(crate) status: u16,
+    pub(crate) fields: Vec<(String, Bytes)>,
+    pub(crate) body: Bytes,
     /// The body in codings that are smaller.
-    pub(super) packed: Vec<(Coding, Bytes)>,
+    pub(crate) packed: Vec<(Coding, Bytes)>,
 }
 
 impl PageEntry {
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Page(..) => "a page",
             Self::Piece(..) => "a fragment",
@@ -42,7 +42,7 @@ impl PageEntry {
     }
 
     /// Only successful pages are stored.
-    pub(super) fn is_to_be_stored(&self) -> bool {
+    pub(crate) fn is_to_be_stored(&self) -> bool {
         !matches!(self, Self::Page(page) if page.status != StatusCode::OK.as_u16())
     }
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use http::StatusCode;
 
 use super::entry::PageEntry;
-use super::{Computed, EntryPolicy, page};
+use super::{Computed, EntryPolicy, stored};
 use crate::base::account::Timer;
 use crate::context::shared_cx::{Inputs, SharedCx};
 use crate::http::error::{Error, Result};
@@ -27,11 +27,11 @@ use crate::nonce;
 const DEPENDS_LASTS: Duration = Duration::from_hours(24);
 
 /// What is kept, without the inputs that it turns out to depend on: its type, and its parameters.
-pub(super) struct Name(Vec<u8>);
+pub(crate) struct Name(Vec<u8>);
 
 impl Name {
     /// The name of a page: its type, and its own link.
-    pub(super) fn of_page<S: 'static>(link: &str, header_fields: &[&[u8]]) -> Self {
+    pub(crate) fn of_page<S: 'static>(link: &str, header_fields: &[&[u8]]) -> Self {
         let mut name = Self::of_type::<S>(link.len());
         name.0.extend_from_slice(link.as_bytes());
         for field in header_fields {
@@ -84,7 +84,7 @@ impl Hasher for Name {
 
 impl SharedCx<'_> {
     /// The cached entry of this name, or the result of `make`, which is then cached.
-    pub(super) async fn kept(
+    pub(crate) async fn kept(
         &self,
         name: &Name,
         life: &EntryPolicy,
@@ -117,7 +117,7 @@ impl SharedCx<'_> {
                     #[cfg(feature = "compression")]
                     let result = match result {
                         Ok((mut kept, life)) if is_stored => {
-                            page::pack(&mut kept, &public).await;
+                            stored::pack(&mut kept, &public).await;
                             Ok((kept, life))
                         }
                         result => result,
@@ -196,7 +196,7 @@ fn whole(
 /// With what browsers and proxies are to know of a page that is kept.
 fn described(mut kept: PageEntry, inputs: Inputs) -> PageEntry {
     if let PageEntry::Page(page) = &mut kept {
-        page::describe(&mut page.fields, &page.body, inputs);
+        stored::describe(&mut page.fields, &page.body, inputs);
     }
     kept
 }

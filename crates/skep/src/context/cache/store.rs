@@ -15,7 +15,7 @@ pub use skep_cache::tiers::Tiers as Backend;
 
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
-pub use crate::features::component::host::Backend;
+pub use crate::host::component::functions::Backend;
 
 /// Names a cache of an application and says how its values live. Its tiers are those of `[cache.default]`, or its own,
 /// of `[cache.NAME]`, if [`App::store`](crate::App::store) makes it known.

@@ -65,7 +65,7 @@ pub(crate) async fn send(
     let response = match &shared.fetcher {
         Some(fetcher) => fetcher.fetch(request, bounds).await?,
         #[cfg(target_family = "wasm")]
-        None => crate::features::component::fetch(request, bounds)?,
+        None => crate::host::component::fetch(request, bounds)?,
         #[cfg(not(target_family = "wasm"))]
         None => return Err(FetchError::no_fetcher()),
     };

@@ -1,19 +1,17 @@
 //! What a request knows of forms: the submission it brings, the tokens of the forms on its page, messages to the next
 //! page.
 
+use std::any::Any;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header;
 
 use super::Cx;
-use crate::context::resources::Forms;
-use crate::contract::form::{self, FieldInfo, Receiver, Submission, once};
+use crate::context::resources::{Forms, once};
 use crate::http::cookie::Cookie;
 use crate::http::error::Result;
-use crate::http::request::expect_plain;
 use crate::routing::route::Route;
 use crate::security::keys::AppKeys;
 use crate::security::origin;
@@ -31,7 +29,8 @@ const SHORTENED: &str = "…";
 /// What a request with a form knows of it.
 #[derive(Debug, Default)]
 pub(super) struct FormState {
-    submission: RefCell<Option<Rc<Submission>>>,
+    /// A `form::Submission`, whose type stands higher.
+    submission: RefCell<Option<Rc<dyn Any>>>,
     /// Only a token can tell where this submission comes from.
     needs_token: Cell<bool>,
     /// The token's cookie, made for a browser that had none.
@@ -44,11 +43,11 @@ pub(super) struct FormState {
 
 impl<'r> Cx<'r> {
     /// The submission that this request brought.
-    pub(crate) fn submission(&self) -> Option<Rc<Submission>> {
+    pub(crate) fn any_submission(&self) -> Option<Rc<dyn Any>> {
         self.form.get()?.submission.borrow().clone()
     }
 
-    pub(crate) fn set_submission(&self, submission: Rc<Submission>) {
+    pub(crate) fn set_any_submission(&self, submission: Rc<dyn Any>) {
         self.form_state().submission.replace(Some(submission));
     }
 
@@ -195,25 +194,6 @@ impl<'r> Cx<'r> {
         } else if form.flashes.get().is_some() {
             self.set_cookie(&Cookie::removal(FLASH));
         }
-    }
-
-    /// Reads a form that may hold files.
-    pub(crate) async fn receive(&mut self, route: &'static Route, fields: &'static [FieldInfo]) -> Result<form::Parts> {
-        expect_plain(self.fields())?;
-        let (site, limits) = (self.shared.resources().shared(), self.limits());
-        let kind = self.header(&header::CONTENT_TYPE).unwrap_or_default();
-        let body = self.take_body();
-        let receiver = Receiver {
-            fields,
-            limits,
-            total: route.body_limit.unwrap_or(limits.upload_total),
-            data: &site.setup.data,
-            quota: &site.forms.quota,
-            offload: &site.setup.offload,
-            memory: self.memory(),
-            files_in_memory: 0,
-        };
-        receiver.receive(kind, body).await
     }
 }
 

@@ -7,12 +7,11 @@ use futures_core::TryStream;
 
 use super::Cx;
 use crate::content::sse::{Event, Events};
-use crate::contract::guard::{self, Recheck};
 use crate::http::body::drain::Draining;
 use crate::http::response::{Response, Result};
 
 /// Makes a response end when a guard would refuse its request.
-pub(super) type Watch = for<'c, 'r> fn(&'c Cx<'r>) -> Watching<'c>;
+pub(crate) type Watch = for<'c, 'r> fn(&'c Cx<'r>) -> Watching<'c>;
 
 /// Its future, which gives what is done with the response.
 pub(crate) type Watching<'c> = Pin<Box<dyn Future<Output = Result<WatchResponse>> + 'c>>;
@@ -92,11 +91,9 @@ impl<'r> Cx<'r> {
 }
 
 impl Cx<'_> {
-    /// Has what goes on after the response, such as events, a WebSocket or a download, end once this check fails. A
-    /// guard calls it that has admitted the request. An example is at [`Recheck`].
-    pub fn recheck<R: Recheck>(&self) {
-        let (watch, watches) = (guard::recheck::watching::<R> as Watch, self.watches.get_or_init(Box::default));
-        let mut watches = watches.borrow_mut();
+    /// What ends the response unless it says so; once for each function.
+    pub(crate) fn add_watch(&self, watch: Watch) {
+        let mut watches = self.watches.get_or_init(Box::default).borrow_mut();
         // Should two functions have one address, they are the same code; should one have two, it is asked twice.
         if !watches.iter().any(|held| std::ptr::fn_addr_eq(*held, watch)) {
             watches.push(watch);

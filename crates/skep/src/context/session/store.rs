@@ -68,7 +68,7 @@ struct Place {
     rules: Rules,
     clock: Clock,
     #[cfg(target_family = "wasm")]
-    host: Option<&'static crate::features::component::host::CacheFunctions>,
+    host: Option<&'static crate::host::component::functions::CacheFunctions>,
 }
 
 /// Writing waits for a disk, in place.

@@ -6,19 +6,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::StatusCode;
+use http::{StatusCode, header};
 
 use super::charset::Charset;
 use super::info::FieldInfo;
 use super::multipart::{Broken, Event, Head, Parser, boundary};
 use super::upload::{Content, Received, Temporary};
 use crate::base::quota::{Quota, Share};
+use crate::context::cx::Cx;
 use crate::context::setup::Limits;
 use crate::http::body::Body;
 use crate::http::error::{Error, Result};
-use crate::http::request::{body_error, no_memory};
+use crate::http::request::{body_error, expect_plain, no_memory};
 use crate::offload::{Offload, offload};
 use crate::routing::param::Pairs;
+use crate::routing::route::Route;
 
 /// The files of one request stay in memory up to this many bytes, all together.
 const IN_MEMORY: usize = 64 << 10;
@@ -74,6 +76,27 @@ struct Incoming {
     /// Not yet written.
     pending: Vec<u8>,
     disk: Option<(Arc<File>, Temporary)>,
+}
+
+impl Cx<'_> {
+    /// Reads a form that may hold files.
+    pub(crate) async fn receive(&mut self, route: &'static Route, fields: &'static [FieldInfo]) -> Result<Parts> {
+        expect_plain(self.fields())?;
+        let (site, limits) = (self.shared().resources().shared(), self.limits());
+        let kind = self.header(&header::CONTENT_TYPE).unwrap_or_default();
+        let body = self.take_body();
+        let receiver = Receiver {
+            fields,
+            limits,
+            total: route.body_limit.unwrap_or(limits.upload_total),
+            data: &site.setup.data,
+            quota: &site.forms.quota,
+            offload: &site.setup.offload,
+            memory: self.memory(),
+            files_in_memory: 0,
+        };
+        receiver.receive(kind, body).await
+    }
 }
 
 impl Receiver<'_> {

@@ -4,12 +4,16 @@ use std::any::TypeId;
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 use super::field::{FormField, Sent};
 use super::info::FieldInfo;
 use super::offered::Offers;
 use super::rows;
 use super::upload::Received;
+use crate::context::cx::Cx;
+use crate::context::resources::once;
 use crate::http::error::Result;
 use crate::http::validation::Messages;
 use crate::http::validation::{FieldError, Named};
@@ -92,6 +96,34 @@ impl Submission {
 
     pub(crate) fn complaints(&self, messages: &Messages) -> FieldMap<Cow<'static, str>, String> {
         self.faults.borrow().iter().map(|(name, fault)| (name.clone(), fault.text(messages).into_owned())).collect()
+    }
+}
+
+impl Submission {
+    /// Of all that the user sent, and where to.
+    pub(crate) fn digest(&self, url: &str) -> i64 {
+        let mut hasher = DefaultHasher::new();
+        url.hash(&mut hasher);
+        for (name, text) in
+            self.pairs.iter().filter(|(name, _)| !matches!(*name, once::FIELD | crate::security::origin::TOKEN))
+        {
+            (name, text).hash(&mut hasher);
+        }
+        for (name, file) in self.files.iter() {
+            (name, &file.file_name, file.len).hash(&mut hasher);
+        }
+        hasher.finish().cast_signed()
+    }
+}
+
+impl Cx<'_> {
+    /// The submission that this request brought.
+    pub(crate) fn submission(&self) -> Option<Rc<Submission>> {
+        self.any_submission()?.downcast().ok()
+    }
+
+    pub(crate) fn set_submission(&self, submission: Rc<Submission>) {
+        self.set_any_submission(submission);
     }
 }
 

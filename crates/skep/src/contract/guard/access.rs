@@ -3,17 +3,14 @@
 //! A rule restricts, so it holds for a path if any reading of it is below the prefix: `//admin`, `/%61dmin` and
 //! `/x/../admin` are.
 
-mod rule;
-
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-pub use rule::AccessRule;
-
 use crate::context::cx::Cx;
 use crate::http::error::Result;
 use crate::http::request::Parts;
+use crate::security::access_rule::AccessRule;
 
 /// Tells access rules who is signed in: an `async` closure such as
 /// `async |cx: &mut Cx<'_>| Ok(Some("ann".to_owned()))`.

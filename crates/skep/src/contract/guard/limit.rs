@@ -2,7 +2,8 @@
 //!
 //! The generic cell rate algorithm (GCRA): of each key one number is kept, the time at which it would have used up
 //! nothing. It needs no window, refills evenly, and one atomic update decides, so that all who share the counters share
-//! the limit exactly. They are in the application's [table](crate::security::rate), unless a cache is configured for them.
+//! the limit exactly. They are in the application's [table](crate::security::rate), unless a cache is configured for
+//! them.
 
 use std::any::type_name;
 use std::fmt;
@@ -17,8 +18,9 @@ use crate::context::cache::Store;
 use crate::context::cx::Cx;
 use crate::context::resources::Resources;
 use crate::http::error::Error;
+use crate::http::request::subnet::{subnets, widest};
 use crate::http::response::Result;
-use crate::security::rate::{Allowed, subnets, widest};
+use crate::security::rate::Allowed;
 
 /// How often something may be done, for [`Limited`].
 ///

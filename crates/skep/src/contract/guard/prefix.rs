@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::DynGuard;
-use super::path_prefix::{PathPrefix, segments};
+use crate::routing::path_prefix::{PathPrefix, segments};
 
 /// A guard and the prefix that it stands before.
 pub(crate) struct PrefixGuard {

@@ -19,7 +19,7 @@ use std::time::Duration;
 use http::header::CONTENT_TYPE;
 use skep_cache::{Clock, Sleep};
 
-use crate::context::cx::{Cx, WatchResponse, Watching};
+use crate::context::cx::{Cx, Watch as CxWatch, WatchResponse, Watching};
 use crate::context::resources::ThreadResources;
 use crate::http::body::Body;
 use crate::http::request::{Parts, Peer, RequestId};
@@ -83,8 +83,16 @@ impl<R: Recheck> Ask for R {
     }
 }
 
+impl Cx<'_> {
+    /// Has what goes on after the response, such as events, a WebSocket or a download, end once this check fails. A
+    /// guard calls it that has admitted the request. An example is at [`Recheck`].
+    pub fn recheck<R: Recheck>(&self) {
+        self.add_watch(watching::<R> as CxWatch);
+    }
+}
+
 /// Begins to watch, by a function that has an address for each type.
-pub(crate) fn watching<'c, R: Recheck>(cx: &'c Cx<'_>) -> Watching<'c> {
+fn watching<'c, R: Recheck>(cx: &'c Cx<'_>) -> Watching<'c> {
     Box::pin(async move { Ok(watch(cx, R::begin(cx).await?)) })
 }
 

@@ -8,12 +8,12 @@ use http::header::HOST;
 use http::{HeaderValue, Method, StatusCode, Uri};
 use http_body::Frame;
 
-use super::host::Host;
 use super::http::length;
 use super::sys::Seed;
 use crate::base::wire::Hint;
 use crate::base::wire::request::{EMPTY, FOLLOWS, Head, WHOLE, read_fields, write_fields};
 use crate::base::wire::{Reader, Writer};
+use crate::host::component::functions::Host;
 use crate::http::body::{Body, BodyError, BodyFailure};
 use crate::http::request::{Peer, Request};
 use crate::http::response::Response;

@@ -12,11 +12,12 @@ use http::{HeaderMap, StatusCode};
 use skep_cache::driver::block_on;
 
 use super::handler;
-use super::host::Host;
+use super::settings;
 use super::sys::{self, Seed};
-use super::{log, settings};
 use crate::application::app::App;
 use crate::application::site::{Background, Local, Site};
+use crate::host::component::functions::Host;
+use crate::host::component::log;
 use crate::http::body::Body;
 use crate::http::error::Error;
 use crate::http::request::Peer;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tracing::Level;
 
-use super::host::Host;
 use crate::context::session::{CookieLife, SessionStore};
 use crate::context::setup::Setup;
+use crate::host::component::functions::Host;
 use crate::settings;
 
 /// Where the host keeps the application's files, if it lends a folder.

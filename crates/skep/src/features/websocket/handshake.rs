@@ -13,10 +13,10 @@ use sha1::{Digest, Sha1};
 use skep_units::panic::CatchPanic;
 
 use super::{CloseCode, WebSocket};
-use crate::base::list::elements;
 use crate::context::cx::Cx;
 use crate::http::body::Body;
 use crate::http::error::{Error, Result};
+use crate::http::fields::list::elements;
 use crate::http::request::{Parts, RequestId, Value};
 use crate::http::response::Response;
 use crate::http::upgrade::{Offer, Upgrade, Upgraded};

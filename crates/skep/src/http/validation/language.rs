@@ -3,8 +3,8 @@
 use http::header::ACCEPT_LANGUAGE;
 
 use super::Messages;
-use crate::base::list::weighted;
 use crate::http::fields::Fields;
+use crate::http::fields::list::weighted;
 
 /// Ranges that are read, and the letters of each: each is compared with each, and no user has more languages.
 const RANGES: usize = 32;

@@ -2,44 +2,46 @@
 //!
 //! Whether a type has more to say than that it is a parameter, the compiler finds out: [`Probe`].
 
+pub(crate) mod schema;
+
 use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
-use super::schema::of_shape;
+use self::schema::of_shape;
 use crate::contract::form::FormField;
 use crate::routing::param::{Field, Param};
 
 /// A service as the document sees it.
 #[derive(Debug, Default)]
 pub struct Interface {
-    pub(super) about: &'static str,
+    pub(crate) about: &'static str,
     /// What `api = ...` says.
-    pub(super) listed: Option<bool>,
-    pub(super) parameters: Vec<Parameter>,
+    pub(crate) listed: Option<bool>,
+    pub(crate) parameters: Vec<Parameter>,
     /// What the fields of its form are for.
-    pub(super) fields: Vec<(&'static str, &'static str)>,
-    pub(super) body: Option<(&'static str, JsonType)>,
-    pub(super) answer: Option<(u16, Option<JsonType>)>,
+    pub(crate) fields: Vec<(&'static str, &'static str)>,
+    pub(crate) body: Option<(&'static str, JsonType)>,
+    pub(crate) answer: Option<(u16, Option<JsonType>)>,
 }
 
 /// A parameter of the path, the query or the header.
 #[derive(Debug)]
-pub(super) struct Parameter {
-    pub(super) place: &'static str,
-    pub(super) name: &'static str,
-    pub(super) about: String,
-    pub(super) required: bool,
-    pub(super) schema: Value,
+pub(crate) struct Parameter {
+    pub(crate) place: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) about: String,
+    pub(crate) required: bool,
+    pub(crate) schema: Value,
 }
 
 /// A type that comes or goes as JSON.
 #[derive(Clone, Copy)]
 pub struct JsonType {
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// `None` if it does not derive `JsonSchema`.
-    pub(super) schema: Option<fn(&mut SchemaGenerator) -> Schema>,
+    pub(crate) schema: Option<fn(&mut SchemaGenerator) -> Schema>,
 }
 
 impl Interface {

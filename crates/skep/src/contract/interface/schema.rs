@@ -16,7 +16,7 @@ const DATE_TIME: &str = "[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][
 
 /// The schema of what a control takes. JSON Schema counts code points where browsers and [`Text`] count UTF-16 code
 /// units: a text with many emoji may be too long for us and not for the schema.
-pub(super) fn of_shape(shape: &Shape) -> Value {
+pub(crate) fn of_shape(shape: &Shape) -> Value {
     let one = Value::Object(of_one(shape));
     if shape.multiple { json!({ "type": "array", "items": one }) } else { one }
 }

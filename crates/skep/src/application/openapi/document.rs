@@ -6,12 +6,12 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::interface::{Interface, JsonType};
 use super::known::ServiceDescription;
 use super::operation::{merge, operation, rename_path_parameters};
 use super::security;
 use crate::content::error_page::PROBLEM_JSON;
 use crate::contract::guard::Security;
+use crate::contract::interface::{Interface, JsonType};
 
 const SCHEMAS: &str = "#/components/schemas/";
 

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::interface::Interface;
 use crate::content::files::Held;
 use crate::contract::form::FieldInfo;
+use crate::contract::interface::Interface;
 use crate::contract::service::Served;
 use crate::routing::route::Route;
 

@@ -6,10 +6,8 @@
 //! Start reading at `document::document`. What the derive says of a service is in `interface`.
 
 mod document;
-mod interface;
 mod known;
 mod operation;
-mod schema;
 mod security;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,7 +25,9 @@ use crate::routing::router::{Entry, QueryRequirement};
 pub(crate) use known::{Made, ServiceDescription};
 
 #[doc(hidden)]
-pub use interface::{HasControl, HasNoControl, HasNoSchema, HasNothing, HasSchema, Interface, JsonType, Probe};
+pub use crate::contract::interface::{
+    HasControl, HasNoControl, HasNoSchema, HasNothing, HasSchema, Interface, JsonType, Probe,
+};
 
 impl App {
     /// Answers at this path with an OpenAPI 3.1 document of the services that speak JSON: those that answer it

@@ -10,7 +10,7 @@
 //! many forms does not keep others from sending theirs. What handles them is `endpoint::once`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -18,7 +18,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures_channel::oneshot;
 use skep_units::lock;
 
-use super::submission::Submission;
 use crate::http::error::Result;
 use crate::routing::route::Route;
 use crate::security::keys::{self, AppKeys};
@@ -188,23 +187,6 @@ pub(crate) fn purpose(route: &Route) -> String {
     format!("form {FIELD} ms {} {} {}", route.method, route.path(), route.service)
 }
 
-impl Submission {
-    /// Of all that the user sent, and where to.
-    pub(crate) fn digest(&self, url: &str) -> i64 {
-        let mut hasher = DefaultHasher::new();
-        url.hash(&mut hasher);
-        for (name, text) in
-            self.pairs.iter().filter(|(name, _)| !matches!(*name, FIELD | crate::security::origin::TOKEN))
-        {
-            (name, text).hash(&mut hasher);
-        }
-        for (name, file) in self.files.iter() {
-            (name, &file.file_name, file.len).hash(&mut hasher);
-        }
-        hasher.finish().cast_signed()
-    }
-}
-
 /// Milliseconds since 1970.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, milliseconds)
@@ -217,5 +199,5 @@ pub(crate) fn milliseconds(time: Duration) -> u64 {
 skep_units::opaque_debug!(Ledger, most: most);
 
 #[cfg(test)]
-#[path = "../../../tests/unit/form/once.rs"]
+#[path = "../../../tests/unit/resources/once.rs"]
 mod tests;

@@ -1,14 +1,17 @@
 //! One access rule. It knows no [`Cx`](crate::Cx): a server reads rules before there is any request.
 
+mod address_range;
+
 use std::net::IpAddr;
 
 use http::{HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
-use crate::contract::guard::address_range::AddressRange;
-use crate::contract::guard::path_prefix::PathPrefix;
 use crate::http::error::{Error, Result};
 use crate::http::request::{Parts, Peer};
+use crate::routing::path_prefix::PathPrefix;
+
+pub use self::address_range::{AddressRange, NotARange};
 
 /// Who may reach what is below a prefix: services, folders, what is mounted, and paths that lead nowhere.
 /// [`App::access`](crate::App::access) takes it, and so does `[access.NAME]` in `skep.toml`.

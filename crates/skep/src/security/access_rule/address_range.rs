@@ -37,7 +37,7 @@ impl AddressRange {
         Self { address: IpAddr::V4(Ipv4Addr::new(a, b, c, d)), bits }
     }
 
-    /// IPv6 addresses. An example is at [`Network`](super::Network).
+    /// IPv6 addresses. An example is at [`Network`](crate::guard::Network).
     ///
     /// # Panics
     /// If there are more than 128 bits.

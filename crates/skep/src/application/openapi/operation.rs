@@ -4,9 +4,9 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::document::Types;
-use super::interface::{Interface, Parameter};
-use super::schema::of_shape;
 use crate::contract::form::FieldInfo;
+use crate::contract::interface::schema::of_shape;
+use crate::contract::interface::{Interface, Parameter};
 use crate::routing::route::{BodyKind, Route};
 
 /// A service as its clients see it.

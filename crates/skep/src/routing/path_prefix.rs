@@ -11,7 +11,7 @@ impl PathPrefix {
         Self(segments(prefix).map(str::to_owned).collect())
     }
 
-    pub(super) fn segments(&self) -> &[String] {
+    pub(crate) fn segments(&self) -> &[String] {
         &self.0
     }
 
@@ -49,7 +49,7 @@ impl PathPrefix {
 }
 
 /// The segments of a path, without empty ones.
-pub(super) fn segments(path: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|segment| !segment.is_empty())
 }
 

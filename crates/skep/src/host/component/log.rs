@@ -19,7 +19,7 @@ struct Events {
 }
 
 /// Sends all events from now on to the host.
-pub(super) fn install(level: Level) {
+pub(crate) fn install(level: Level) {
     // An application that has a subscriber of its own keeps it.
     let _ = tracing::subscriber::set_global_default(Events { level });
 }
@@ -75,7 +75,7 @@ fn severity(level: Level) -> u8 {
 }
 
 /// Writes an event. Nobody hears of one that cannot be written.
-pub(super) fn write(severity: u8, text: &str) {
+pub(crate) fn write(severity: u8, text: &str) {
     let mut lines = String::with_capacity(text.len() + 8);
     for line in text.lines() {
         let _ = writeln!(lines, "<{severity}>{line}");
