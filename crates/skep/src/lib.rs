@@ -23,6 +23,27 @@
 //! # assert_eq!(skep::test::Client::new(app()).get("/writings/bees").status(), 200);
 //! ```
 //!
+//! | task | see |
+//! |---|---|
+//! | route a request, handle it, link to it | [`Service`], [`Handle`], [`service`] |
+//! | path, query, header fields, JSON | [`param`], [`Answer`] |
+//! | forms, validation, uploads, CSRF tokens | [`form`] |
+//! | HTML templates | [`html!`], [`html`](mod@html) |
+//! | responses: redirect, download, stream, static files | [`Response`], [`Body`], [`files`], [`assets!`] |
+//! | SQL, transactions, migrations | [`sql!`](macro@sql), [`sql`](mod@sql) |
+//! | cookies, sessions, flash messages | [`Cookie`], [`session`], [`Cx::flash`] |
+//! | authorization, rate limits | [`guard`]; for accounts the crate `skep-people` |
+//! | middleware | [`layer`], and `tower` with the feature of that name |
+//! | cached pages, fragments and values | [`cache`] |
+//! | errors and their pages | [`Error`], [`error_page`], [`App::map_error`] |
+//! | WebSockets, server-sent events | [`websocket`], [`sse`]; for live pages the crate `skep-live` |
+//! | mail, requests to other servers | [`mail`], [`fetch`]; for background jobs the crate `skep-jobs` |
+//! | CORS, security headers, compression, OpenAPI | [`cors`], [`SecurityHeaders`], [`compression`], `openapi` |
+//! | state, settings, start-up | [`App`], [`settings`], [`Setup`] |
+//! | logging | [`log`](mod@log) |
+//! | tests | `test` |
+//! | WebAssembly | [`component`](mod@component), [`module`] |
+//!
 //! But for the client of tests, this crate opens no socket and starts no thread and no process: a server
 //! (`skep-server`, or a WebAssembly host) gives it requests and takes its answers. It also builds for `wasm32-wasip2`.
 
