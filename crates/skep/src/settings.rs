@@ -40,19 +40,12 @@
 //! A setting without a default is required, unless its type is `Option`, `Vec` or `bool`. A missing or invalid setting,
 //! and a key that the table does not have, stop the start with the line or the command that sets it.
 
-mod declared;
-mod kind;
-#[doc(hidden)]
-pub mod section;
-mod table;
-mod transfer;
-mod value;
-
-pub(crate) use declared::{Declared, Holder, Loaded, load_all};
-pub use declared::{Field, Reader, Settings};
-pub use kind::{Kind, Value};
 pub use skep_macros::Settings;
+#[doc(hidden)]
+pub use skep_settings::section;
+pub use skep_settings::{
+    ByteSize, Field, Kind, RawSetting, RawValue, Reader, Resolved, Row, SettingValue, Settings, Source, Table,
+    VARIABLE, Value, Values, decode, encode, variable_of,
+};
+pub(crate) use skep_settings::{Declared, Holder, Loaded, load_all};
 pub use skep_units::Address;
-pub use table::{RawSetting, RawValue, Resolved, Row, Source, Table, Values, variable_of};
-pub use transfer::{VARIABLE, decode, encode};
-pub use value::{ByteSize, SettingValue};

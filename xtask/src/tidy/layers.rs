@@ -30,6 +30,15 @@ const CRATES: &[Layers] = &[
         upward: &[],
     },
     Layers {
+        name: "skep-settings",
+        order: &[
+            ("values", &["kind"]),
+            ("types and rows", &["table", "transfer", "value"]),
+            ("structs", &["declared", "section"]),
+        ],
+        upward: &[],
+    },
+    Layers {
         name: "skep-sql-lock",
         order: &[
             ("texts", &["column_type", "function", "hash", "manifest", "message", "scope", "text"]),

@@ -7,6 +7,7 @@ use super::source::Source;
 /// An upper line never names a lower one.
 const ARROWS: &[(&str, &[&str])] = &[
     ("skep-units", &[]),
+    ("skep-settings", &["skep-units"]),
     ("skep-sql-lock", &[]),
     // The HTTP client of all tools: `tools/client`.
     ("xtask", &["skep-client"]),
@@ -16,7 +17,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     // It is useful without `skep`, and its tests and examples do without, too. PostgreSQL for tests, here and below:
     // `tools/cluster`.
     ("skep-sql", &["skep-units", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"]),
-    ("skep", &["skep-units", "skep-macros", "skep-sql", "skep-sql-macros", "skep-cache", "skep-cluster"]),
+    (
+        "skep",
+        &["skep-units", "skep-settings", "skep-macros", "skep-sql", "skep-sql-macros", "skep-cache", "skep-cluster"],
+    ),
     ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
     // The server that its tests kill.
     ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use http::Uri;
+use skep_settings::{Kind, SettingValue, Value};
 
 /// Scheme and host under which a site is reached from outside: `https://example.org`, perhaps with a port.
 ///
@@ -72,6 +73,14 @@ impl FromStr for BaseUrl {
 impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl SettingValue for BaseUrl {
+    const KIND: Kind = Kind::Other("scheme and host, such as https://example.org");
+
+    fn from_value(value: &Value) -> Result<Self, String> {
+        value.to_string().parse().map_err(|_| format!("expected {}", Self::KIND))
     }
 }
 

@@ -10,7 +10,7 @@ use super::kind::{Kind, Value};
 use super::table::{RawSetting, Row, Source, Table, Values};
 use super::value::SettingValue;
 
-/// The settings of an application, in one struct: derive it. An example is in the [module](super).
+/// The settings of an application, in one struct: derive it. An example is in `skep::settings`.
 ///
 /// The struct names its table, `#[settings(table = "helpdesk")]`. Each field is a setting of its name; its doc comment
 /// is the help text.
@@ -50,38 +50,47 @@ pub struct Field {
     pub nested: &'static [Field],
 }
 
-/// The settings that an application declares: [`App::settings`](crate::App::settings).
+/// The settings that an application declares: `App::settings`.
 #[derive(Clone, Copy)]
-pub(crate) struct Declared {
+pub struct Declared {
     table: &'static str,
     fields: &'static [Field],
     load: Load,
 }
 
 /// The key of the value in the application's values, and the value.
-pub(crate) type Loaded = (TypeId, Arc<dyn Any + Send + Sync>);
+pub type Loaded = (TypeId, Arc<dyn Any + Send + Sync>);
 type Load = fn(&Values) -> Result<Loaded, Vec<String>>;
 
-/// So that a value of settings is another type than a value of [`App::state`](crate::App::state).
-pub(crate) struct Holder<T>(pub(crate) T);
+/// So that a value of settings is another type than a value of `App::state`.
+pub struct Holder<T>(pub T);
 
 impl Declared {
-    pub(crate) const fn of<T: Settings>() -> Self {
+    /// That of this struct; one without a table does not compile.
+    #[must_use]
+    pub const fn of<T: Settings>() -> Self {
         const { assert!(!T::TABLE.is_empty(), "settings need a table: #[settings(table = \"name\")]") };
         Self { table: T::TABLE, fields: T::FIELDS, load: load::<T> }
     }
 
-    pub(crate) fn table(&self) -> &'static str {
+    /// The name of its table.
+    #[must_use]
+    pub fn table(&self) -> &'static str {
         self.table
     }
 
-    pub(crate) fn rows(&self) -> Vec<Row> {
+    /// The rows of its fields.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
         rows(self.table, self.fields)
     }
 }
 
 /// Reads all structs from what the sources say about them.
-pub(crate) fn load_all(declared: &[Declared], raw: Vec<RawSetting>) -> Result<Vec<Loaded>, Vec<String>> {
+///
+/// # Errors
+/// All that is missing or wrong.
+pub fn load_all(declared: &[Declared], raw: Vec<RawSetting>) -> Result<Vec<Loaded>, Vec<String>> {
     let (values, mut problems) = Table::new(declared.iter().flat_map(Declared::rows).collect()).resolve(raw);
     let mut loaded = Vec::new();
     for one in declared {
@@ -105,7 +114,7 @@ fn load<T: Settings>(values: &Values) -> Result<Loaded, Vec<String>> {
 }
 
 /// The rows of a table with these fields.
-pub(crate) fn rows(table: &str, fields: &[Field]) -> Vec<Row> {
+fn rows(table: &str, fields: &[Field]) -> Vec<Row> {
     fields.iter().flat_map(|field| field.rows(table)).collect()
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use skep_units::{Address, Rate};
 
 use super::kind::{Kind, Value};
-use crate::link::BaseUrl;
 
 /// A type that a field of a settings struct may have.
 #[diagnostic::on_unimplemented(
@@ -84,7 +83,6 @@ parsed! {
     IpAddr: Kind::Other("an IP address, such as 127.0.0.1"),
     Address: Kind::Other("an address, such as mail.example.org:587 or unix:/run/app.sock"),
     Rate: Kind::Other("a rate, such as 100/s, 5/10m"),
-    BaseUrl: Kind::Other("scheme and host, such as https://example.org"),
     String: Kind::Text,
     PathBuf: Kind::Path,
 }
