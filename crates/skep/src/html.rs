@@ -20,6 +20,9 @@
 mod attributes;
 mod buffer;
 mod code_url;
+#[cfg(feature = "decimal")]
+mod decimal;
+pub(crate) mod destination;
 mod escape;
 mod fits;
 mod kind;
@@ -27,9 +30,12 @@ mod link;
 mod number;
 mod render;
 mod script;
-mod stream;
 
 pub mod element;
+#[cfg(feature = "jiff")]
+#[doc(hidden)]
+pub mod jiff;
+pub(crate) mod nonce;
 #[doc(hidden)]
 #[allow(missing_docs, missing_debug_implementations, reason = "named by written code and by rustc's messages only")]
 pub mod piece;
@@ -46,9 +52,13 @@ use std::marker::PhantomData;
 
 use bytes::Bytes;
 
+pub use crate::http::body::pages::stream;
 pub use attributes::{Attributes, NamedControls, optional};
 pub use buffer::Buffer;
 pub use code_url::{CodeUrl, Css};
+#[doc(hidden)]
+pub use destination::write_fragment;
+pub use destination::{At, Destination};
 pub use fits::Fits;
 pub use kind::{
     Anything, Cells, Columns, Doctype, Document, Flow, Foreign, Items, Kind, Metadata, NoForm, NoHeader, NoHeading,
@@ -59,9 +69,6 @@ pub(crate) use link::impl_href;
 pub use link::{Href, HrefPart, UrlPlace};
 pub use render::{PlainText, Render};
 pub use script::{Json, Script, Trusted};
-pub use stream::stream;
-
-use crate::http::body::Body;
 
 /// What a page starts with, as in maud: `html! { (DOCTYPE) html { ... } }`.
 ///
@@ -286,9 +293,9 @@ impl<C, H> fmt::Display for Html<C, H> {
     }
 }
 
-impl<C, H> From<Html<C, H>> for Body {
-    /// The bytes are not copied, and their memory goes back to the pool once they are sent.
+impl<C, H> From<Html<C, H>> for Bytes {
+    /// The bytes are not copied, and their memory goes back to the pool of the thread that drops them.
     fn from(html: Html<C, H>) -> Self {
-        if html.is_empty() { Self::empty() } else { Bytes::from_owner(html.buffer).into() }
+        if html.is_empty() { Self::new() } else { Self::from_owner(html.buffer) }
     }
 }

@@ -76,7 +76,6 @@ pub mod settings;
 
 mod const_text;
 mod log_limit;
-mod nonce;
 mod pages;
 mod percent;
 

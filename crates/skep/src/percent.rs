@@ -13,8 +13,6 @@ pub(crate) enum EncodeSet {
     Tail,
     /// A name or value of a query or form.
     Form,
-    /// The id of a place in a page.
-    Fragment,
 }
 
 /// Stands before a segment that a URL cannot have: an empty one, and `.` and `..`, which every browser takes out of a
@@ -43,10 +41,6 @@ const SEGMENT: &AsciiSet = &CONTROLS
 /// As [`SEGMENT`], but the slashes between segments stay.
 const TAIL: &AsciiSet = &SEGMENT.remove(b'/');
 
-/// As [`SEGMENT`]; `/` and `?` may stand in a fragment (RFC 3986, 3.5). A browser seeks the id as it is written and
-/// then decoded, so that `%` must be escaped, too (HTML, 7.4.6.4).
-const FRAGMENT: &AsciiSet = &SEGMENT.remove(b'/').remove(b'?');
-
 /// What `application/x-www-form-urlencoded` encodes (WHATWG URL, 5.2). A space becomes `+`.
 const FORM: &AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_').remove(b' ');
@@ -68,7 +62,6 @@ pub(crate) fn encode_written(out: &mut String, place: EncodeSet, write: impl FnO
             out.extend(utf8_percent_encode(&text, SEGMENT));
         }
         EncodeSet::Tail => encode_tail(out, &text),
-        EncodeSet::Fragment => out.extend(utf8_percent_encode(&text, FRAGMENT)),
         EncodeSet::Form => {
             for (position, word) in text.split(' ').enumerate() {
                 if position > 0 {

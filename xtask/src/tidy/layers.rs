@@ -127,7 +127,6 @@ const CRATES: &[Layers] = &[
                     "log",
                     "log_limit",
                     "macros",
-                    "nonce",
                     "pages",
                     "percent",
                     "settings",
@@ -145,9 +144,6 @@ const CRATES: &[Layers] = &[
             ("features", &["features"]),
         ],
         upward: &[
-            ("html", "http", "a piece of HTML may be the body of a response, sent while it is made"),
-            ("html", "content", "a URL that loads code may be an asset, which `html!` accepts by its type"),
-            ("log", "http", "a line may carry header fields"),
         ],
     },
     Layers {

@@ -10,7 +10,7 @@ use crate::context::setup::Setup;
 #[cfg(target_family = "wasm")]
 use crate::host::component::panicked;
 use crate::log;
-use crate::nonce::Scope;
+use crate::html::nonce::Scope;
 use crate::offload::Offload;
 
 /// Has panics, statements and jobs of an application known for those of the request that they belong to.

@@ -45,10 +45,10 @@ use crate::http::body::drain::Draining;
 use crate::http::error::Error;
 use crate::http::request::{Parts, Request};
 use crate::http::response::{Response, Result};
+#[cfg(target_family = "wasm")]
+use crate::html::nonce;
 use crate::link::{self, BaseUrl, Destination};
 use crate::log;
-#[cfg(target_family = "wasm")]
-use crate::nonce;
 use crate::percent;
 use crate::routing::param::Pairs;
 use crate::routing::router::Router;

@@ -7,13 +7,12 @@
 use http::header::{ACCEPT, CACHE_CONTROL};
 use http::{HeaderValue, StatusCode};
 
-use crate::html::{DOCTYPE, Document, Html, Trusted};
+use crate::html::{DOCTYPE, Document, Html, Trusted, write_fragment};
 use crate::http::error::Error;
 use crate::http::fields::list::weighted;
 use crate::http::request::{Fields, RequestId};
 use crate::http::response::Response;
 use crate::http::validation::{ErrorDetail, Messages};
-use crate::percent::{self, EncodeSet};
 
 /// What an error page may show: everything in here is meant for the client.
 ///
@@ -150,7 +149,7 @@ fn entry(wrong: &ErrorDetail) -> serde_json::Value {
 /// A JSON Pointer as the fragment of a URI (RFC 6901, 6).
 fn fragment(pointer: &str) -> String {
     let mut text = "#".to_owned();
-    percent::encode_written(&mut text, EncodeSet::Fragment, |out| out.push_str(pointer));
+    write_fragment(&mut text, format_args!("{pointer}"));
     text
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::link::{self, UrlPlace};
 use super::{Href, PlainText, escape};
-use crate::nonce;
+use crate::html::nonce;
 
 /// How many strings a thread keeps for later. Pieces are nested, but seldom deeper.
 const POOLED_STRINGS: usize = 8;

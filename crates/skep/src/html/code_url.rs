@@ -2,9 +2,7 @@
 //!
 //! Checking the scheme of such a URL is not enough: a script of another site runs as well as one of this site.
 
-use super::{Buffer, Trusted};
-use crate::content::files::Asset;
-use crate::link::Destination;
+use super::{Buffer, Trusted, Destination};
 
 /// A value for the URL of something that a page executes or applies: `script src`, `iframe src`, `embed src`,
 /// `object data`, `base href`, the `href` of a `link` such as a style sheet, and the `content` of a `meta` refresh.
@@ -41,18 +39,6 @@ pub trait CodeUrl {
 impl<D: Destination + ?Sized> CodeUrl for D {
     fn write_code_url(&self, out: &mut Buffer) {
         out.push_encoded(|text| self.write_url(text));
-    }
-}
-
-impl CodeUrl for Asset {
-    fn write_code_url(&self, out: &mut Buffer) {
-        out.push_plain(self.url());
-    }
-}
-
-impl CodeUrl for &Asset {
-    fn write_code_url(&self, out: &mut Buffer) {
-        out.push_plain(self.url());
     }
 }
 

@@ -228,3 +228,28 @@ impl_through! {
     [T: ?Sized] Rc<T> => T;
     [T: ?Sized] Arc<T> => T;
 }
+
+/// For a type of another crate: as text on a page and in an attribute.
+#[cfg(any(feature = "decimal", feature = "jiff"))]
+macro_rules! impl_shown {
+    ($type:ty, |$value:ident| $shown:expr) => {
+        impl crate::html::Render for $type {
+            type Content = crate::html::Text;
+
+            fn render(&self, out: &mut crate::html::Buffer) {
+                let $value = self;
+                crate::html::Render::render(&$shown, out);
+            }
+        }
+
+        impl crate::html::PlainText for $type {
+            fn write_plain(&self, out: &mut crate::html::Buffer) {
+                let $value = self;
+                crate::html::PlainText::write_plain(&$shown, out);
+            }
+        }
+    };
+}
+
+#[cfg(any(feature = "decimal", feature = "jiff"))]
+pub(super) use impl_shown;

@@ -2,6 +2,7 @@
 
 pub mod drain;
 pub(crate) mod own_thread;
+pub(crate) mod pages;
 mod rows;
 pub(crate) mod watched;
 

@@ -10,13 +10,12 @@ use super::Local;
 use super::headers::add_cookies;
 use crate::content::error_page::{self, Failure};
 use crate::context::resources::ThreadResources;
-use crate::http::cookie;
+use crate::http::{cookie, validation};
 use crate::http::error::Error;
 use crate::http::request::{Parts, Peer, RequestId};
 use crate::http::response::Response;
-use crate::http::validation;
+use crate::html::nonce;
 use crate::log_limit::LogLimit;
-use crate::nonce;
 use crate::security::masks::Masks;
 use crate::sql;
 

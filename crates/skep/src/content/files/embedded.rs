@@ -18,7 +18,7 @@ use super::reply::reply;
 use super::resource::{Content, Description, Resource, Variant};
 use super::root::{Kind, Root};
 use super::{Asked, Options, mime, path, redirect};
-use crate::html::{Buffer, Href};
+use crate::html::{Buffer, CodeUrl, Href};
 use crate::{Error, Result};
 
 /// What a client may do with a name that has the hash of the content in it: keep it for a year, never ask again.
@@ -80,6 +80,18 @@ impl Asset {
 
 impl Href for Asset {
     fn write_href(&self, out: &mut Buffer) {
+        out.push_plain(self.url());
+    }
+}
+
+impl CodeUrl for Asset {
+    fn write_code_url(&self, out: &mut Buffer) {
+        out.push_plain(self.url());
+    }
+}
+
+impl CodeUrl for &Asset {
+    fn write_code_url(&self, out: &mut Buffer) {
         out.push_plain(self.url());
     }
 }

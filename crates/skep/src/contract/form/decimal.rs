@@ -5,9 +5,9 @@ use rust_decimal::Decimal;
 use super::field::{Control, Shape};
 use super::look;
 use crate::http::validation::FieldError;
-use crate::routing::param::shown::display_types;
+use crate::routing::param::shown::display_params;
 
-display_types! {
+display_params! {
     [] Decimal, |text| read(text).ok_or(()), "a decimal number such as 12.50";
 }
 

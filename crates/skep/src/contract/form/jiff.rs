@@ -16,11 +16,12 @@ use crate::context::cx::Cx;
 use crate::http::error::Result;
 use crate::http::validation::{FieldError, Messages};
 use crate::routing::param::Param;
-use crate::routing::param::shown::{display_types, render};
+use crate::html::jiff::written;
+use crate::routing::param::shown::display_params;
 
-/// As HTML writes it: seconds only where there are some.
+/// As [`written`] has it: seconds only where there are some.
 macro_rules! local {
-    ($($type:ident, $of_form:ident, $fault:ident, $expected:literal, |$value:ident| $is_short:expr;)*) => {$(
+    ($($type:ident, $of_form:ident, $fault:ident, $expected:literal;)*) => {$(
         impl Param for civil::$type {
             fn expected() -> Cow<'static, str> {
                 $expected.into()
@@ -38,13 +39,6 @@ macro_rules! local {
             }
         }
 
-        impl Written for civil::$type {
-            fn is_short(&self) -> bool {
-                let $value = self;
-                $is_short
-            }
-        }
-
         impl Control for civil::$type {
             type Look = look::Line;
 
@@ -59,32 +53,16 @@ macro_rules! local {
                 }
             }
         }
-
-        render!([] civil::$type, |value| format_args!("{}", written(value)));
     )*};
 }
 
-trait Written: std::fmt::Display {
-    /// Its seconds are none, and left out.
-    fn is_short(&self) -> bool;
-}
-
-fn written(value: &impl Written) -> String {
-    let mut text = value.to_string();
-    if value.is_short() {
-        text.truncate(text.len() - ":00".len());
-    }
-    text
-}
-
 local! {
-    Date, Date, NotDate, "a date such as 2026-12-31", |_date| false;
-    Time, Time, NotTime, "a time such as 18:30", |time| time.second() == 0 && time.subsec_nanosecond() == 0;
-    DateTime, DateTime, NotDateTime, "a date and a time such as 2026-12-31T18:30",
-        |moment| moment.second() == 0 && moment.subsec_nanosecond() == 0;
+    Date, Date, NotDate, "a date such as 2026-12-31";
+    Time, Time, NotTime, "a time such as 18:30";
+    DateTime, DateTime, NotDateTime, "a date and a time such as 2026-12-31T18:30";
 }
 
-display_types! {
+display_params! {
     [] Timestamp, |text| text.parse::<Timestamp>(), "a moment such as 2026-12-31T18:30:00Z";
 }
 

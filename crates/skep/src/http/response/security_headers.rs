@@ -11,7 +11,7 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::http::response::{HeaderBlock, Response};
-use crate::nonce;
+use crate::html::nonce;
 
 type Text = Cow<'static, str>;
 

@@ -34,6 +34,14 @@ macro_rules! text_types {
 /// For types with a `Display`, which this reads back.
 macro_rules! display_types {
     ($([$($generics:tt)*] $type:ty, |$text:ident| $parse:expr, $expected:expr;)*) => {$(
+        $crate::param::shown::display_params! { [$($generics)*] $type, |$text| $parse, $expected; }
+        $crate::param::shown::render!([$($generics)*] $type, |value| format_args!("{value}"));
+    )*};
+}
+
+/// The same for types of other crates, which `html` shows.
+macro_rules! display_params {
+    ($([$($generics:tt)*] $type:ty, |$text:ident| $parse:expr, $expected:expr;)*) => {$(
         impl<$($generics)*> $crate::param::Param for $type {
             fn expected() -> std::borrow::Cow<'static, str> {
                 $expected.into()
@@ -45,8 +53,6 @@ macro_rules! display_types {
                 out.push_str(&self.to_string());
             }
         }
-
-        $crate::param::shown::render!([$($generics)*] $type, |value| format_args!("{value}"));
     )*};
 }
 
@@ -71,4 +77,4 @@ macro_rules! render {
     };
 }
 
-pub(crate) use {display_types, render, text_types};
+pub(crate) use {display_params, display_types, render, text_types};

@@ -1,4 +1,4 @@
-//! A page that is sent while it is made.
+//! Pages as bodies: a whole one, and one that is sent while it is made.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -7,11 +7,18 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http_body::Frame;
 
-use super::Html;
-use crate::http::body::own_thread::OwnThread;
-use crate::http::body::{Body, BodyError, ELSEWHERE};
+use super::own_thread::OwnThread;
+use super::{Body, BodyError, ELSEWHERE};
+use crate::html::Html;
+use crate::html::nonce::Scope;
 use crate::log::{self, RequestLog};
-use crate::nonce::Scope;
+
+impl<C, H> From<Html<C, H>> for Body {
+    /// The bytes are not copied, and their memory goes back to the pool once they are sent.
+    fn from(html: Html<C, H>) -> Self {
+        Bytes::from(html).into()
+    }
+}
 
 /// Makes a body of pieces that come one after another: the head of a page can be on its way while a query still runs.
 ///
@@ -65,7 +72,7 @@ where
             return Poll::Ready(match ready!(log.enter(|| nonce.enter(|| stream.as_mut().poll_next(cx)))) {
                 // An empty chunk would end a chunked body.
                 Some(Ok(html)) if html.is_empty() => continue,
-                Some(Ok(html)) => Some(Ok(Frame::data(Bytes::from_owner(html.buffer)))),
+                Some(Ok(html)) => Some(Ok(Frame::data(html.into()))),
                 Some(Err(error)) => Some(Err(error.into())),
                 None => None,
             });

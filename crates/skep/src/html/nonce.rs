@@ -77,5 +77,5 @@ fn draw() -> String {
 }
 
 #[cfg(test)]
-#[path = "../tests/unit/nonce.rs"]
+#[path = "../../tests/unit/html/nonce.rs"]
 mod tests;
