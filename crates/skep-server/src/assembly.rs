@@ -10,6 +10,8 @@ use skep::cache::Tiers;
 use skep::mail::Mailer;
 use skep::settings::RawSetting;
 use skep::{Body, Request, Setup, Site};
+use skep_observe::log::Logs;
+use skep_observe::metrics::{Metrics, Recorder, Tracing};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, watch};
 
@@ -22,9 +24,6 @@ use crate::executable::Executable;
 use crate::fetch;
 use crate::handoff::{SlotRef, WorkerHandoff};
 use crate::listener::Listener;
-use crate::log::Logs;
-use crate::metrics::Metrics;
-use crate::metrics::recorder::{Recorder, Tracing};
 use crate::offload::Pool;
 #[cfg(feature = "smtp")]
 use crate::smtp::Smtp;

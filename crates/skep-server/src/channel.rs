@@ -8,9 +8,9 @@ use std::os::unix::net::UnixStream;
 use std::task::{Context, Poll};
 
 use rustix::io::Errno;
+use skep_observe::log::{Files, LevelChange, Raise};
 use tokio::io::unix::AsyncFd;
 
-use crate::log::{Files, LevelChange, Raise};
 use crate::sys;
 use crate::worker_state::WorkerState;
 

@@ -8,7 +8,7 @@
 mod access;
 mod fetch;
 mod flags;
-mod otlp;
+
 mod page;
 mod sources;
 mod table;
@@ -27,19 +27,18 @@ use skep::link::BaseUrl;
 use skep::mail::Mailbox;
 use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 use skep::{Secret, compression, session, websocket};
+use skep_observe::log::EventOutput;
+use skep_observe::metrics::Queues;
+use skep_observe::{log, otlp};
 
 pub(crate) use access::Access;
 pub(crate) use fetch::Fetch;
 pub(crate) use flags::{Command, Flags};
-pub(crate) use otlp::Otlp;
 pub use page::reference;
 pub(crate) use page::{help, print};
 pub(crate) use sources::Sources;
 
 use crate::error::StartError;
-use crate::log;
-use crate::log::EventOutput;
-use crate::metrics::Queues;
 use crate::proxies::{Fields, Trusted};
 
 /// The settings of a server. Each field is a setting of the same name: `docs/reference/configuration.md`.
@@ -90,7 +89,7 @@ pub(crate) struct Config {
     pub(crate) development: bool,
     pub(crate) backlog: i32,
     pub(crate) log: log::Settings,
-    pub(crate) otlp: Otlp,
+    pub(crate) otlp: otlp::Settings,
     pub(crate) session: session::Rules,
     pub(crate) status: Status,
     pub(crate) tls: Tls,

@@ -36,6 +36,7 @@ use context::Tick;
 pub(crate) use context::{ConnectionGuard, Context, RequestBudget, Rules};
 use exchange::Entry;
 use skep::Peer;
+use skep_observe::metrics::Counter;
 pub(crate) use socket::{Plain, Socket};
 use turn::Share;
 use unsent::Unsent;
@@ -43,7 +44,6 @@ pub(crate) use unsent::UnsentLimit;
 use wire::{Protocol, Wire};
 
 use crate::http1::Rejection;
-use crate::metrics::figures::Counter;
 
 /// One connection, shared by its parts, all on one thread.
 pub(crate) struct Connection {

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 
 use crate::config::{self, Config, Flags, Reading, Sources};
 use crate::error::StartError;
-pub use crate::numbers::{ago, bytes, count, micros, nanos, rate, seconds, value};
-pub use crate::overview::{Overview, PartOverview, SlotOverview, WorkerOverview};
 use crate::supervisor::send_command;
+pub use skep_observe::numbers::{ago, bytes, count, micros, nanos, rate, seconds, value};
+pub use skep_observe::overview::{Overview, PartOverview, SlotOverview, WorkerOverview};
 
 /// Sends commands to the server that runs with these settings.
 #[derive(Clone, Debug)]

@@ -10,12 +10,12 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use rustix::process::Signal;
+use skep_observe::log::{self, LastLines};
+use skep_observe::metrics::Metrics;
 
 use crate::channel::encode_line;
 use crate::error::StartError;
 use crate::listener::{Listener, take};
-use crate::log::{self, LastLines};
-use crate::metrics::Metrics;
 use crate::sys;
 use crate::sys::process::TITLE;
 use crate::sys::scoreboard::{Scoreboard, Slot};
@@ -111,8 +111,7 @@ impl WorkerHandoff {
         processes: usize,
         threads: usize,
     ) -> io::Result<Arc<LastLines>> {
-        let size = settings.capacity().all();
-        LastLines::new(self.last_lines.try_clone()?, processes, settings.buffers(threads), size)
+        settings.last_lines(self.last_lines.try_clone()?, processes, threads)
     }
 
     pub(crate) fn listeners(&self) -> Result<Vec<Vec<Listener>>, StartError> {

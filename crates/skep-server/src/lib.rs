@@ -22,11 +22,8 @@
 //! | `connection` | HTTP over one connection |
 //! | `authority`, `proxies` | the host that a request is for; what a trusted proxy reports of its client |
 //! | `tls` | certificates and keys |
-//! | `log` | events and the access log |
-//! | `metrics` | what requests cost, in memory that outlives workers |
-//! | `overview`, `numbers` | the status, as values; how people read them |
 //! | `control` | a running server, from outside: for `skep top` |
-//! | `status_server` | the process that shows it: metrics, status page, history |
+//! | `status_server` | the process of the status page; `skep-observe` makes the page, metrics and logs |
 //! | `jobs`, `offload`, `background` | work beside requests |
 //! | `fetch` | requests of handlers to other servers |
 //! | `outgoing` | where requests to other servers may go |
@@ -34,7 +31,6 @@
 //! | `signals` | the main thread's wait |
 //! | `sys` | the few places that need `unsafe` |
 
-mod app_status;
 mod assembly;
 mod authority;
 mod background;
@@ -55,13 +51,9 @@ mod handoff;
 mod http1;
 mod jobs;
 mod listener;
-mod log;
-mod metrics;
-mod numbers;
 mod offload;
 #[doc(hidden)]
 pub mod outgoing;
-mod overview;
 mod prefork;
 mod procfs;
 mod proxies;

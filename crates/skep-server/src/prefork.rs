@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use skep::settings::RawSetting;
 use skep::{App, Site};
+use skep_observe::log::{LastLines, Logs};
 use tokio_rustls::TlsAcceptor;
 
 use crate::assembly::{Counting, app_setup, probe};
@@ -29,7 +30,6 @@ use crate::config::Config;
 use crate::error::StartError;
 use crate::handoff::WorkerHandoff;
 use crate::listener::Listener;
-use crate::log::{LastLines, Logs};
 use crate::offload::Pool;
 use crate::resources::create_data_dir;
 use crate::{procfs, sys, tls};

@@ -15,6 +15,8 @@ use std::time::Instant;
 
 use skep::settings::{RawSetting, RawValue, Row, Source, Values};
 use skep::{App, Secret, Setup};
+use skep_observe::log::Logs;
+use skep_observe::numbers;
 use tokio::sync::{mpsc, watch};
 
 use crate::assembly::{self, Counting, app_setup, probe};
@@ -25,8 +27,6 @@ use crate::error::StartError;
 use crate::handoff::{SlotRef, StatusHandoff, WorkerHandoff};
 use crate::jobs::Jobs;
 use crate::listener::Listeners;
-use crate::log::Logs;
-use crate::numbers;
 use crate::prefork;
 use crate::resources::{check_limits, create_data_dir, max_connections, print, worker_count};
 use crate::routes;

@@ -2,28 +2,9 @@
 //!
 //! Under a supervisor it is a process of its own, since neither the supervisor nor a busy worker may serve it; without
 //! one, a thread. It knows the application only from what its workers report, and it listens on an address that others
-//! do not reach.
-//!
-//! | module | what it does |
-//! |---|---|
-//! | [`source`] | asks the supervisor for its overview |
-//! | [`observer`] | puts overview and metrics together, and remembers |
-//! | [`totals`] | counters of processes that come and go, as counters that only grow |
-//! | [`exposition`] | the text that Prometheus reads |
-//! | [`history`] | the file of 24 hours |
-//! | [`pages`], [`page`], [`plot`] | what answers requests; HTML; SVG |
-//! | [`otlp`] | sends traces and metrics to a receiver of OpenTelemetry; with the feature `otlp` |
+//! do not reach. [`source`] says what the page is made of.
 
-mod exposition;
-mod history;
-mod observer;
-#[cfg(feature = "otlp")]
-mod otlp;
-mod page;
-mod pages;
-mod plot;
 mod source;
-mod totals;
 
 use std::os::fd::OwnedFd;
 use std::process::ExitCode;
@@ -32,7 +13,14 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use skep::{App, Setup, Site};
+#[cfg(feature = "otlp")]
+use skep::link::BaseUrl;
+use skep::{Setup, Site};
+use skep_observe::log::Logs;
+use skep_observe::metrics::Metrics;
+#[cfg(feature = "otlp")]
+use skep_observe::otlp::{self, Exporter};
+use skep_observe::status::{self, Observer, OverviewSource};
 use tokio::sync::{mpsc, watch};
 
 use crate::assembly;
@@ -43,16 +31,12 @@ use crate::error::StartError;
 use crate::handoff::{STOP_EXPORTER, StatusHandoff};
 use crate::jobs::Jobs;
 use crate::listener::{Listener, Listeners, SocketFile, take};
-use crate::log::Logs;
-use crate::metrics::Metrics;
 use crate::resources::{create_data_dir, worker_count};
 use crate::sys;
 use crate::sys::scoreboard::Scoreboard;
 use crate::worker::{ConnectionLimit, Worker};
 use crate::worker_state::WorkerState;
-use observer::Observer;
-use pages::Pages;
-use source::{Process, Source};
+use source::{Control, Process};
 
 /// Connections to the status page at a time.
 const MAX_CONNECTIONS: usize = 64;
@@ -65,26 +49,29 @@ pub(crate) struct StatusServer {
     worker: Option<JoinHandle<()>>,
     jobs: Jobs,
     #[cfg(feature = "otlp")]
-    exporter: Option<Arc<otlp::Exporter>>,
+    exporter: Option<Arc<Exporter>>,
     _files: Vec<SocketFile>,
 }
 
 impl StatusServer {
     fn start(
         config: &Config,
-        source: Source,
+        source: Box<dyn OverviewSource>,
         metrics: Arc<Metrics>,
         listener: Option<Listener>,
         files: Vec<SocketFile>,
     ) -> Result<Self, StartError> {
         #[cfg(feature = "otlp")]
-        let exporter = otlp::Exporter::new(config, &metrics).map(Arc::new);
+        let exporter = {
+            let base_url = config.base_url.as_ref().map(BaseUrl::as_str);
+            Exporter::new(&config.otlp, base_url, &metrics).map(Arc::new)
+        };
         let observer = Arc::new(Observer::new(source, metrics, &config.data)?);
         let mut setup = Setup::default();
         setup.data.clone_from(&config.data);
-        let app = app(&observer);
+        let app = status::app(&observer);
         #[cfg(feature = "otlp")]
-        let app = exporter.iter().fold(app, |app, exporter| otlp::add_jobs(app, exporter, &observer, config));
+        let app = exporter.iter().fold(app, |app, exporter| otlp::add_jobs(app, exporter, &observer));
         let site = Arc::new(app.open(setup)?);
         let (state, receiver) = watch::channel(WorkerState::Serving);
         let (exits, _) = mpsc::unbounded_channel();
@@ -114,19 +101,6 @@ impl StatusServer {
         }
         let _ = self.worker.map(JoinHandle::join);
     }
-}
-
-fn app(observer: &Arc<Observer>) -> App {
-    let sampler = Arc::clone(observer);
-    let sample = move |_: &Site| {
-        sampler.sample();
-        Ok(())
-    };
-    App::new().name("skep-status", env!("CARGO_PKG_VERSION")).mount("/", Pages::new(observer)).every(
-        "history",
-        history::INTERVAL,
-        sample,
-    )
 }
 
 fn worker(config: &Config, site: &Arc<Site>, listener: Listener, state: watch::Receiver<WorkerState>) -> Worker {
@@ -175,7 +149,7 @@ pub(crate) fn run(handoff: StatusHandoff, config: &Config) -> Result<ExitCode, S
     metrics.take_log_records();
     let listener = handoff.listener.map(take).transpose()?.map(|(listener, _)| listener);
     create_data_dir(config)?;
-    let server = StatusServer::start(config, Source::Control(Box::new(config.clone())), metrics, listener, Vec::new())?;
+    let server = StatusServer::start(config, Box::new(Control(config.clone())), metrics, listener, Vec::new())?;
     sys::process::set_title("skep: status");
     let is_well = wait_for_signal(&stop, || server.is_well());
     if is_well {
@@ -231,8 +205,7 @@ impl Alone {
             site: Arc::downgrade(site),
             scoreboard: Arc::clone(&scoreboard),
         };
-        let source = Source::Process(Box::new(process));
-        let server = StatusServer::start(config, source, Arc::clone(&metrics), listener, files)?;
+        let server = StatusServer::start(config, Box::new(process), Arc::clone(&metrics), listener, files)?;
         Ok(Some(Self { server, metrics, scoreboard }))
     }
 }

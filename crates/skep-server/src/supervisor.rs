@@ -40,6 +40,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use skep_observe::log::{Files, LevelChange, Logs, Raise};
+use skep_observe::metrics::Metrics;
 
 pub(crate) use control::send_command;
 use control::{Clients, Control, ControlCommand};
@@ -55,8 +57,6 @@ use crate::config::{Address, Config, Model};
 use crate::error::StartError;
 use crate::executable::Executable;
 use crate::listener::{Listeners, SocketFile};
-use crate::log::{Files, LevelChange, Logs, Raise};
-use crate::metrics::Metrics;
 use crate::resources::{announce, check_limits, create_data_dir, worker_count};
 use crate::sys;
 

@@ -6,7 +6,6 @@
 pub(crate) mod process;
 pub(crate) mod program_pages;
 pub(crate) mod scoreboard;
-pub(crate) mod shared_words;
 pub(crate) mod signals;
 
 use std::io;

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skep::{Peer, Site};
+use skep_observe::log::AccessLog;
+use skep_observe::metrics::{Counter, Recorder};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Builder, LocalOptions};
@@ -24,9 +26,6 @@ use crate::config::Limits;
 use crate::connection::{self, ConnectionGuard, Context, Plain, RequestBudget, Rules, Socket};
 use crate::handoff::SlotRef;
 use crate::listener::{self, AcceptedSocket, Listener};
-use crate::log::AccessLog;
-use crate::metrics::figures::Counter;
-use crate::metrics::recorder::Recorder;
 use crate::proxies;
 use crate::sys;
 use crate::worker_state::{LINGER, WorkerState};

@@ -181,12 +181,22 @@ const CRATES: &[Layers] = &[
         upward: &[],
     },
     Layers {
+        name: "skep-observe",
+        order: &[
+            ("values", &["clock", "numbers", "overview", "process", "shared_words"]),
+            ("log", &["log"]),
+            ("metrics", &["app_status", "metrics"]),
+            ("status page", &["status"]),
+            ("export", &["otlp"]),
+        ],
+        upward: &[],
+    },
+    Layers {
         name: "skep-server",
         order: &[
             (
                 "values",
                 &[
-                    "app_status",
                     "authority",
                     "background",
                     "backoff",
@@ -195,12 +205,8 @@ const CRATES: &[Layers] = &[
                     "executable",
                     "fetch",
                     "http1",
-                    "log",
-                    "metrics",
-                    "numbers",
                     "offload",
                     "outgoing",
-                    "overview",
                     "proxies",
                     "recycling",
                     "routes",

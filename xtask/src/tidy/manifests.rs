@@ -25,8 +25,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     // The server that its tests kill.
     ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     ("skep-live", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
+    ("skep-observe", &["skep", "skep-units"]),
     // The application that its tests drill: `tools/drill`.
-    ("skep-server", &["skep", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
+    ("skep-server", &["skep", "skep-observe", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
     (
         "skep-isolate",
         &[

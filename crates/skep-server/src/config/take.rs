@@ -10,12 +10,12 @@ use skep::link::{BaseUrl, NotABaseUrl};
 use skep::mail::{Mailbox, NotMailbox};
 use skep::session::{CookieLife, SessionStore};
 use skep::settings::Value;
+use skep_observe::log::{AccessOutput, CategoryLevels, EventOutput, Names};
+use skep_observe::otlp::{Endpoint, Pairs};
 
 use super::fetch::FetchHosts;
-use super::otlp::{Endpoint, Pairs};
 use super::{Address, Model, StatusAddress, UnixAddress};
 use crate::authority;
-use crate::log::{AccessOutput, CategoryLevels, EventOutput, Names};
 use crate::proxies::{Fields, Trusted};
 
 /// What can be made from a value of the right kind.

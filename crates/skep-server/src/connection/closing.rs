@@ -10,13 +10,13 @@ use std::time::Duration;
 use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 use skep::{Error, Response};
+use skep_observe::log::Line;
+use skep_observe::metrics::Counter;
 
 use super::socket::Socket;
 use super::wire::Wire;
 use super::{Connection, Context, End, TimedOut};
 use crate::http1::{ResponseFields, ResponseLength, StatusLine, write_head};
-use crate::log::Line;
-use crate::metrics::figures::Counter;
 
 /// How long, and how much, input is discarded.
 const LINGER: Duration = Duration::from_secs(2);

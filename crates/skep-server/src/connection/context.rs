@@ -8,6 +8,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
 use skep::{Local, Peer};
+use skep_observe::clock::monotonic_millis;
+use skep_observe::log::AccessLog;
+use skep_observe::metrics::{Counter, Recorder};
 use tokio::sync::Notify;
 
 pub(crate) use super::budget::RequestBudget;
@@ -16,11 +19,8 @@ use super::{Connection, UnsentLimit};
 use crate::authority::Hosts;
 use crate::config::Limits;
 use crate::handoff::SlotRef;
-use crate::log::AccessLog;
-use crate::metrics::figures::Counter;
-use crate::metrics::recorder::Recorder;
 use crate::proxies::{Fields, Trusted};
-use crate::sys::{self, scoreboard};
+use crate::sys;
 
 /// After this many connections and requests, and as many times these bytes of bodies and responses, free memory is
 /// returned to the system: at once, and once more when work that nobody waits for has ended, too.
@@ -339,7 +339,7 @@ impl Context {
             return;
         }
         if let Some(slot_ref) = &self.slot_ref {
-            slot_ref.slot().busy.store(if busy { scoreboard::now() } else { 0 }, Ordering::Relaxed);
+            slot_ref.slot().busy.store(if busy { monotonic_millis() } else { 0 }, Ordering::Relaxed);
         }
         self.changed.notify_waiters();
     }

@@ -16,14 +16,13 @@ use skep::body::BodyError;
 use skep::log::Trace;
 use skep::request::Parts;
 use skep::{Body, Error, Peer, Request, Response};
+use skep_observe::log::{AccessLog, Line};
+use skep_observe::metrics::{Counter, Finished, Traced};
 use tokio::time::Sleep;
 
 use super::request_body::RequestBody;
 use super::slot::Slot;
 use super::{Connection, StreamState, peer_text, recipient};
-use crate::log::{AccessLog, Line};
-use crate::metrics::figures::Counter;
-use crate::metrics::recorder::{Finished, Traced};
 
 /// The body of a request.
 pub(super) enum Received<B> {

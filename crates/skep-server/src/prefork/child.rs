@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
+use skep_observe::log::Logs;
 use tokio::sync::watch;
 
 use super::Common;
@@ -12,7 +13,6 @@ use crate::background::Background;
 use crate::connection::RequestBudget;
 use crate::handoff::SlotRef;
 use crate::jobs::Jobs;
-use crate::log::Logs;
 use crate::resources::max_connections;
 use crate::sys;
 use crate::worker::{ConnectionLimit, ProcessWorker};

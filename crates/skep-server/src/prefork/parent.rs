@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
+use skep_observe::clock::monotonic_millis;
+use skep_observe::log::Logs;
 
 use super::{Common, child};
 use crate::backoff::Backoff;
 use crate::channel::{Command, Lines};
-use crate::log::Logs;
 use crate::procfs;
 use crate::recycling::{HUNG_AFTER, jittered, while_serving};
 use crate::resources::worker_count;
@@ -193,7 +194,7 @@ impl<'h> Parent<'h> {
 
     fn is_busy(&self, child: &ChildProcess) -> bool {
         let after = if self.common.config.is_process_per_request() { 0 } else { BUSY_AFTER };
-        let is_busy = |since: u64| since != 0 && scoreboard::now().saturating_sub(since) >= after;
+        let is_busy = |since: u64| since != 0 && monotonic_millis().saturating_sub(since) >= after;
         self.slot(child).is_some_and(|slot| is_busy(slot.busy.load(Ordering::Relaxed)))
     }
 
@@ -400,7 +401,7 @@ impl<'h> Parent<'h> {
     fn ask_if_hung(&self, child: &ChildProcess) -> Option<usize> {
         let (Role::Serve(index), slot) = (child.role, self.slot(child)?) else { return None };
         let timeout = self.common.config.hang_timeout?.mul_f64(HUNG_AFTER);
-        let silence = scoreboard::now().saturating_sub(slot.heartbeat.load(Ordering::Relaxed));
+        let silence = monotonic_millis().saturating_sub(slot.heartbeat.load(Ordering::Relaxed));
         if child.retiring || !slot.is_claimed() || u128::from(silence) <= timeout.as_millis() {
             return None;
         }
@@ -419,7 +420,8 @@ impl<'h> Parent<'h> {
             return Some(format!("it is older than {age:?}"));
         }
         let pid = child.pid.as_raw_nonzero().get();
-        let memory = config.max_memory.and_then(|most| procfs::memory(pid).filter(|memory| *memory > most))?;
+        let memory =
+            config.max_memory.and_then(|most| skep_observe::process::memory(pid).filter(|memory| *memory > most))?;
         Some(format!("it uses {} MiB", memory >> 20))
     }
 }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 use skep::Site;
+use skep_observe::app_status;
 
-use crate::app_status;
 use crate::channel::encode_line;
 use crate::handoff::WorkerHandoff;
 

@@ -6,12 +6,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use skep::Site;
+use skep_observe::app_status;
+use skep_observe::log::Logs;
 use tokio::sync::{mpsc, watch};
 
-use crate::app_status;
 use crate::jobs::Jobs;
 use crate::listener::SocketFile;
-use crate::log::Logs;
 use crate::resources::announce;
 use crate::signals::{Outcome, Signals};
 use crate::status_server::StatusServer;

@@ -4,53 +4,42 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use skep::Site;
+use skep_observe::overview::{Overview, WorkerOverview};
+use skep_observe::status::OverviewSource;
+use skep_observe::{app_status, process};
 
-use crate::app_status;
 use crate::config::Config;
-use crate::overview::{Overview, SlotOverview, WorkerOverview};
-use crate::procfs;
 use crate::supervisor::send_command;
-use crate::sys::scoreboard::Scoreboard;
+use crate::sys::scoreboard::{Scoreboard, Slot};
 
-/// Where an overview comes from.
+/// The control socket of the supervisor that runs with these settings.
 #[derive(Debug)]
-pub(crate) enum Source {
-    /// The control socket of the supervisor that runs with these settings.
-    Control(Box<Config>),
-    /// This process.
-    Process(Box<Process>),
-}
+pub(super) struct Control(pub(super) Config);
 
 /// A server without a supervisor.
 #[derive(Debug)]
-pub(crate) struct Process {
-    pub(crate) name: String,
-    pub(crate) urls: Vec<String>,
-    pub(crate) status_url: Option<String>,
-    pub(crate) started: Instant,
+pub(super) struct Process {
+    pub(super) name: String,
+    pub(super) urls: Vec<String>,
+    pub(super) status_url: Option<String>,
+    pub(super) started: Instant,
     /// Weak: the status page does not keep the application open.
-    pub(crate) site: Weak<Site>,
-    pub(crate) scoreboard: Arc<Scoreboard>,
+    pub(super) site: Weak<Site>,
+    pub(super) scoreboard: Arc<Scoreboard>,
 }
 
-impl Source {
-    pub(crate) fn overview(&self) -> Result<Overview, String> {
-        match self {
-            Self::Control(config) => {
-                let reply = send_command(config, "status json")?;
-                serde_json::from_str(&reply)
-                    .map_err(|error| format!("the supervisor's status is not understood: {error}"))
-            }
-            Self::Process(process) => Ok(process.overview()),
-        }
+impl OverviewSource for Control {
+    fn overview(&self) -> Result<Overview, String> {
+        let reply = send_command(&self.0, "status json")?;
+        serde_json::from_str(&reply).map_err(|error| format!("the supervisor's status is not understood: {error}"))
     }
 }
 
-impl Process {
-    fn overview(&self) -> Overview {
+impl OverviewSource for Process {
+    fn overview(&self) -> Result<Overview, String> {
         let process = std::process::id();
-        let slots = SlotOverview::all(self.scoreboard.slots());
-        let memory = procfs::memory(process.cast_signed()).unwrap_or_default();
+        let slots = Slot::overviews(self.scoreboard.slots());
+        let memory = process::memory(process.cast_signed()).unwrap_or_default();
         let uptime = self.started.elapsed().as_secs_f64();
         let application = self.site.upgrade().map(|site| app_status::of(&site, true)).unwrap_or_default();
         let worker = WorkerOverview {
@@ -62,7 +51,7 @@ impl Process {
             slots,
             ..WorkerOverview::default()
         };
-        Overview {
+        Ok(Overview {
             name: self.name.clone(),
             mpm: "thread".into(),
             process,
@@ -73,6 +62,6 @@ impl Process {
             workers: vec![worker],
             application: serde_json::from_str(&application).ok(),
             ..Overview::default()
-        }
+        })
     }
 }

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
+use skep_observe::log::{LevelChange, Raise};
 
 use super::drain::WorkerName;
 use crate::config::Config;
 use crate::error::StartError;
 use crate::listener::{SocketFile, bind_unix};
-use crate::log::{LevelChange, Raise};
 
 /// The file in the data directory.
 const FILE: &str = "control";

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
+use skep_observe::log::{LevelChange, Raise};
 
 use super::swap::Swap;
 use super::worker_handle::{RETIRE_TIMEOUT, SETTLE_TIMEOUT, WorkerHandle};
@@ -13,7 +14,6 @@ use crate::channel::{self, Command};
 use crate::config::{Config, Model};
 use crate::executable::Executable;
 use crate::listener;
-use crate::log::{LevelChange, Raise};
 use crate::procfs;
 use crate::recycling::{HUNG_AFTER, jittered, while_serving};
 use crate::resources::worker_count;

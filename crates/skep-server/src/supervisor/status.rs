@@ -5,14 +5,14 @@ use std::fmt::Write;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use skep_observe::clock::monotonic_millis;
+use skep_observe::overview::{Overview, SlotOverview, WorkerOverview};
 use skep_units::escape_unprintable;
 
 use super::Supervisor;
 use super::worker_handle::WorkerHandle;
 use crate::channel::Command;
-use crate::overview::{Overview, SlotOverview, WorkerOverview};
-use crate::procfs;
-use crate::sys::scoreboard;
+use crate::sys::scoreboard::Slot;
 
 /// How long the worker may take to report the status of its application. The parent of `prefork` takes less.
 const REPORT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -43,7 +43,7 @@ impl Supervisor {
     /// a timeout.
     pub(super) fn query_status(&mut self, client: UnixStream, json: bool) {
         // Unique also across an upgrade of the supervisor.
-        let id = scoreboard::now().max(self.last_query + 1);
+        let id = monotonic_millis().max(self.last_query + 1);
         self.last_query = id;
         let Some(serving) = &self.serving else { return self.reply_status(client, json, Application::Unavailable) };
         serving.send(&Command::Status { id, json });
@@ -81,11 +81,8 @@ impl Supervisor {
         let Some(metrics) = &self.metrics else {
             return "not counted: requests are counted if the setting status.listen is there\n".to_owned();
         };
-        let mut figures = metrics.figures();
-        // A worker that was killed has left its own.
         let slots = || self.workers().flat_map(WorkerHandle::claimed_slots);
-        figures.activities.retain(|activity| slots().any(|slot| slot.is_busy_process(activity.process)));
-        figures.to_json() + "\n"
+        metrics.to_json(|process| slots().any(|slot| slot.is_busy_process(process))) + "\n"
     }
 
     fn reply_status(&mut self, client: UnixStream, json: bool, application: Application) {
@@ -144,7 +141,7 @@ impl Supervisor {
             mpm: self.config.mpm.name().to_owned(),
             process,
             uptime: seconds(self.started),
-            memory: procfs::memory(process.cast_signed()).unwrap_or_default(),
+            memory: skep_observe::process::memory(process.cast_signed()).unwrap_or_default(),
             crashes: self.crashes,
             crash_loop: self.backoff.is_crash_loop(),
             swaps: self.swaps,
@@ -163,9 +160,9 @@ impl Supervisor {
 
 fn worker_overview(worker: &WorkerHandle, state: &str) -> WorkerOverview {
     let process = worker.pid.as_raw_nonzero().get().cast_unsigned();
-    let slots = SlotOverview::all(worker.scoreboard.slots());
+    let slots = Slot::overviews(worker.scoreboard.slots());
     let processes: BTreeSet<u32> = slots.iter().map(|slot| slot.process).chain([process]).collect();
-    let millis: u64 = processes.into_iter().filter_map(procfs::processor_time).sum();
+    let millis: u64 = processes.into_iter().filter_map(skep_observe::process::processor_time).sum();
     WorkerOverview {
         number: worker.number,
         process,

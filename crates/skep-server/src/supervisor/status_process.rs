@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitStatus, kill_process};
+use skep_observe::metrics::Metrics;
 
 use super::Supervisor;
 use crate::config::Config;
@@ -19,7 +20,6 @@ use crate::error::StartError;
 use crate::executable::Executable;
 use crate::handoff::{STOP_EXPORTER, StatusHandoff, TITLE_LENGTH, set_inheritable};
 use crate::listener::{BoundAddress, Listeners, SocketFile, take};
-use crate::metrics::Metrics;
 use crate::{procfs, sys};
 
 /// How long the last spans are waited for at shutdown.

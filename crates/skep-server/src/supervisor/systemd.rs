@@ -4,7 +4,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::{Duration, Instant};
 
-use crate::sys::scoreboard;
+use skep_observe::clock::monotonic_millis;
 
 /// The notification socket, if systemd has started this process.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Systemd {
 
     /// The program or its configuration is being reloaded, until [`ready`](Self::ready) is called.
     pub(crate) fn reloading(&self) {
-        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", scoreboard::now() * 1000));
+        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", monotonic_millis() * 1000));
     }
 
     pub(crate) fn stopping(&self) {

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
+use skep_observe::log::{LevelChange, Logs, Raise};
 
 use super::control::Control;
 use super::status_process::{InheritedStatus, StatusProcess};
@@ -22,7 +23,6 @@ use crate::config::Config;
 use crate::error::StartError;
 use crate::handoff::{set_inheritable, sockets_of_text, sockets_to_text};
 use crate::listener::SocketFile;
-use crate::log::{LevelChange, Logs, Raise};
 use crate::sys;
 use crate::sys::scoreboard::Scoreboard;
 

@@ -10,15 +10,16 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
+use skep_observe::clock::monotonic_millis;
+use skep_observe::log::{LastLines, Logs};
+use skep_observe::metrics::Metrics;
 
 use crate::channel::{Command, Lines};
 use crate::config::Config;
 use crate::executable::Executable;
 use crate::handoff::{HandoffSpec, StatusHandoff, TITLE_LENGTH, VARIABLE, set_inheritable, title};
-use crate::log::{LastLines, Logs};
-use crate::metrics::Metrics;
 use crate::procfs;
-use crate::sys::scoreboard::{self, Scoreboard, Slot};
+use crate::sys::scoreboard::{Scoreboard, Slot};
 use crate::worker_state::WorkerState;
 
 /// How long a successor waits for this worker to stop accepting, so that no client waits long. One of its threads may
@@ -155,14 +156,14 @@ impl WorkerHandle {
 
     /// Proportional set size in bytes.
     pub(crate) fn memory(&self) -> Option<u64> {
-        procfs::memory(self.pid.as_raw_nonzero().get())
+        skep_observe::process::memory(self.pid.as_raw_nonzero().get())
     }
 
     /// The first thread whose heartbeat is older than `timeout`. It is asked for its backtrace, and what it serves, if
     /// it can say so.
     pub(crate) fn hung_thread(&self, timeout: Duration) -> Option<(u32, Option<String>)> {
         let timeout = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-        let is_hung = |slot: &Slot| scoreboard::now().saturating_sub(slot.heartbeat.load(Ordering::Relaxed)) > timeout;
+        let is_hung = |slot: &Slot| monotonic_millis().saturating_sub(slot.heartbeat.load(Ordering::Relaxed)) > timeout;
         let mut slots = self.scoreboard.slots().iter().enumerate();
         let (index, slot) = slots.find(|(_, slot)| slot.is_claimed() && is_hung(slot))?;
         let thread = slot.thread.load(Ordering::Relaxed);

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, ProtFlags};
-
-use super::shared_words::{load_bytes, store_bytes};
+use skep_observe::clock::monotonic_millis;
+use skep_observe::overview::SlotOverview;
+use skep_observe::shared_words::{load_bytes, store_bytes};
 
 /// One thread that serves. All zeros: the slot is free.
 ///
@@ -174,12 +175,12 @@ impl Slot {
 
     /// Updates the heartbeat.
     pub(crate) fn beat(&self) {
-        self.heartbeat.store(now(), Ordering::Relaxed);
+        self.heartbeat.store(monotonic_millis(), Ordering::Relaxed);
     }
 
     /// The time since the last heartbeat; none for a process that waits for a connection.
     pub(crate) fn silent(&self) -> Duration {
-        Duration::from_millis(now().saturating_sub(self.heartbeat.load(Ordering::Relaxed)))
+        Duration::from_millis(monotonic_millis().saturating_sub(self.heartbeat.load(Ordering::Relaxed)))
     }
 
     /// Counts a request. Only the slot's own thread may call this.
@@ -200,13 +201,26 @@ impl Slot {
     pub(crate) fn is_claimed(&self) -> bool {
         self.process.load(Ordering::Acquire) != 0
     }
-}
 
-/// Milliseconds of the monotonic clock, which all processes share. Never 0.
-pub(crate) fn now() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let millis = time.tv_sec.saturating_mul(1000).saturating_add(time.tv_nsec / 1_000_000);
-    millis.cast_unsigned().max(1)
+    /// Those of these slots that are in use, for the status.
+    pub(crate) fn overviews(slots: &[Self]) -> Vec<SlotOverview> {
+        let claimed = slots.iter().zip(1..).filter(|(slot, _)| slot.is_claimed());
+        claimed.map(|(slot, number)| slot.overview(number)).collect()
+    }
+
+    fn overview(&self, number: u32) -> SlotOverview {
+        SlotOverview {
+            number,
+            process: self.process.load(Ordering::Relaxed),
+            thread: self.thread.load(Ordering::Relaxed),
+            requests: self.requests.load(Ordering::Relaxed),
+            connections: self.connections.load(Ordering::Relaxed),
+            busy: self.busy.load(Ordering::Relaxed) != 0,
+            retiring: self.retiring.load(Ordering::Relaxed) != 0,
+            running: self.running.load(Ordering::Relaxed),
+            silent: self.silent().as_secs_f64(),
+        }
+    }
 }
 
 #[cfg(test)]

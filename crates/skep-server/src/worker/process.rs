@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use skep_observe::clock::monotonic_millis;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
@@ -17,7 +18,6 @@ use super::{Acceptor, Worker, heartbeat, select};
 use crate::handoff::SlotRef;
 use crate::listener::{self, AcceptedSocket, Listener};
 use crate::sys;
-use crate::sys::scoreboard;
 use crate::worker_state::{LINGER, WorkerState};
 
 /// A worker that is a process.
@@ -70,7 +70,7 @@ impl EventLoop {
             self.runtime.block_on(self.finish(poller, 1));
             return Ok(());
         };
-        self.slot_ref.slot().busy.store(scoreboard::now(), Ordering::Relaxed);
+        self.slot_ref.slot().busy.store(monotonic_millis(), Ordering::Relaxed);
         on_connection();
         self.runtime.block_on(async {
             self.start_tasks();

@@ -7,7 +7,7 @@ fn a_command_is_parsed_as_it_was_written() {
     let states = [WorkerState::Serving, WorkerState::Retiring, WorkerState::Draining].map(Command::State);
     let others = [
         Command::Quit,
-        Command::Level(LevelChange::of_all(tracing::Level::DEBUG)),
+        Command::Level(LevelChange::parse(&["debug"]).unwrap()),
         Command::Level("blog::search trace".parse().unwrap()),
         Command::Raise(Raise::parse(&["user", "anna", "debug", "15m"]).unwrap()),
         Command::Add,

@@ -12,10 +12,7 @@ fn client(clients: &mut Clients) -> UnixStream {
 #[test]
 fn commands_are_parsed_and_an_unknown_one_lists_them() {
     assert_eq!(ControlCommand::parse("status json"), Ok(ControlCommand::Status { json: true }));
-    assert_eq!(
-        ControlCommand::parse("log debug"),
-        Ok(ControlCommand::Level(LevelChange::of_all(tracing::Level::DEBUG)))
-    );
+    assert_eq!(ControlCommand::parse("log debug"), Ok(ControlCommand::Level(LevelChange::parse(&["debug"]).unwrap())));
     let name = WorkerName { worker: 3, process: Some(2) };
     assert_eq!(ControlCommand::parse(&format!("drain {name}")), Ok(ControlCommand::Drain(name)));
     for wrong in ["drain", "drain x", "drain 0", "drain 3.", "drain -1"] {
