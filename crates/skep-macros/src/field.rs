@@ -63,15 +63,6 @@ pub(crate) fn form_constant(visibility: &Visibility, ident: &Ident, kind: &Type,
     }
 }
 
-/// "a, b or c".
-pub(crate) fn any_of(words: impl Iterator<Item = String>) -> String {
-    let words: Vec<String> = words.collect();
-    match words.as_slice() {
-        [some @ .., last] if !some.is_empty() => format!("{} or {last}", some.join(", ")),
-        all => all.concat(),
-    }
-}
-
 /// Splits a name into lower-case words: `NewestFirst` is `newest` and `first`, `HTTPOnly` is `http` and `only`.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();

@@ -6,7 +6,6 @@ use proc_macro::TokenStream;
 mod assets;
 mod field;
 mod group;
-mod html;
 mod log;
 mod param;
 mod service;
@@ -71,21 +70,6 @@ pub fn derive_group(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn assets(input: TokenStream) -> TokenStream {
     assets::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
-}
-
-#[proc_macro]
-pub fn html(template: TokenStream) -> TokenStream {
-    html::expand(template.into()).into()
-}
-
-#[proc_macro]
-pub fn piece(template: TokenStream) -> TokenStream {
-    html::expand_piece(template.into()).into()
-}
-
-#[proc_macro]
-pub fn html_unchecked(template: TokenStream) -> TokenStream {
-    html::expand_unchecked(template.into()).into()
 }
 
 #[proc_macro_derive(Settings, attributes(settings, setting))]

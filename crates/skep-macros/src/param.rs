@@ -128,7 +128,7 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
     let values: Vec<&LitStr> = choices.iter().map(|choice| &choice.value).collect();
     let labels = choices.iter().map(|choice| &choice.label);
     let translations = translations(choices);
-    let expected = field::any_of(choices.iter().map(|choice| choice.value.value()));
+    let expected = skep_units::any_of(choices.iter().map(|choice| choice.value.value()));
     let (texts, columns) = (texts(name, &expected), columns(name, &expected));
     quote! {
         #[automatically_derived]

@@ -33,7 +33,7 @@ pub use address::Address;
 pub use chain::chain;
 pub use duration::{format_duration, parse_duration};
 pub use error::InvalidValue;
-pub use list::{LINE_SEPARATOR, format_list, parse_list};
+pub use list::{LINE_SEPARATOR, any_of, format_list, parse_list};
 pub use mutex::lock;
 pub use nearest::nearest;
 pub use rate::Rate;

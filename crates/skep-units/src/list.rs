@@ -22,3 +22,16 @@ pub fn parse_list(text: &str) -> Result<Vec<&str>, InvalidValue> {
 pub fn format_list<T: AsRef<str>>(elements: &[T]) -> String {
     elements.iter().map(AsRef::as_ref).collect::<Vec<_>>().join("; ")
 }
+
+/// What a message offers: "a, b or c".
+///
+/// ```
+/// assert_eq!(skep_units::any_of(["a", "b", "c"].map(String::from).into_iter()), "a, b or c");
+/// ```
+pub fn any_of(words: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = words.collect();
+    match words.as_slice() {
+        [some @ .., last] if !some.is_empty() => format!("{} or {last}", some.join(", ")),
+        all => all.concat(),
+    }
+}

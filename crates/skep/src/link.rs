@@ -7,11 +7,10 @@
 mod base_url;
 mod prefix;
 
-#[doc(hidden)]
-pub use crate::html::destination::write_href;
-pub use crate::html::{At, Destination};
 pub use base_url::{BaseUrl, NotABaseUrl};
 pub use prefix::Prefix;
+#[doc(inline)]
+pub use skep_html::{At, Destination};
 
 /// The URL as a text of its own.
 pub(crate) fn url(destination: &impl Destination) -> String {

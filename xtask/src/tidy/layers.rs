@@ -49,9 +49,26 @@ const CRATES: &[Layers] = &[
     },
     Layers {
         name: "skep-macros",
+        order: &[("fields", &["field"]), ("macros", &["assets", "group", "log", "param", "service", "settings"])],
+        upward: &[],
+    },
+    Layers {
+        name: "skep-html-macros",
         order: &[
-            ("fields", &["field"]),
-            ("macros", &["assets", "group", "html", "log", "param", "service", "settings"]),
+            ("values", &["ast", "diagnostic", "home", "names", "standard", "words"]),
+            ("syntax", &["attribute", "control", "parse"]),
+            ("rules", &["check"]),
+            ("macros", &["expand", "generate"]),
+        ],
+        upward: &[],
+    },
+    Layers {
+        name: "skep-html",
+        order: &[
+            ("writing", &["element", "escape", "nonce", "number"]),
+            ("pieces", &["buffer", "fits", "href", "html", "kind", "place", "render", "script"]),
+            ("values", &["attributes", "code_url", "decimal", "destination", "jiff", "piece"]),
+            ("servers", &["axum"]),
         ],
         upward: &[],
     },
@@ -144,6 +161,8 @@ const CRATES: &[Layers] = &[
             ("features", &["features"]),
         ],
         upward: &[
+            ("html", "http", "the module that users see has `stream`, which makes the body of a response"),
+            ("log", "http", "a line may carry header fields"),
         ],
     },
     Layers {

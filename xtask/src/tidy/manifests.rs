@@ -12,6 +12,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     // The HTTP client of all tools: `tools/client`.
     ("xtask", &["skep-client"]),
     ("skep-macros", &["skep-units"]),
+    ("skep-html-macros", &["skep-units"]),
+    // It is useful without `skep`, as `skep-sql` is.
+    ("skep-html", &["skep-html-macros"]),
     ("skep-sql-macros", &["skep-sql-lock", "skep-units"]),
     ("skep-cache", &["skep-units"]),
     // It is useful without `skep`, and its tests and examples do without, too. PostgreSQL for tests, here and below:
@@ -19,7 +22,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-sql", &["skep-units", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"]),
     (
         "skep",
-        &["skep-units", "skep-settings", "skep-macros", "skep-sql", "skep-sql-macros", "skep-cache", "skep-cluster"],
+        &[
+            "skep-units",
+            "skep-settings",
+            "skep-macros",
+            "skep-html",
+            "skep-html-macros",
+            "skep-sql",
+            "skep-sql-macros",
+            "skep-cache",
+            "skep-cluster",
+        ],
     ),
     ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
     // The server that its tests kill.

@@ -352,13 +352,13 @@ pub(super) fn href(name: &Ident) -> TokenStream {
         #[automatically_derived]
         impl ::skep::html::Href for #name {
             fn write_href(&self, out: &mut ::skep::html::Buffer) {
-                ::skep::link::write_href(self, out);
+                ::skep::html::Buffer::push_encoded(out, |url| ::skep::link::Destination::write_url(self, url));
             }
         }
         #[automatically_derived]
         impl ::skep::html::Href for &#name {
             fn write_href(&self, out: &mut ::skep::html::Buffer) {
-                ::skep::link::write_href(*self, out);
+                ::skep::html::Buffer::push_encoded(out, |url| ::skep::link::Destination::write_url(*self, url));
             }
         }
     }

@@ -10,8 +10,8 @@ use crate::context::setup::Setup;
 #[cfg(target_family = "wasm")]
 use crate::host::component::panicked;
 use crate::log;
-use crate::html::nonce::Scope;
 use crate::offload::Offload;
+use skep_html::nonce::Scope;
 
 /// Has panics, statements and jobs of an application known for those of the request that they belong to.
 pub(crate) fn install(setup: &mut Setup) {

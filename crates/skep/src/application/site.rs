@@ -45,8 +45,6 @@ use crate::http::body::drain::Draining;
 use crate::http::error::Error;
 use crate::http::request::{Parts, Request};
 use crate::http::response::{Response, Result};
-#[cfg(target_family = "wasm")]
-use crate::html::nonce;
 use crate::link::{self, BaseUrl, Destination};
 use crate::log;
 use crate::percent;
@@ -66,6 +64,8 @@ use ids::Ids;
 pub use job::Job;
 use parts::{endpoint, page_of_form};
 use respond::Exchange;
+#[cfg(target_family = "wasm")]
+use skep_html::nonce;
 
 /// An application that is ready to serve requests. Made by [`App::open`](crate::App::open).
 ///

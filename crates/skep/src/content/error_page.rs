@@ -7,7 +7,7 @@
 use http::header::{ACCEPT, CACHE_CONTROL};
 use http::{HeaderValue, StatusCode};
 
-use crate::html::{DOCTYPE, Document, Html, Trusted, write_fragment};
+use crate::html::{DOCTYPE, Document, Html, Trusted};
 use crate::http::error::Error;
 use crate::http::fields::list::weighted;
 use crate::http::request::{Fields, RequestId};
@@ -149,7 +149,7 @@ fn entry(wrong: &ErrorDetail) -> serde_json::Value {
 /// A JSON Pointer as the fragment of a URI (RFC 6901, 6).
 fn fragment(pointer: &str) -> String {
     let mut text = "#".to_owned();
-    write_fragment(&mut text, format_args!("{pointer}"));
+    skep_html::write_fragment(&mut text, format_args!("{pointer}"));
     text
 }
 

@@ -32,7 +32,6 @@ use crate::http::error::{Error, Result};
 use crate::http::request::{Fields, Parts, Peer, Request};
 use crate::http::response::{Response, security_headers};
 use crate::http::validation::{self, Messages};
-use crate::html::nonce::Scope;
 use crate::link::BaseUrl;
 use crate::log;
 use crate::security::keys::AppKeys;
@@ -41,6 +40,7 @@ use crate::security::origin::{self, OwnOrigins};
 use crate::security::rate::{Rate, Table};
 use crate::settings::{Holder, Settings};
 use crate::sql;
+use skep_html::nonce::Scope;
 
 /// The cookie that says how far the log was when a user wrote last, in hexadecimal digits. One that a client makes up
 /// has the primary asked.

@@ -14,10 +14,10 @@ use crate::http::{cookie, validation};
 use crate::http::error::Error;
 use crate::http::request::{Parts, Peer, RequestId};
 use crate::http::response::Response;
-use crate::html::nonce;
 use crate::log_limit::LogLimit;
 use crate::security::masks::Masks;
 use crate::sql;
+use skep_html::nonce;
 
 /// What is known of a request that failed.
 #[derive(Default)]

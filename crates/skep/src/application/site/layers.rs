@@ -20,7 +20,7 @@ use crate::http::cookie::{self, PendingCookies};
 use crate::http::error::Error;
 use crate::http::request::{Parts, Request, RequestId};
 use crate::http::response::Response;
-use crate::html::nonce;
+use skep_html::nonce;
 
 /// Where what a layer would lose waits: its response is another one, or has another body.
 #[derive(Clone, Default)]

@@ -23,8 +23,8 @@ use crate::contract::cors;
 use crate::http::error::Error;
 use crate::http::request::{Parts, Peer, Request, RequestId};
 use crate::http::response::{Response, Result};
-use crate::html::nonce;
 use crate::log::{self, Trace};
+use skep_html::nonce;
 
 /// A request that is being handled: what is known before its handler runs, and needed after it. A mount may take its
 /// parts.

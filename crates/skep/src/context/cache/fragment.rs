@@ -7,9 +7,9 @@ use super::entry::PageEntry;
 use super::kept::Name;
 use super::{EntryPolicy, SharedCx};
 use crate::context::cx::Cx;
-use crate::html::nonce;
 use crate::html::{Anything, Flow, Html};
 use crate::http::error::{Error, Result};
+use skep_html::nonce;
 
 /// A cached part of a page that is the same for all users.
 ///

@@ -21,7 +21,7 @@ use super::{Computed, EntryPolicy, stored};
 use crate::base::account::Timer;
 use crate::context::shared_cx::{Inputs, SharedCx};
 use crate::http::error::{Error, Result};
-use crate::html::nonce;
+use skep_html::nonce;
 
 /// TTL of the list of inputs of a page.
 const DEPENDS_LASTS: Duration = Duration::from_hours(24);

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, Zoned, civil};
+use skep_html::jiff::written;
 
 use super::field::{Control, Shape};
 use super::look;
@@ -16,7 +17,6 @@ use crate::context::cx::Cx;
 use crate::http::error::Result;
 use crate::http::validation::{FieldError, Messages};
 use crate::routing::param::Param;
-use crate::html::jiff::written;
 use crate::routing::param::shown::display_params;
 
 /// As [`written`] has it: seconds only where there are some.

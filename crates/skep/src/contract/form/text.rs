@@ -5,10 +5,10 @@ use std::fmt;
 
 use super::field::{Control, Shape};
 use super::look;
-use crate::html::impl_href;
 use crate::http::validation::FieldError;
 use crate::routing::param::shown::text_types;
 use crate::routing::param::{OfferInfo, Param};
+use crate::html::{Buffer, Href, PlainText};
 
 /// A line of text of `MIN` to `MAX` characters, without white space at its ends and without control characters.
 ///
@@ -304,7 +304,17 @@ texts! {
     [] Url, "an address that begins with https:// or http://";
 }
 
-impl_href!(Url, &Url);
+impl Href for Url {
+    fn write_href(&self, out: &mut Buffer) {
+        self.write_plain(out);
+    }
+}
+
+impl Href for &Url {
+    fn write_href(&self, out: &mut Buffer) {
+        self.write_plain(out);
+    }
+}
 
 impl<const MIN: usize, const MAX: usize> Password<MIN, MAX> {
     /// The password itself. It belongs in a hash, and in no log and no page.

@@ -9,9 +9,9 @@ use http_body::Frame;
 
 use super::own_thread::OwnThread;
 use super::{Body, BodyError, ELSEWHERE};
-use crate::html::Html;
-use crate::html::nonce::Scope;
 use crate::log::{self, RequestLog};
+use skep_html::Html;
+use skep_html::nonce::Scope;
 
 impl<C, H> From<Html<C, H>> for Body {
     /// The bytes are not copied, and their memory goes back to the pool once they are sent.

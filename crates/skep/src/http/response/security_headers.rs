@@ -11,7 +11,7 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::http::response::{HeaderBlock, Response};
-use crate::html::nonce;
+use skep_html::nonce;
 
 type Text = Cow<'static, str>;
 
