@@ -16,10 +16,10 @@ use skep_units::lock;
 
 /// Computations in flight, by key.
 #[derive(Debug)]
-pub(crate) struct Flights<T> {
+pub(crate) struct SingleFlight<T> {
     hasher: crate::hash::Hashing,
     shards: Box<[Mutex<Shard<T>>]>,
-    /// The number of flights, so that writes look for one only if there is any.
+    /// The number of computations, so that writes look for one only if there is any.
     in_flight: AtomicUsize,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Role<'a, T> {
     Follower(Follower<T>),
 }
 
-impl<T> Default for Flights<T> {
+impl<T> Default for SingleFlight<T> {
     fn default() -> Self {
         Self {
             hasher: crate::hash::hashing(),
@@ -49,7 +49,7 @@ impl<T> Default for Flights<T> {
     }
 }
 
-impl<T> Flights<T> {
+impl<T> SingleFlight<T> {
     pub(crate) fn join(&self, key: &[u8]) -> Role<'_, T> {
         match lock(self.shard(key)).entry(key.into()) {
             Entry::Occupied(found) => Role::Follower(Follower { flight: Arc::clone(found.get()), number: None }),
@@ -57,7 +57,7 @@ impl<T> Flights<T> {
                 let flight = Arc::new(Mutex::new(State::InFlight(HashMap::new(), 0)));
                 free.insert(Arc::clone(&flight));
                 self.in_flight.fetch_add(1, Ordering::SeqCst);
-                Role::Leader(Leader { flights: self, key: key.into(), flight })
+                Role::Leader(Leader { single_flight: self, key: key.into(), flight })
             }
         }
     }
@@ -94,7 +94,7 @@ fn end<T>(flight: &Flight<T>, state: State<T>) {
 
 /// Computes for all. If it is dropped before it [publishes](Leader::publish), a follower becomes the leader.
 pub(crate) struct Leader<'a, T> {
-    flights: &'a Flights<T>,
+    single_flight: &'a SingleFlight<T>,
     key: Box<[u8]>,
     flight: Arc<Flight<T>>,
 }
@@ -106,10 +106,10 @@ impl<T> Leader<'_, T> {
     }
 
     fn leave(&self) {
-        let mut shard = lock(self.flights.shard(&self.key));
+        let mut shard = lock(self.single_flight.shard(&self.key));
         if shard.get(&self.key).is_some_and(|found| Arc::ptr_eq(found, &self.flight)) {
             shard.remove(&self.key);
-            self.flights.in_flight.fetch_sub(1, Ordering::SeqCst);
+            self.single_flight.in_flight.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }

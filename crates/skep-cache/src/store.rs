@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::clock::{Time, Version};
 use crate::driver::{ATTEMPTS, Driver, Entry, EpochWrites, Record, Removal, Stamp, When};
 use crate::error::{Error, Result};
-use crate::flight::{Flights, Leader, Role};
+use crate::flight::{Leader, Role, SingleFlight};
 use crate::slot::{Change, Operation, Outcome, Stored, operations, show};
 
 /// What a backend must do to become a driver: get, set with an expiry, and remove bytes under a key.
@@ -59,7 +59,7 @@ pub trait Store: Send + Sync + 'static {
 pub struct StoreDriver<S> {
     store: S,
     /// One writer for each key at a time.
-    writers: Flights<()>,
+    writers: SingleFlight<()>,
     epochs: EpochWrites,
 }
 
@@ -70,7 +70,7 @@ impl<S: Store> StoreDriver<S> {
     /// Makes a driver.
     #[must_use]
     pub fn new(store: S) -> Self {
-        Self { store, writers: Flights::default(), epochs: EpochWrites::default() }
+        Self { store, writers: SingleFlight::default(), epochs: EpochWrites::default() }
     }
 
     /// The store.

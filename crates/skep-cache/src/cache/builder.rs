@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::codec::Postcard;
 use crate::driver::Driver;
 use crate::error::Result;
-use crate::flight::Flights;
+use crate::flight::SingleFlight;
 use crate::key::Prefix;
 use crate::policy::EntryPolicy;
 use crate::setters::setters;
@@ -197,7 +197,7 @@ impl<K: ?Sized, V, C> Builder<K, V, C> {
             policy: self.policy,
             rules: self.rules,
             epochs,
-            flights: Flights::default(),
+            single_flight: SingleFlight::default(),
             breaker: Breaker::default(),
             counters: Counters::default(),
         };

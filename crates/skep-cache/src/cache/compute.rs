@@ -128,7 +128,7 @@ impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
             return self.get_or(key, compute).await;
         };
         self.inner.count_hit(state);
-        if state != State::Fresh && !self.inner.flights.is_in_flight(&encoded) {
+        if state != State::Fresh && !self.inner.single_flight.is_in_flight(&encoded) {
             let inner = Arc::clone(&self.inner);
             spawn(Box::pin(async move {
                 let compute = || async { compute().await.map(|value| some(value.into())).map_err(Error::computation) };
@@ -214,7 +214,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
                 stale => stale,
             };
             let asked = self.clock.version();
-            let follower = match self.flights.join(key) {
+            let follower = match self.single_flight.join(key) {
                 Role::Leader(leader) => {
                     return Box::pin(self.compute_as_leader(key, leader, stale, soft, compute)).await;
                 }

@@ -13,7 +13,7 @@ use crate::clock::{Clock, Time, Version};
 use crate::codec::Codec;
 use crate::driver::{Driver, Entry, Flags, Header, Record, Removal, Token, When};
 use crate::error::{Error, Result};
-use crate::flight::Flights;
+use crate::flight::SingleFlight;
 use crate::key::{Key, Prefix};
 use crate::policy::EntryPolicy;
 use crate::stats::{Count, Counters};
@@ -32,7 +32,7 @@ pub(crate) struct Inner<D, C> {
     pub(crate) policy: EntryPolicy,
     pub(crate) rules: Rules,
     pub(crate) epochs: Epochs,
-    pub(crate) flights: Flights<Result<Record>>,
+    pub(crate) single_flight: SingleFlight<Result<Record>>,
     pub(crate) breaker: Breaker,
     pub(crate) counters: Counters,
 }
@@ -267,7 +267,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
 
     #[inline]
     pub(crate) async fn store(&self, key: &[u8], record: &Record, now: Time) -> Result<bool> {
-        self.flights.detach(key);
+        self.single_flight.detach(key);
         let stored = self.driver.set(key, record, When::Always, now).await;
         let stored = self.tolerate(stored, now, false)?;
         if stored {
@@ -278,7 +278,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
 
     pub(crate) async fn store_many(&self, records: &[(Key, Record)], now: Time) -> Result<bool> {
         for (key, _) in records {
-            self.flights.detach(key);
+            self.single_flight.detach(key);
         }
         let entries: Vec<(&[u8], Record)> = records.iter().map(|(key, record)| (&**key, record.clone())).collect();
         let stored = self.driver.set_many(&entries, now).await.map(|()| true);
@@ -293,7 +293,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
 
     pub(crate) async fn remove(&self, key: &[u8]) -> Result<bool> {
         let now = self.clock.now();
-        self.flights.detach(key);
+        self.single_flight.detach(key);
         self.counters.count(Count::Removal);
         let removal = Removal { version: self.clock.version_at(now), until: now.plus(REMOVAL) };
         let removed = self.driver.remove(key, removal, now).await;
@@ -330,7 +330,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         }
         let header = policy.header(false, self.clock.version_at(now), now, self.rules.grace());
         let record = self.encode(&header, &policy.tags, Some(value))?;
-        self.flights.detach(key);
+        self.single_flight.detach(key);
         let stored = self.driver.set(key, &record, when, now).await?;
         self.counters.count(if stored { Count::Set } else { Count::Refused });
         Ok(stored)
