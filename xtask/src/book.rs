@@ -83,7 +83,7 @@ fn dead_links(paths: &BTreeSet<String>, pages: &Pages) -> Vec<String> {
     complaints
 }
 
-/// The values of `href` and `src`. In text, `<` is escaped: so what looks like a tag there is none.
+/// The values of `href` and `src`. In text, `<` is escaped, so nothing else looks like a tag.
 fn links(page: &str) -> impl Iterator<Item = &str> {
     let tags = page.split('<').skip(1).filter_map(|rest| rest.split('>').next());
     let values = tags.flat_map(|tag| ["href=\"", "src=\""].into_iter().filter_map(|name| tag.split_once(name)));

@@ -1,7 +1,7 @@
 //! `cargo xtask test suites`: test suites that others wrote, against examples that run on this machine.
 //!
 //! Each suite has a time limit, talks to loopback only, and says what it found. A finding is a complaint, unless
-//! [`ACCEPTED`] says why it is none. What the programs print is in `target/suites`. The results are recorded in
+//! [`ACCEPTED`] says why it is not. What the programs print is in `target/suites`. The results are recorded in
 //! `tools/suites.md`. Start reading at [`complaints`].
 
 use std::fs::{self, File};

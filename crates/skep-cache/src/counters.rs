@@ -99,7 +99,7 @@ impl Pace {
 pub enum Change {
     /// One more.
     Add(Pace),
-    /// One less: what was added was none of those that count.
+    /// One less: what was added does not count.
     GiveBack(Pace),
     /// As if nothing was ever added.
     Clear,

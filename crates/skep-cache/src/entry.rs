@@ -48,7 +48,7 @@ pub struct Header {
     pub fresh_until: Time,
     /// When it dies: then no reader gets it, and a driver may drop it.
     pub dead_at: Time,
-    /// The idle time after which it dies, in milliseconds; 0 is none. `Cache` extends it by touching.
+    /// The idle time after which it dies, in milliseconds; 0 means no such limit. `Cache` extends it by touching.
     pub idle: u32,
     /// Weight in bytes beyond its own size, for drivers with a limit.
     pub weight: u32,

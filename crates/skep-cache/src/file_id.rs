@@ -30,7 +30,7 @@ impl FileId {
     ///
     /// # Errors
     ///
-    /// If there is none, or the system does not tell. See [`FileId`] for an example.
+    /// If the file does not exist, or the system does not identify it. See [`FileId`] for an example.
     pub fn of(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         #[cfg(unix)]

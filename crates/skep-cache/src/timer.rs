@@ -96,7 +96,7 @@ impl Timer {
     }
 }
 
-/// Sleeps until the next timer. False if there is none.
+/// Sleeps until the next timer. False without any.
 #[cfg(target_family = "wasm")]
 pub(crate) fn pass() -> bool {
     let (Some(timer), clock) = (Timer::system(), Clock::system()) else { return false };

@@ -1,4 +1,4 @@
-//! What a cache promises about values: how long they live, what voids them, what fails.
+//! What a cache promises about values: how long they live, what invalidates them, what fails.
 
 #![cfg(feature = "memory")]
 
@@ -149,7 +149,7 @@ fn keys_are_of_any_type_and_listed() {
 }
 
 #[test]
-fn a_tag_voids_its_entries_and_no_others() {
+fn a_tag_invalidates_its_entries_and_no_others() {
     let clock = Clock::manual();
     let memory = Arc::new(Memory::new(1 << 20));
     let one = Cache::<str, u32>::builder("one").clock(clock.clone()).build(memory.clone()).unwrap();
@@ -169,7 +169,7 @@ fn a_tag_voids_its_entries_and_no_others() {
 }
 
 #[test]
-fn who_voids_a_tag_need_not_count_as_those_do_who_keep_something() {
+fn a_tag_is_invalidated_by_a_writer_with_other_versions() {
     // Two processes, or two instances of a component: within one millisecond, each draws versions of its own.
     let memory = Arc::new(Memory::new(1 << 20));
     let process = || {
@@ -222,7 +222,7 @@ fn voiding_all_the_time_does_not_run_away_from_it() {
 }
 
 #[test]
-fn a_lost_epoch_voids_and_never_revives() {
+fn a_lost_epoch_invalidates_and_never_revives() {
     let memory = Arc::new(Memory::new(1 << 20));
     let cache = Cache::<str, u32, _>::new("test", memory.clone()).unwrap();
     let tagged = EntryPolicy::new(60 * SECOND).tag("a");

@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 type Texts = Cache<str, String, Arc<Memory>>;
 
-/// A cache as another process would have it: its own flights, the same driver.
+/// A cache as another process would have it: its own single flight, the same driver.
 fn process(memory: &Arc<Memory>, clock: &Clock) -> Texts {
     Cache::<str, String>::builder("test")
         .clock(clock.clone())
@@ -347,7 +347,7 @@ async fn a_slow_value_is_refreshed_early_by_few() {
 }
 
 #[tokio::test]
-async fn behind_a_stale_value_nobody_waits() {
+async fn a_stale_value_is_returned_without_waiting() {
     let clock = Clock::manual();
     let cache = Cache::<str, String>::builder("test")
         .clock(clock.clone())

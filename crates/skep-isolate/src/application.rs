@@ -110,7 +110,7 @@ impl Application {
         }
     }
 
-    /// Activates a version, or notes why there is none.
+    /// Activates a version, or notes why it failed.
     fn finish(&self, probed: Result<Probed, Error>, path: &Path) -> Result<Arc<Version>, Arc<Error>> {
         let mut last = self.last_file();
         match probed {

@@ -42,7 +42,7 @@ pub trait Later {
     }
 
     /// Cancels a job: it is deleted. One that is running goes on, and what it writes in its transaction is undone.
-    /// False if there is none with this number any more.
+    /// False if no job has this number any more.
     fn cancel_job(&self, id: i64) -> impl Future<Output = Result<bool>> {
         async move {
             let Place { db, transaction, .. } = self.place();

@@ -103,7 +103,7 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
 #[cfg(not(target_family = "wasm"))]
 const QUIET: Duration = Duration::from_secs(12);
 
-/// The next message of a key, or the number of the last one of any key, if there was none for a while.
+/// The next message of a key, or, after a while without any, the number of the last one of any key.
 #[cfg(not(target_family = "wasm"))]
 async fn next_or_number<M>(subscription: &mut Subscription<M>, clock: &Clock) -> Either<Result<Next>, i64> {
     loop {

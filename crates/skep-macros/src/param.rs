@@ -225,7 +225,7 @@ fn texts(name: &Ident, expected: &str) -> TokenStream {
     }
 }
 
-/// Nothing where there are none.
+/// Empty if no choice is translated.
 fn translations(choices: &[Choice]) -> TokenStream {
     if choices.iter().all(|choice| choice.translations.is_empty()) {
         return TokenStream::new();

@@ -213,7 +213,7 @@ fn default(value: &Expr) -> Result<String> {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if text.value().is_empty() => wrong(
             text,
-            "an empty default is none: leave it out, and make the type an `Option` if the setting may be missing",
+            "an empty default has no effect: leave it out, and make the type an `Option` if the setting may be missing",
         ),
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text.value()),
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => Ok(number.base10_digits().to_owned()),

@@ -286,7 +286,7 @@ async fn may_send<A: MailAccount>(cx: &Cx<'_>, budget: &'static Budget, email: &
     spend_attempt(cx, budget, (&subject, mark.as_deref()), email, find).await.map(drop)
 }
 
-/// Records a link that was none, as often as an address may try.
+/// Records an invalid link, as often as an address may try.
 async fn refuse<A: Account>(cx: &Cx<'_>, account: Option<&A>) -> Result<()> {
     spend_of_address(cx, "redeem").await?;
     record(cx, EventKind::LinkRefused, account).await;

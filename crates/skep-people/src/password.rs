@@ -64,8 +64,8 @@ pub(crate) async fn hash_again(cx: &Cx<'_>, password: &str, hash: &str) -> Resul
 }
 
 /// True if this is the password that the hash was made of. Without a hash, as much time is taken as most hashes take,
-/// whatever the cost of new ones: how long a sign-in takes does not tell whether there is such an account. A hash that
-/// is none is an error.
+/// whatever the cost of new ones: how long a sign-in takes does not tell whether there is such an account. An
+/// invalid hash is an error.
 ///
 /// An example and the errors are at [`hash_password`].
 pub async fn verify_password(cx: &Cx<'_>, password: &str, hash: Option<&str>) -> Result<bool> {
@@ -142,7 +142,7 @@ fn to_hash(password: &str) -> Result<String> {
         let error = Error::new(StatusCode::UNPROCESSABLE_ENTITY);
         return Err(error
             .with_message("the password is empty")
-            .with_cause("an empty password is none (RFC 8265, 4.2.2)"));
+            .with_cause("a password has at least one character (RFC 8265, 4.2.2)"));
     }
     Ok(normalise(password).into_owned())
 }

@@ -48,7 +48,7 @@ pub(crate) async fn sign_in_proved<A: Account>(cx: &mut Cx<'_>, account: &A, pro
     Ok(())
 }
 
-/// Signs in the account with this id, as all of its factors would. False if there is none.
+/// Signs in the account with this id, as all of its factors would. False if no such account exists.
 #[cfg(all(feature = "test", not(target_family = "wasm")))]
 pub(crate) async fn sign_in_by_id<A: Account>(cx: &mut Cx<'_>, id: &str) -> Result<bool> {
     let Some(account) = A::find(cx, id).await? else { return Ok(false) };

@@ -49,7 +49,7 @@ fn of_two_thousand_sign_ins_at_once_most_get_a_retry_after() {
             Poll::Pending => true,
         });
         let jobs = std::mem::take(&mut *held.0.lock().unwrap());
-        assert!(waiting.is_empty() || !jobs.is_empty(), "everybody waits for nobody");
+        assert!(waiting.is_empty() || !jobs.is_empty(), "requests wait, and no job is queued");
         for job in jobs {
             job();
         }

@@ -123,7 +123,7 @@ enum StreamState {
 enum End {
     /// Nothing more is to be said.
     Done,
-    /// The next request is none, and all requests before it are answered.
+    /// The next request is malformed, and all requests before it are answered.
     Rejected(Rejection),
     TimedOut(TimedOut),
     Io(io::Error),

@@ -159,7 +159,7 @@ pub fn forwarded(
 /// The client by a header of the PROXY protocol, which is taken from the front of `bytes`.
 ///
 /// # Errors
-/// If it is none.
+/// If the header is malformed.
 pub async fn proxy_header(bytes: &mut &[u8], proxy: Peer) -> io::Result<Peer> {
     proxies::read_header(bytes, proxy).await
 }

@@ -29,7 +29,7 @@ pub enum Kind {
     Addresses,
     /// The tiers of a cache, from near to far.
     Tiers,
-    /// Elements of this form, such as `NAME=VALUE`; there may be none.
+    /// Elements of this form, such as `NAME=VALUE`; may be empty.
     List(&'static str),
     /// Text that only its reader can judge, and what is expected.
     Other(&'static str),

@@ -200,7 +200,7 @@ pub fn first_control(text: &str) -> Option<usize> {
 }
 
 /// Where the statements of a text begin, as far as semicolons between them say. Those between `begin atomic` and its
-/// `end`, in a function, are none of their own.
+/// `end` belong to their function.
 pub fn statement_starts(text: &str) -> impl Iterator<Item = usize> {
     let (mut begins, mut at, mut depth, mut last) = (true, 0, 0_u32, "");
     std::iter::from_fn(move || {

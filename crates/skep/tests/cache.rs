@@ -801,7 +801,7 @@ impl Later {
 
 /// A client may go away while its write is under way.
 #[test]
-fn a_write_that_nobody_waits_for_invalidates_all_the_same() {
+fn an_abandoned_write_invalidates_all_the_same() {
     let later = Arc::new(Later::default());
     let mut setup = setup();
     setup.offload = Arc::clone(&later) as Arc<dyn skep::offload::Offload>;

@@ -71,7 +71,7 @@ struct Order {
 impl Order {
     fn rules(&self, refusal: &mut Refusal<Self>) {
         if self.lines.is_empty() {
-            refusal.field(Order::lines, "An empty order is none.");
+            refusal.field(Order::lines, "An order has lines.");
         }
         for (row, line) in self.lines.iter().enumerate().filter(|(_, line)| line.product.as_str() == "wax") {
             refusal.field(Order::lines.row(row, Line::product), format!("No wax today, not even {}.", line.amount));
@@ -156,7 +156,7 @@ fn rules_speak_of_rows_and_what_has_no_place_stands_at_the_end() {
     let none = client.post("/orders", &[("name", "Ann"), ("lines.0.product", "")]);
     assert_eq!(none.status(), 422);
     assert!(
-        none.text().ends_with(r#"<p class="problem" role="alert">An empty order is none.</p></form>"#),
+        none.text().ends_with(r#"<p class="problem" role="alert">An order has lines.</p></form>"#),
         "{}",
         none.text()
     );
@@ -206,7 +206,7 @@ fn what_is_no_row_is_left_alone() {
         let answer = client.request(skep::Method::POST, "/orders").header("accept", "application/json");
         let answer = answer.form(&[("name", "Ann"), (name, "1")]).send();
         assert_eq!(answer.status(), 422, "{name}");
-        assert!(answer.text().contains("lines: An empty order is none."), "{name}: {}", answer.text());
+        assert!(answer.text().contains("lines: An order has lines."), "{name}: {}", answer.text());
         assert_eq!(answer.text().matches("\"field\"").count(), 1, "{name}: {}", answer.text());
     }
 }

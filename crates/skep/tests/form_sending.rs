@@ -229,7 +229,7 @@ fn a_file_that_does_not_fit_is_said_beside_its_field() {
         large.text()
     );
     for kind in ["text/html", "image/png"] {
-        assert!(send(kind, 5).text().contains("these do: image/png."), "what is only called so is none");
+        assert!(send(kind, 5).text().contains("these do: image/png."), "the content decides, not the name");
     }
     let missing = client.get("/pictures").form::<Picture>().set(Picture::title, "Bees").submit();
     assert!(missing.text().contains("picture-file-problem"), "{}", missing.text());

@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// What looks like a delimiter and is none, and what a browser writes in place of a quotation mark.
+/// Lines that look like a delimiter, and what a browser writes in place of a quotation mark.
 #[test]
 fn a_file_comes_out_as_it_went_in_however_it_is_cut() {
     let content = b"\r\n--\r\n-b\r";

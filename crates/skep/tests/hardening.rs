@@ -255,7 +255,7 @@ fn the_keys_are_made_once_for_their_owner_only_and_can_be_changed() {
 }
 
 #[test]
-fn blocking_work_that_nobody_waits_for_is_skipped_unless_it_must_be_done() {
+fn abandoned_blocking_work_is_skipped_unless_it_must_be_done() {
     struct Later(Mutex<Vec<Box<dyn FnOnce() + std::marker::Send>>>);
     impl Offload for Later {
         fn run(&self, job: Box<dyn FnOnce() + std::marker::Send>) {

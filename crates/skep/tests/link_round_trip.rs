@@ -1,8 +1,8 @@
 //! Whatever values a service has, its link leads back to them: through a browser's URL parser and through the router,
 //! for every type that is a parameter, wherever it stands. The values are pseudo-random and the same in each run.
 //!
-//! Left out is what documentation says has no link: `Some("")` in a query (an empty value is none), and numbers that
-//! are not finite.
+//! Left out is what documentation says has no link: `Some("")` in a query (an empty value counts as missing), and
+//! numbers that are not finite.
 
 use skep::link::Prefix;
 use skep::prelude::*;

@@ -415,7 +415,7 @@ async fn the_application_is_a_service_of_an_axum_router() {
 }
 
 #[tokio::test]
-async fn a_request_that_nobody_waits_for_is_dropped() {
+async fn an_abandoned_request_is_dropped() {
     let site = site(app());
     let mut service = served(&site);
     let request = http::Request::get("/for-ever").body(Body::empty()).unwrap();

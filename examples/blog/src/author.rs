@@ -59,7 +59,7 @@ impl PasswordAccount for Author {
     }
 }
 
-/// Before the first request: the author that the settings name, if there is none of that address.
+/// Before the first request: the author that the settings name, unless one has that address.
 pub fn found(site: &Site) -> Result<()> {
     let Blog { author: Some(email), author_password: Some(password), .. } = site.settings::<Blog>() else {
         return Ok(());

@@ -93,7 +93,7 @@ impl Keys {
 pub(crate) trait Cache {
     async fn set(&mut self, key: &str, value: &[u8]) -> Result<()>;
 
-    /// How long the value was, after [`seen`] looked at it; `None` if there was none.
+    /// How long the value was, after [`seen`] looked at it; `None` if the key is missing.
     async fn get(&mut self, key: &str) -> Result<Option<usize>>;
 }
 

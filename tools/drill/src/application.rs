@@ -159,7 +159,7 @@ fn fill_memory() {
     Box::leak(Box::new(pieces));
 }
 
-/// The name behind the end of this executable; `main` if there is none.
+/// The name behind the end of this executable; `main` if it ends without one.
 #[must_use]
 pub fn version() -> String {
     static VERSION: std::sync::OnceLock<String> = std::sync::OnceLock::new();

@@ -128,7 +128,7 @@ fn refused_by_go(data: &[u8], messages: &[Message]) -> Option<&'static str> {
         ),
         (
             authority.is_some_and(|authority| !fuzz::is_host(authority)),
-            "RFC 9110, 7.2: an absolute target with an authority that is none is answered with 400, and its end is plain",
+            "RFC 9110, 7.2: an absolute target with a malformed authority is answered with 400, and its end is plain",
         ),
         (authority.is_some_and(|authority| authority.contains(&b'%')), "RFC 3986, 3.2.2: a name may be escaped"),
         (

@@ -183,7 +183,7 @@ const WEIGHTS: [(&str, u16); 12] = [
     (";q=0.", 0),
 ];
 
-/// Elements that are none, and are passed over.
+/// Malformed elements, which are passed over.
 const MALFORMED: [&str; 5] = ["en;q=2", "de;q=0.1234", "zh;q=", ";q=1", "pt;q=-1"];
 
 fn is_within(tag: &str, range: &str) -> bool {

@@ -155,7 +155,7 @@ pub fn chunks(data: &[u8]) {
 /// If that does not hold.
 pub fn messages(data: &[u8]) {
     let (ours, end) = fuzz::messages(data);
-    // A later minor version is none to hyper.
+    // hyper refuses a later minor version.
     if ours.is_empty() || later_version(data) || has_many_lines(data) {
         return;
     }

@@ -363,7 +363,7 @@ pub fn link(data: &[u8]) {
     let mut parts = text.split('\u{1}').map(ToOwned::to_owned);
     let mut next = || parts.next().unwrap_or_default();
     let (value, rest, q) = (next(), next(), next());
-    // An empty value in a query is none.
+    // An empty value in a query counts as missing.
     let q = Some(q).filter(|q| !q.is_empty());
     let n = *data.first().unwrap_or(&7);
     let list: Vec<String> = parts.collect();

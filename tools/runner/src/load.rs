@@ -35,7 +35,7 @@ pub(crate) fn run(load: Load, port: u16, path: &str, time: Duration) -> Result<L
 }
 
 /// The same, for what a server takes: it is read when each connection has had its first answer, and again when all that
-/// was asked for is answered, so that each answer has its CPU and there is none without. A busy load never sleeps.
+/// was asked for is answered, so that each answer has its CPU, and no more. A busy load never sleeps.
 pub(crate) fn measured(
     load: Load,
     busy: bool,

@@ -72,7 +72,7 @@ impl Tree {
         let root = command::root();
         let mut tree = Self { sources: Vec::new(), paths: BTreeSet::new() };
         for path in listed.split_terminator('\0') {
-            // A file that is deleted and still in the index, and a symbolic link to nowhere, are none.
+            // Skips a file that is deleted but still in the index, and a symbolic link to nowhere.
             let Ok(bytes) = fs::read(root.join(path)) else { continue };
             tree.paths.insert(path.to_owned());
             if let Some(text) = text(bytes) {

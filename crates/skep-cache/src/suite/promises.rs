@@ -135,7 +135,7 @@ promises! { $
 
     /// `Version` replaces exactly the entry that its caller has read.
     async fn version_means_that_nothing_came_between(bench) {
-        assert!(!bench.put("a", &bench.record("x"), When::Version(Version::ZERO)).await, "there is none");
+        assert!(!bench.put("a", &bench.record("x"), When::Version(Version::ZERO)).await, "no such entry exists");
         bench.set("a", "read").await;
         let read = bench.record_of("a").await.unwrap().entry().version();
         bench.set("a", "came between").await;

@@ -55,7 +55,7 @@ impl Database {
             columns.push(Column { name, kind, is_list: of.is_some(), nullable: true, unique: false });
         }
         if plain != before_end(marked) {
-            // A second time for the names: a mark in a subselect is none of the column that has the same name outside.
+            // A second time for the names: a mark in a subselect does not apply to a column of the same name outside.
             let (_, named) = self.prepare(before_end(marked)).await?;
             columns
                 .iter_mut()

@@ -139,7 +139,7 @@ impl<'t> Query<'t> {
             "COALESCEEXPR" | "MINMAXEXPR" => any("args"),
             "RELABELTYPE" | "COLLATEEXPR" => self.value(catalog, node.get("arg")),
             "COERCEVIAIO" => node.oid("resulttype") < FIRST_OWN && self.value(catalog, node.get("arg")),
-            // Dates and times; the current schema may be none.
+            // Dates and times; the current schema may be null.
             "SQLVALUEFUNCTION" => node.number("op") <= 8,
             "CASEEXPR" => self.case(catalog, node),
             "SUBLINK" => self.subselect(catalog, node),

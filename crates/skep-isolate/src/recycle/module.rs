@@ -149,7 +149,7 @@ impl Module {
     }
 }
 
-const UNUSUAL: Unfit = Unfit("its memory is none of the usual kind");
+const UNUSUAL: Unfit = Unfit("its memory is not of the usual kind");
 
 /// Refuses memories that cannot be read as one list.
 fn check_size(kind: &MemoryType) -> Result<()> {

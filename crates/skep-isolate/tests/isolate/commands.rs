@@ -71,7 +71,7 @@ fn database() {
     let notes = server.text("/notes");
     assert!(notes.contains("first") && notes.contains("a, again"), "{notes}");
     server.wait_for("start-up code has read another SKEP_LIMIT_PAGE where this file was compiled");
-    // Another application's migrations are none of this database's, and change nothing.
+    // Another application's migrations do not belong to this database, and change nothing.
     let blog = folder.0.join("b.cwasm");
     fs::copy(&compiled_blog().1, &blog).unwrap();
     fs::rename(blog, out).unwrap();

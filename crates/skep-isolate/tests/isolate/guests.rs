@@ -24,7 +24,7 @@ fn build_of(name: &str, features: &str) -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--locked", "--release", "--target", "wasm32-wasip2", "--features", features]);
     cargo.arg("--manifest-path").arg(package.join("Cargo.toml")).arg("--target-dir").arg(&target);
-    // Flags for the tests themselves are none for another target.
+    // Flags for the tests themselves do not fit another target.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("CARGO_TARGET_DIR");
     assert!(cargo.status().unwrap().success(), "the guest does not build: is the target wasm32-wasip2 installed?");
     std::fs::create_dir_all(&folder).unwrap();

@@ -55,7 +55,7 @@ fn activated() {
     deploy(&file, &guests::plain());
     thread::sleep(Duration::from_millis(300));
     assert!(server.text("/-/isolate").contains("swaps: 2"));
-    // And without watching there is none.
+    // And without watching, no swap happens.
     let folder = Folder::new();
     let (server, file) = start(&folder, &["--watch", "false"]);
     deploy(&file, &guests::second());

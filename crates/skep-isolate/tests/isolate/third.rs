@@ -163,7 +163,7 @@ fn broke_off() {
     let answer = server.get("/endless");
     assert_eq!((answer.status, answer.is_whole), (200, false));
     server.wait_for("took longer than 1s");
-    // A version that does so when it is probed is none to serve.
+    // A version that does so when it is probed is not served.
     let text = refused(&[guests::third().to_str().unwrap(), "--probe", "/stream-then-trap?2000"]);
     assert!(text.contains("the response to the probe /stream-then-trap?2000 broke off"), "{text}");
     // What nobody will ever end: said at once, or when the time is up if the answer has begun.

@@ -19,7 +19,7 @@ fn components_that_a_reset_would_not_restore_are_unfit() {
     let cases = [
         ("", "it has not exactly one memory"),
         ("(memory (export \"memory\") i64 1)", PROPOSAL),
-        ("(memory (export \"memory\") 0)", "its memory is none of the usual kind"),
+        ("(memory (export \"memory\") 0)", "its memory is not of the usual kind"),
         ("(memory 1)", "a module in it exports nothing"),
         ("(func $f) (start $f)", "a module in it has a start function"),
         ("(global (export \"g\") (mut funcref) (ref.null func))", "a global of it is no number"),

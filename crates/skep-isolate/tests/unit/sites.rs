@@ -79,7 +79,7 @@ fn a_panic_shows_the_applications_own_page() {
 
 /// The application takes half a second for the page of a request that was too slow.
 #[test]
-fn nobody_waits_for_a_page_longer_than_its_time() {
+fn an_error_page_takes_no_longer_than_its_time() {
     let wasm = component("skep-isolate-app");
     for (page, whose) in [(Duration::from_millis(50), "(--time)"), (Duration::from_mins(1), "Sorry: ")] {
         let limits = Options { time: Duration::from_millis(100), error_page_time: page, ..defaults() };
@@ -115,8 +115,8 @@ fn what_is_kept_for_users_outlives_their_instances() {
 }
 
 #[test]
-fn what_is_kept_for_all_is_kept_until_somebody_voids_it() {
-    // With `cold`, start-up work is done for each request, and it voids this tag.
+fn a_cached_value_is_kept_until_it_is_invalidated() {
+    // With `cold`, start-up work is done for each request, and it invalidates this tag.
     for kept in [Kept::Snapshot, Kept::Cached] {
         let (native, component) = both(kept);
         for site in [&native, &component] {

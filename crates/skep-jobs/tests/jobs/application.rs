@@ -45,7 +45,7 @@ impl Job for Note {
             "fail" => Err(Error::bad_request("it fails")),
             "panic" => panic!("it panics"),
             "snooze" => Ok(Outcome::Snooze(Duration::from_mins(1))),
-            "give up" => Ok(Outcome::GiveUp("it is hopeless".into())),
+            "give up" => Ok(Outcome::GiveUp("it cannot be done".into())),
             "last attempt only" if !cx.is_last_attempt() => Err(Error::bad_request("not yet")),
             _ => Ok(Outcome::Done),
         }

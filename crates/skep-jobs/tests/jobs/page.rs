@@ -57,7 +57,7 @@ fn a_dead_letter_is_shown_with_its_error_and_can_be_retried() {
     assert!(run_one(&client).unwrap().is_dead());
     let page = client.get("/-/jobs");
     assert!(
-        page.text().contains("it is hopeless") && page.text().contains("{&quot;note&quot;:&quot;give up&quot;}")
+        page.text().contains("it cannot be done") && page.text().contains("{&quot;note&quot;:&quot;give up&quot;}")
             || page.text().contains("give up"),
         "{}",
         page.text()

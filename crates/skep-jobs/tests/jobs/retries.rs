@@ -76,7 +76,7 @@ fn a_job_that_gives_up_is_a_dead_letter_at_once() {
     let (client, _) = client(app());
     client.post("/notes/give%20up", &[]);
     assert!(run_one(&client).unwrap().is_dead());
-    assert_eq!(ask(&client, "select error from skep_job where state = 2"), "it is hopeless");
+    assert_eq!(ask(&client, "select error from skep_job where state = 2"), "it cannot be done");
     assert_eq!(notes(&client), "");
 }
 

@@ -51,7 +51,7 @@ pub enum EventKind {
     Refused,
     /// A link was asked for: to sign in, to sign up, to reset a password, to confirm an address.
     LinkRequested,
-    /// A link was none, or no longer one.
+    /// A link was invalid, or no longer valid.
     LinkRefused,
     /// An address was confirmed.
     AddressConfirmed,

@@ -37,7 +37,7 @@ struct Key {
 pub(super) struct Header {
     pub(super) alg: String,
     pub(super) kid: Option<String>,
-    /// Extensions that a reader must understand. There are none.
+    /// Extensions that a reader must understand. None are supported, so a token with any is refused.
     pub(super) crit: Option<serde_json::Value>,
 }
 

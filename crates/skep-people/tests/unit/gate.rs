@@ -14,7 +14,7 @@ fn as_many_as_there_are_cores_enter_and_the_rest_waits_its_turn() {
     inside.pop();
     let turn = first.as_mut().now_or_never().flatten().expect("the first one has waited longest");
     assert!(second.as_mut().now_or_never().is_none());
-    // The client of the second one is gone: nobody waits for its turn.
+    // The client of the second one is gone: its turn is abandoned.
     drop(second);
     drop(turn);
     assert!(enter().now_or_never().flatten().is_some());

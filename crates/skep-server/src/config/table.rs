@@ -185,7 +185,7 @@ settings! {
     mail.from: Kind::Text, "",
         "Sender of mail that names none, such as `Shop <shop@example.org>`, or `\"Shop, Berlin\" <shop@example.org>`. Needed with `mail.smtp`.";
     mail.notices: Kind::Bool, "true",
-        "Tell owners of accounts by mail what has happened to them: a sign-in from a new device, another password, a new second factor or passkey, another address. Without a way to send mail, there are none.";
+        "Tell owners of accounts by mail what has happened to them: a sign-in from a new device, another password, a new second factor or passkey, another address. Sends nothing without a way to send mail.";
     mail.timeout: Kind::Duration(SECOND..=HOUR), "30s",
         "Time to hand a mail over to the mail server, a second attempt after a broken connection included.";
     fetch.allow: Kind::List("api.example.org, 10.0.0.7:8080, * or private"), "",

@@ -23,7 +23,7 @@ use crate::proxies::{Fields, Trusted};
 use crate::sys;
 
 /// After this many connections and requests, and as many times these bytes of bodies and responses, free memory is
-/// returned to the system: at once, and once more when work that nobody waits for has ended, too.
+/// returned to the system: at once, and once more when a detached job has ended.
 const TRIM_PEAK: usize = 32;
 const TRIM_BYTES: usize = 64 << 10;
 const TRIM_AGAIN: Tick = 5000;

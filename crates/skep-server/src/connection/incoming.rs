@@ -46,7 +46,7 @@ pub(super) enum Encoding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     Nothing,
-    /// A piece, or why there is none.
+    /// A piece, or why reading it failed.
     Piece,
     /// The last piece, or the end.
     All,

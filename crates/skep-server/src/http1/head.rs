@@ -48,7 +48,7 @@ impl HeadReader {
     /// calls. A `Host` that is `known_host` is not judged again.
     ///
     /// # Errors
-    /// If the head can be none, whatever follows.
+    /// If the head is malformed, whatever follows.
     pub(crate) fn read(
         &mut self,
         bytes: &[u8],
@@ -272,7 +272,7 @@ fn no_field(line: &[u8]) -> Rejection {
 
 /// The head of these bytes, whose lines are noted. It has a copy of them.
 fn head(bytes: &[u8], request: RequestLine, framing: Framing, places: Places) -> Validated<Head> {
-    let method = Method::from_bytes(&bytes[..request.method]).map_err(|_| bad_request("the method is none"))?;
+    let method = Method::from_bytes(&bytes[..request.method]).map_err(|_| bad_request("the method is malformed"))?;
     let uri = uri(&bytes[request.method + 1..][..request.target])?;
     let body = framing.body()?;
     let version = if framing.version_11 { Version::HTTP_11 } else { Version::HTTP_10 };
@@ -289,10 +289,11 @@ fn uri(target: &[u8]) -> Validated<Uri> {
     if target.iter().any(|byte| matches!(byte, 0..=b' ' | b'#' | 0x7f)) {
         return Err(bad_request("there is a character in the address that has no place there"));
     }
-    let uri = Uri::from_maybe_shared(Bytes::copy_from_slice(target)).map_err(|_| bad_request("the address is none"))?;
+    let uri =
+        Uri::from_maybe_shared(Bytes::copy_from_slice(target)).map_err(|_| bad_request("the address is malformed"))?;
     // `Uri` takes other characters for one, and none at all.
     if uri.scheme_str().is_some_and(|scheme| !is_scheme(scheme)) {
-        return Err(bad_request("the scheme of the address is none"));
+        return Err(bad_request("the scheme of the address is malformed"));
     }
     Ok(uri)
 }

@@ -60,7 +60,7 @@ impl Fields {
             let all = [header::FORWARDED, FOR, PROTO, HOST, PORT];
             all.into_iter().find(|name| said.eq_ignore_ascii_case(name.as_str())).ok_or_else(|| {
                 format!(
-                    "\"{said}\" is none of forwarded, x-forwarded-for, x-forwarded-proto, x-forwarded-host, \
+                    "\"{said}\" is not one of forwarded, x-forwarded-for, x-forwarded-proto, x-forwarded-host, \
                      x-forwarded-port"
                 )
             })

@@ -138,7 +138,7 @@ impl PublicPage for Made {
     }
 }
 
-/// Voids a page of [`Made`].
+/// Invalidates a page of [`Made`].
 #[derive(Service)]
 #[service(POST "/cached/{name}")]
 pub(crate) struct Change {

@@ -35,7 +35,7 @@ const BROKEN: &[(&str, &str, u16)] = &[
         "POST /length HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551615\r\n\r\n",
         400,
     ),
-    ("a host that is none", "GET / HTTP/1.1\r\nHost: x\"><b>\r\n\r\n", 400),
+    ("a malformed host", "GET / HTTP/1.1\r\nHost: x\"><b>\r\n\r\n", 400),
     ("a host with a path", "GET / HTTP/1.1\r\nHost: x/y\r\n\r\n", 400),
     ("a host with a user", "GET / HTTP/1.1\r\nHost: x@y\r\n\r\n", 400),
     ("two words for a host", "GET / HTTP/1.1\r\nHost: x y\r\n\r\n", 400),
@@ -73,7 +73,7 @@ const BROKEN: &[(&str, &str, u16)] = &[
     ("no version", "GET / nonsense\r\nHost: x\r\n\r\n", 400),
     ("no path", "GET\r\nHost: x\r\n\r\n", 400),
     ("two paths", "GET / / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
-    ("a method that is none", "G@T / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+    ("a malformed method", "G@T / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
     ("the beginning of TLS", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}", 400),
 ];
 

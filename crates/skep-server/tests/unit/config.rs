@@ -169,7 +169,7 @@ fn databases_have_names_and_a_replica_has_its_original() {
     let variables = [("SKEP_DATABASE_REPLICA", "postgres:///shop?host=other"), ("SKEP_DATABASES_VISITS_ADDRESS", "")];
     let config = read(file, &variables, &[], &[]).unwrap().config;
     assert_eq!(config.databases["counters"].reveal(), "postgres:///counters");
-    assert_eq!(config.databases.len(), 1, "an empty address is none");
+    assert_eq!(config.databases.len(), 1, "an empty address names no database");
     assert_eq!(config.database_replica.unwrap().reveal(), "postgres:///shop?host=other");
     let problem = read("database_replica = \"postgres:///secret\"", &[], &[], &[]).unwrap_err();
     assert_eq!(problem, "skep.toml:1: database_replica needs the setting database: the PostgreSQL that it replicates");

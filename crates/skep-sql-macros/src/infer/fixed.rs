@@ -65,8 +65,8 @@ impl Inference<'_> {
         }
     }
 
-    /// A value or a row value that stands for, or is compared with, decimal numbers of these types. Types that are not
-    /// known are none.
+    /// A value or a row value that stands for, or is compared with, decimal numbers of these types. Unknown types
+    /// do not count.
     pub(super) fn put_row(&mut self, value: &Expr<'_>, types: &[Type], scope: &Scope<'_>) {
         if let Expr::Parenthesized(list) = value
             && list.len() == types.len()

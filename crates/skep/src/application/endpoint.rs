@@ -270,7 +270,7 @@ impl<S: Handle> FromQuery<S> {
 
 impl DynHandler for Arc<Files> {
     fn call<'r>(&'r self, cx: &'r mut Cx<'_>, input: &'r mut Input<'_>) -> ResponseFuture<'r> {
-        // The rest of the path is the first parameter; at the prefix itself there is none.
+        // The rest of the path is the first parameter; it is missing at the prefix itself.
         let full_path = cx.uri().path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         Box::pin(ready(self.answer_to(cx.method(), input.path[0], full_path, cx.fields())))
     }

@@ -188,7 +188,7 @@ impl Site {
     /// The value given to [`App::state`](crate::App::state).
     ///
     /// # Panics
-    /// If there is none: in a request this is a 500, and the log names the type.
+    /// If there is no such state: in a request this is a 500, and the log names the type.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> &T {
         self.resources.value()

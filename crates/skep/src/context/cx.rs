@@ -115,7 +115,7 @@ impl<'r> Cx<'r> {
     /// The value of this type that was given to [`App::state`](crate::App::state).
     ///
     /// # Panics
-    /// If there is none: the request is answered with 500, and the log names the type.
+    /// If there is no such state: the request is answered with 500, and the log names the type.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> &'r T {
         self.shared.state()
@@ -324,8 +324,8 @@ impl<'r> Cx<'r> {
         self.shared.resources().shared().seal(purpose, value, lasts)
     }
 
-    /// Opens what [`seal`](Self::seal) sealed for the same purpose. `None` if it has expired, was changed, or is none.
-    /// Keys that cannot be read are an error.
+    /// Opens what [`seal`](Self::seal) sealed for the same purpose. `None` if it expired, was changed, or is malformed;
+    /// an error if the keys cannot be read.
     pub fn unseal<T: DeserializeOwned>(&self, purpose: &str, sealed: &str) -> Result<Option<T>> {
         self.shared.resources().shared().unseal(purpose, sealed)
     }

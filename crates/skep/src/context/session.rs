@@ -137,7 +137,7 @@ enum LoadState {
     /// Nobody has asked yet.
     #[default]
     Unread,
-    /// There is none; what is set begins one.
+    /// No session; what is set begins one.
     Nobody,
     /// It was renewed or ended a moment ago, by another request.
     Over,

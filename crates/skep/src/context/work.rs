@@ -90,7 +90,7 @@ impl Work {
     /// The value of this type that was given to [`App::state`](crate::App::state).
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such state.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> &T {
         self.resources().shared().value()

@@ -234,7 +234,7 @@ impl<'r> Input<'r> {
 
     /// A query parameter, or its default if it is missing; 400 if it is wrong.
     pub fn query_or<T: Param>(&self, name: &'static str, default: impl FnOnce() -> T) -> Result<T> {
-        // A form sends an empty text for a field left empty. Where that is no value, it is none.
+        // A form sends an empty text for a field left empty. Where that is no value, the field is missing.
         let empty = || self.query.get(name).all(str::is_empty) && T::parse("").is_none();
         if !self.query.contains(name) || empty() { Ok(default()) } else { T::read(name, &self.query) }
     }

@@ -62,7 +62,7 @@ pub use stream::TestStream;
 /// A browser of sorts: it keeps cookies, follows redirects and fills in forms. Clones share their cookies.
 ///
 /// # Panics
-/// Its methods panic where a test should fail: an application that does not start, an address that is none.
+/// Its methods panic where a test should fail: an application that does not start, an invalid address.
 #[derive(Clone, Debug)]
 pub struct Client {
     driver: Arc<Driver>,
@@ -299,7 +299,7 @@ impl RequestBuilder<'_> {
     /// Adds a header field.
     ///
     /// # Panics
-    /// If name or value is none.
+    /// If name or value is invalid.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let name: HeaderName = name.parse().unwrap_or_else(|_| panic!("{name:?} is no header name"));
         self.headers.append(name, value.parse().unwrap_or_else(|_| panic!("{value:?} is no header value")));

@@ -196,7 +196,7 @@ impl WebSocket {
         received
     }
 
-    /// The next message, as JSON. A message that is none closes the connection with 1007.
+    /// The next message, as JSON. A message that is not JSON closes the connection with 1007.
     ///
     /// # Errors
     /// As [`receive`](Self::receive).
@@ -358,7 +358,7 @@ impl WebSocket {
         Poll::Ready(Ok(true))
     }
 
-    /// Once: a second close frame would be none.
+    /// Once: a second close frame is not allowed.
     fn push_close(&mut self, code: CloseCode, reason: &str) {
         if self.state == State::Open {
             let end = reason.floor_char_boundary(123);

@@ -232,7 +232,7 @@ pub type Delivery = Pin<Box<dyn Future<Output = Result<(), Failure>> + Send>>;
 /// ```
 pub trait Mailer: Send + Sync + 'static {
     /// Takes a mail, without waiting for a network. The future completes when a mail server has taken it over, or when
-    /// that has failed; delivery goes on, and a failure is logged, also if nobody waits for the future.
+    /// that has failed; delivery goes on, and a failure is logged, also if the future is dropped.
     fn send(&self, mail: Mail) -> Delivery;
 
     /// Takes a mail that must not be sent, since there is nobody to send it to, in the time that [`send`](Self::send)

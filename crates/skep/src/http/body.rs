@@ -158,7 +158,7 @@ impl Body {
         matches!(self.kind, Kind::Stream(..))
     }
 
-    /// The file behind this body, for a server that has a faster way to send it; the body if there is none.
+    /// The file behind this body, for a server that has a faster way to send it; the body if it has no file.
     pub fn into_file(self) -> Result<FileSlice, Self> {
         match self.kind {
             Kind::File(slice) => Ok(slice),

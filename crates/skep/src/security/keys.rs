@@ -163,8 +163,8 @@ impl AppKeys {
         Ok(self.keys.get_or_init(|| keys))
     }
 
-    /// The keys as they are written. For a component: what is there must be keys, and whatever else it holds is none of
-    /// its business.
+    /// The keys as they are written. For a component: what is there must be keys, and the rest does not concern
+    /// it.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn checked_text(&self) -> Result<String> {
         let text = self.text()?;
@@ -236,7 +236,7 @@ impl Keys {
             })
         };
         let keys: Vec<_> = text.split_whitespace().enumerate().map(key).collect::<Result<_, _>>()?;
-        if keys.is_empty() { Err("there is none: `--generate-secret` prints one".into()) } else { Ok(Self(keys)) }
+        if keys.is_empty() { Err("the key is missing: `--generate-secret` prints one".into()) } else { Ok(Self(keys)) }
     }
 }
 

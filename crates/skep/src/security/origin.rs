@@ -37,7 +37,7 @@ pub(crate) fn check(parts: &Parts, own: OwnOrigins<'_>) -> Result<bool> {
     let is_own = match (site, origin) {
         (Some(site), _) => matches!(site, "same-origin" | "none"),
         (None, Some(origin)) => own.include(origin, parts),
-        // An `Origin` that is no text is none of ours.
+        // An `Origin` that is no text is not ours.
         (None, None) if parts.headers.contains_key(ORIGIN) => false,
         (None, None) => return Ok(parts.headers.contains_key(COOKIE)),
     };
@@ -99,8 +99,8 @@ fn is_safe(method: &Method) -> bool {
 }
 
 impl OwnOrigins<'_> {
-    /// Whether a page of this origin is one of the host that the request is for. Over TLS, it is none without: an
-    /// attacker on the network writes those. Without, a proxy may end TLS, so both schemes may be ours.
+    /// Whether a page of this origin is one of the host that the request is for. Over TLS, an origin without it is
+    /// not: an attacker on the network writes those. Without, a proxy may end TLS, so both schemes may be ours.
     fn include(self, origin: &str, parts: &Parts) -> bool {
         let (usual, host) = match origin.split_once("://") {
             Some(("https", host)) => (":443", host),

@@ -20,7 +20,7 @@ for error in OpenAPIV31SpecValidator(json.load(sys.stdin)).iter_errors():
 pub(crate) fn validate(document: &Value) {
     let said = judge(document);
     assert!(said.is_empty(), "{said}\n{document:#}");
-    // A judge who takes everything is none: one fault against the schema, and one that no schema sees.
+    // The validator finds faults: one fault against the schema, and one that no schema sees.
     let mut wrong = document.clone();
     wrong["info"].as_object_mut().expect("it has an info").remove("version");
     assert!(judge(&wrong).contains("'version' is a required property"));

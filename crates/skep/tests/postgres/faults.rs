@@ -375,7 +375,7 @@ impl FromValue for Bomb {
     }
 }
 
-/// Work that went on after a panic would panic again, in a task that nobody waits for.
+/// Work that went on after a panic would panic again, in a detached task.
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn rows_that_panic_when_they_are_read_leave_their_connection_as_it_was() {

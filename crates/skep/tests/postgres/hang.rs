@@ -115,7 +115,7 @@ fn a_server_that_hangs_is_answered_for_in_time_and_used_again() {
 /// A client that leaves holds no place either.
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_write_that_hangs_and_that_nobody_waits_for_holds_no_place() {
+fn an_abandoned_write_that_hangs_holds_no_connection() {
     let cluster = Cluster::start();
     with(&cluster, options().connections(2), async |db| {
         db.execute("insert into pair values (0, 'before')").await.unwrap();

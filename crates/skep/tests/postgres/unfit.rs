@@ -61,7 +61,7 @@ impl Handle for Store {
     }
 }
 
-/// Faults that are none of a value.
+/// Faults that no value causes.
 #[derive(Service)]
 #[service(GET "/fault/{nth}")]
 struct Fault {

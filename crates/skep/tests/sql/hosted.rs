@@ -1,4 +1,4 @@
-//! What a host keeps for a component, and what a component tries that is none of its business.
+//! What a host keeps for a component, and what a component must not do.
 
 use std::future::poll_fn;
 use std::path::Path;
@@ -242,7 +242,7 @@ fn arrays_are_not_for_sqlite_and_have_an_end() {
     for elements in [vec![], vec![0; 1 << 20]] {
         assert!(run(&elements).contains("SQLite has no arrays"), "{}", run(&elements));
     }
-    // One more than may be; an array in an array that has elements; a kind that is none.
+    // One more than may be; an array in an array that has elements; an unknown kind.
     for elements in [vec![0; (1 << 20) + 1], vec![6, 1, 0, 0, 0, 0], vec![7]] {
         assert!(run(&elements).contains("cut off"), "{}", run(&elements));
     }
@@ -259,7 +259,7 @@ impl Offload for OneThread {
 }
 
 #[test]
-fn a_write_that_nobody_waits_for_ends() {
+fn an_abandoned_write_ends() {
     let folder = tempfile::tempdir().unwrap();
     let (jobs, taken) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
     std::thread::spawn(move || taken.into_iter().for_each(|job| job()));

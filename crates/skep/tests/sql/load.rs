@@ -84,7 +84,7 @@ fn a_statement_that_became_quick_again_comes_back() {
 }
 
 #[test]
-fn a_query_nobody_waits_for_is_stopped() {
+fn an_abandoned_query_is_stopped() {
     run(async {
         let folder = Folder::new();
         let options = Options::new().readers(1);

@@ -89,7 +89,7 @@ impl Folder {
         Database::open(self.file(), migrations, options, Arc::new(Inline))
     }
 
-    /// A connection that is none of ours, as another program has it.
+    /// A connection of another program.
     pub(crate) fn stranger(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.file()).unwrap()
     }

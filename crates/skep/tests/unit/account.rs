@@ -34,7 +34,7 @@ fn a_long_statement_is_cut_between_letters() {
 #[test]
 fn what_runs_in_a_scope_finds_its_account_and_a_panic_leaves_it() {
     let mut scope = Scope(Some(Box::new(Account::new(7))));
-    assert_eq!(Timer::start().elapsed(), Duration::ZERO, "there is none outside");
+    assert_eq!(Timer::start().elapsed(), Duration::ZERO, "outside, there is no account");
     scope.enter(|| {
         set_service(3);
         statement(&Timer::start());

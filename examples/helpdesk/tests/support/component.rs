@@ -78,7 +78,7 @@ fn built() -> &'static Path {
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib", "--target", "wasm32-wasip2", "-p", NAME]);
         cargo.arg("--target-dir").arg(target()).current_dir(env!("CARGO_MANIFEST_DIR"));
-        // Flags for the tests themselves are none for another target.
+        // Flags for the tests themselves do not fit another target.
         cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("CARGO_TARGET_DIR");
         assert!(cargo.status().unwrap().success(), "no component: is the target wasm32-wasip2 installed?");
         target().join("wasm32-wasip2/debug").join(NAME).with_extension("wasm")

@@ -161,7 +161,7 @@ fn add(
     Ok(failure)
 }
 
-/// Why there was not one good answer, if there was none.
+/// Why no request had a good answer; `None` if one had.
 pub(super) fn no_answer(figures: &Figures) -> Option<String> {
     let worded =
         || figures.errors.iter().map(|(kind, count, text)| format!("{count} x {kind}: {text}")).collect::<Vec<_>>();

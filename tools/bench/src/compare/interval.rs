@@ -4,7 +4,7 @@
 //! mean of the logarithms is taken, so that twice and half stand for the same distance, without the eighth part at
 //! either end, so that one wild round does not decide. Its standard error comes from a bootstrap over the pairs, its
 //! bounds from Student's t: plain percentiles of resampled means are too narrow for ten rounds (Hesterberg, What
-//! Teachers Should Know about the Bootstrap, 2015, 3.3), and would see differences where there are none.
+//! Teachers Should Know about the Bootstrap, 2015, 3.3), and would show differences that do not exist.
 
 use fastrand::Rng;
 

@@ -21,7 +21,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of nothing there is none. See [`Spread`].
+    /// `None` without values. See [`Spread`].
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let median = median(values)?;

@@ -40,7 +40,7 @@ pub fn read_access_log(text: &str) -> Result<Replay, String> {
     }
     if found.is_empty() {
         return Err(format!(
-            "there is no GET or HEAD in it ({left_out} other requests, {unread} lines that are none); \
+            "there is no GET or HEAD in it ({left_out} other requests, {unread} malformed lines); \
              a line would be 1.2.3.4 - - [21/Nov/2026:07:30:00 +0000] \"GET / HTTP/1.1\" 200 512"
         ));
     }

@@ -77,7 +77,7 @@ impl Schedule {
         self.time
     }
 
-    /// When the next request is due, and which of `requests` it is. `None`: there is none any more.
+    /// When the next request is due, and which of `requests` it is. `None`: no more are due.
     pub(crate) fn peek(&self, requests: &[RequestSpec]) -> Option<(Duration, usize)> {
         let place = usize::try_from(self.next % requests.len().max(1) as u64).unwrap_or(0);
         let due = match self.pace {

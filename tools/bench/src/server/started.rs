@@ -66,7 +66,7 @@ impl Started {
         Ok(Self { child, line: launch.line().to_owned(), dir, port, begun })
     }
 
-    /// Asks until there is an answer: it, and how long that took since the start. If there is none, the error has what
+    /// Asks until there is an answer: it, and how long that took since the start. Without an answer, the error has what
     /// it wrote.
     pub fn wait<T, E: std::fmt::Display>(
         &mut self,

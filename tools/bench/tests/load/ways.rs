@@ -233,7 +233,7 @@ fn several_threads_share_connections_requests_and_rate() {
         let pieces = figures.over_time.iter().map(|piece| piece.answers).sum::<u64>();
         assert!((150..=200).contains(&pieces), "{pieces}");
     }
-    // What is wrong for one is wrong for all, and nobody waits for ever.
+    // What is wrong for one is wrong for all, and the run ends.
     let nobody = Plan { threads: 3, warm_up: Duration::from_millis(100), ..plan("http://127.0.0.1:1/") };
     let error = load::run(&nobody).unwrap_err().to_string();
     assert!(error.contains("refused"), "{error}");

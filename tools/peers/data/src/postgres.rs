@@ -33,7 +33,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The address is none.
+    /// The address is malformed.
     pub fn open(address: &str, connections: usize) -> Result<Self, Failure> {
         let config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(address.parse::<Config>()?, NoTls, config);

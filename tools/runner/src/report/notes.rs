@@ -52,7 +52,7 @@ fn sizes(outcome: &Outcome) -> Option<String> {
             // What heads take there, compressed, is not counted.
             return Some(format!("{} {body}", entrant.name));
         }
-        // Of who gave no answer under load, and where there is none, only what was asked before it is known.
+        // Without a load or an answer under it, only the answer before the load is known.
         let whole = spread(outcome, outcome.place(&entrant.name)?, Measure::Bytes)?.median;
         Some(format!("{} {:.0} + {body}", entrant.name, whole - float(body as u64)))
     });

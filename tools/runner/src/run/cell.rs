@@ -191,7 +191,7 @@ fn core(core: usize) -> Result<f64> {
     busy(Some(core)).ok_or_else(|| format!("/proc/stat has no line of core {core}").into())
 }
 
-/// CPU time by request. Of no request there is none.
+/// CPU time by request; missing without requests.
 fn per_request(spent: Spent, requests: u64) -> Sample {
     if requests == 0 {
         return Sample::new();

@@ -21,7 +21,7 @@ pub(super) fn cases() -> Vec<Case> {
     because(
         &mut cases,
         ["GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n"].map(with_next),
-        "A server may respond with 417 to another expectation (RFC 9110, 10.1.1); there is none in use, and the request can be served.",
+        "A server may respond with 417 to another expectation (RFC 9110, 10.1.1); no other is in use, and the request can be served.",
     );
     cases
 }

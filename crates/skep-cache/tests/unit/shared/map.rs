@@ -146,7 +146,7 @@ fn who_dies_while_writing_over_a_value_costs_that_value_and_nothing_else() {
             "writer of it" => set(&other, b"key", &[2; 300]),
             _ => set(&other, b"another", &[3; 300]),
         }
-        assert_eq!(slot.load(Relaxed) & Slot(0).busy().0, 0, "{finder}: nobody waits for it any more");
+        assert_eq!(slot.load(Relaxed) & Slot(0).busy().0, 0, "{finder}: no reader waits for it any more");
         assert_eq!(get(&other, b"key"), (finder == "writer of it").then(|| vec![2; 300]), "{finder}");
         set(&other, b"key", &[4; 300]);
         assert_eq!(get(&other, b"key"), Some(vec![4; 300]), "{finder}");

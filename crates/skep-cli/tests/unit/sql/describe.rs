@@ -250,7 +250,7 @@ fn types_are_those_that_the_driver_reads() {
         let kinds: Vec<_> = columns.iter().map(|column| (column.kind, column.is_list)).collect();
         assert_eq!(kinds, [(Kind::Integer, true), (Kind::Boolean, true), (Kind::Decimal, true), (Kind::Text, true)]);
         assert!(database.describe("select array['10.0.0.1'::inet] as hosts").await.unwrap_err().contains("`_inet`"));
-        // A mark within a subselect is none of the column that has the same name outside.
+        // A mark within a subselect does not apply to the column of the same name outside.
         let inner =
             "select post.body from post, (select title as \"body!\" from post) other, (select '\"body!\"') text";
         assert_eq!(database.describe(inner).await.unwrap().columns[0].name, "body");

@@ -3,7 +3,7 @@
 use skep::fetch::FetchRequest;
 use skep::prelude::*;
 
-/// Sends a body to a URL; the status and the body of the response, or why there is none.
+/// Sends a body to a URL; the status and the body of the response, or why it failed.
 #[derive(Service)]
 #[service(GET "/fetched")]
 pub(crate) struct Fetched {

@@ -33,7 +33,7 @@ pub fn claims(query: &str, outparam: ResponseOutparam) {
     send(status, fields, &"x".repeat(bytes), outparam);
 }
 
-/// `NAME=VALUE&...`: a page of 3000 bytes with these fields. `status` and `bytes` are none.
+/// `NAME=VALUE&...`: a page of 3000 bytes with these fields. `status` and `bytes` are not among them.
 pub fn page(query: &str, outparam: ResponseOutparam) {
     let (mut status, mut bytes, mut fields) = (200, 3000, vec![("content-type", "text/html; charset=utf-8")]);
     for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {

@@ -198,8 +198,8 @@ fn only_fields_that_the_proxy_writes_are_read_and_the_others_are_removed() {
         (&["forwarded", "x-forwarded-for"][..], "name those that the proxy writes"),
         (&["x-forwarded-host", "Forwarded"], "name those that the proxy writes"),
         (&["forwarded", "x-forwarded-port"], "name those that the proxy writes"),
-        (&["x-real-ip"], "is none of forwarded, "),
-        (&["x-forwarded-prefix"], "is none of forwarded, "),
+        (&["x-real-ip"], "is not one of forwarded, "),
+        (&["x-forwarded-prefix"], "is not one of forwarded, "),
     ] {
         let names: Vec<String> = names.iter().copied().map(str::to_owned).collect();
         assert!(Fields::parse(&names).unwrap_err().contains(problem), "{names:?}");

@@ -57,7 +57,7 @@ mod native {
     impl App {
         /// Gives the application one more database. An example is at [`NamedDatabase`].
         ///
-        /// Each has transactions of its own: there is none over two of them. Not in components, whose host opens one.
+        /// Each has transactions of its own: none spans two of them. Not in components, whose host opens one.
         #[must_use]
         pub fn database_of<D: NamedDatabase>(mut self) -> Self {
             let (name, ty) = (D::NAME, type_name::<D>());

@@ -42,8 +42,8 @@ fn parameter(parameter: &Parameter) -> Value {
     if parameter.required {
         value["required"] = true.into();
     } else if parameter.place == "query" && parameter.schema["type"] != "array" {
-        // An empty value is none (OpenAPI 3.1.1, 4.8.12.2.1), as a browser sends it for a field left empty. In a list
-        // it is a value.
+        // An empty value counts as missing (OpenAPI 3.1.1, 4.8.12.2.1), as a browser sends it for a field left empty.
+        // In a list it is a value.
         value["allowEmptyValue"] = true.into();
     }
     if !parameter.about.is_empty() {
@@ -98,7 +98,7 @@ fn sent(fields: &[FieldInfo]) -> Vec<(String, &FieldInfo)> {
     fields.iter().flat_map(of).collect()
 }
 
-/// Says of each file what kind it may be of, as far as that is a media type; an ending (`.pdf`) is none.
+/// Says of each file what kind it may be of, as far as that is a media type; an ending (`.pdf`) is not.
 fn multipart(fields: &[FieldInfo], interface: &Interface) -> Value {
     let kind = |field: &FieldInfo| {
         let accept = field.shape.and_then(|shape| shape().accept);
@@ -197,7 +197,7 @@ pub(super) fn merge(into: &mut Value, other: Value) {
     }
 }
 
-/// Alternatives; `{}` is none (OpenAPI 3.1.1, 4.8.10.1).
+/// Alternatives; `{}` requires nothing (OpenAPI 3.1.1, 4.8.10.1).
 fn merge_security(into: &mut Value, theirs: Option<Value>) {
     let own = into.as_object_mut().and_then(|members| members.remove("security"));
     if own.is_none() && theirs.is_none() {

@@ -28,7 +28,7 @@ pub(super) struct Validators<'a> {
 /// What the preconditions of a GET or HEAD say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Answer as if there were none.
+    /// Ignore the conditions.
     Proceed,
     /// 304: the client has it.
     NotModified,

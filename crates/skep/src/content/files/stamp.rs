@@ -14,7 +14,7 @@ use super::encoding::Encoding;
 /// and no call sets it back. (A write through a shared mapping moves it late, when the kernel writes the page out.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Stamp {
-    /// Device and inode; zero where there are none.
+    /// Device and inode; zero where the system has neither.
     pub(super) identity: (i128, i128),
     /// In bytes.
     pub(super) size: u64,

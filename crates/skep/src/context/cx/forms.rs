@@ -75,7 +75,7 @@ impl<'r> Cx<'r> {
         self.form.get_or_init(Box::default)
     }
 
-    /// The cookie that tokens are bound to, made if there is none. A page with a token in it is for this browser only.
+    /// The cookie that tokens are bound to, made if it is missing. A page with a token in it is for this browser only.
     fn bound_cookie(&self) -> Result<&str> {
         let form = self.form_state();
         if let Some(cookie) = self.form_cookie() {

@@ -1,4 +1,4 @@
-//! Remember-me series: entries that stand in the list of a user's sessions and end with them, and are none themselves.
+//! Remember-me series: entries that stand in the list of a user's sessions and end with them, and are no sessions.
 //!
 //! A device has a series for as long as it is remembered, and the series has a token that each use replaces. What it
 //! holds is up to who signs in by it. `skep-people` has remember-me made of these; an application with a sign-in of its
@@ -91,7 +91,7 @@ impl<'r> Series<'r> {
         let Some(id) = Id::parse(id) else { return Ok(None) };
         let (name, now) = (id.name(&self.0.program), self.0.now());
         let write = move |cache: Cache<[u8], Stored>| async move {
-            // What is none is left as it is, without an entry for each name that somebody makes up.
+            // A missing series stays missing: no entry for each name that somebody makes up.
             if cache.get(&name[..]).await?.is_none() {
                 return Ok(None);
             }

@@ -310,7 +310,7 @@ impl Sessions {
 }
 
 /// Changes what is stored in one step, unless it was over already, which the flag tells: a `change` that another
-/// request overtook was called, and did not count. There is `None` where there is no session, and to be none after it.
+/// request overtook was called, and did not count. `None` stands for no session, before and after.
 async fn update(
     cache: &Cache<[u8], Stored>,
     name: &Name,

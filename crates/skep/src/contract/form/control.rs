@@ -175,7 +175,7 @@ impl<'f> Controlled<'f> {
     fn write_options(&self, out: &mut Buffer) {
         let texts = self.core.texts(&self.name);
         if !self.shape.multiple && self.given(CONTENT).is_none() {
-            // A `select` that must be filled begins with an option that is none (HTML, 4.10.7).
+            // A `select` that must be filled begins with an empty option (HTML, 4.10.7).
             out.push_trusted("<option value=\"\">–</option>");
         }
         let mut group = None;

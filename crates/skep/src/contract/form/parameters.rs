@@ -87,7 +87,7 @@ fn unescaped(text: &str, is_escape: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// A name that says its encoding: `UTF-8'en'%e2%82%ac.txt` (RFC 8187). `None` if it is none.
+/// A name that says its encoding: `UTF-8'en'%e2%82%ac.txt` (RFC 8187). `None` if it is malformed.
 pub(super) fn extended(text: &str) -> Option<String> {
     let mut parts = text.splitn(3, '\'');
     let charset = Charset::of(parts.next()?)?;

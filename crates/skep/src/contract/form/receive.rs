@@ -104,7 +104,7 @@ impl Receiver<'_> {
     ///
     /// # Errors
     /// 400 if it is no such form, 413 if it or its texts are too long or its parts too many, 503 if the disk's quota is
-    /// used up. A single file that is too large is none: its field says so.
+    /// used up. A single file that is too large is not an error: its field says so.
     pub(crate) async fn receive(mut self, content_type: &str, mut body: Body) -> Result<Parts> {
         let boundary = boundary(content_type).ok_or_else(|| Error::bad_request("the form names no boundary"))?;
         if http_body::Body::size_hint(&body).lower() > self.total {

@@ -80,7 +80,7 @@ fn days_in(year: u16, month: u8) -> u8 {
 }
 
 impl Time {
-    /// This time of day, if there is one; leap seconds there are none.
+    /// This time of day, if it exists; leap seconds do not.
     #[must_use]
     pub fn new(hour: u8, minute: u8, second: u8, millisecond: u16) -> Option<Self> {
         let exists = hour < 24 && minute < 60 && second < 60 && millisecond < 1000;

@@ -112,7 +112,7 @@ static CONFIGURABLE: [Counters; 3] =
     [Counters::new("skep-limits"), Counters::new("skep-sign-in"), Counters::new("skep-mails")];
 
 /// Counters of one kind, for guards and functions that [`RateLimit`] does not fit: several counts decide together, and
-/// an attempt may turn out to be none.
+/// an attempt may turn out not to count.
 ///
 /// ```
 /// use std::time::Duration;

@@ -73,7 +73,7 @@ impl TestResponse {
     /// The form on this page that leads to the service.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the page has no such form.
     pub fn form<S: Service>(&self) -> FormFiller<S> {
         let tags = tags(self.text());
         let start = tags.iter().position(|tag| leads(tag, S::ROUTE)).unwrap_or_else(|| {

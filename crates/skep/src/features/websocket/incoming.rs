@@ -168,7 +168,7 @@ fn close(payload: &[u8]) -> Result<Option<CloseCode>, Error> {
             match (code.is_valid(), std::str::from_utf8(reason)) {
                 (true, Ok(_)) => Ok(Some(code)),
                 (true, Err(_)) => Err(no_text()),
-                (false, _) => violation("a close code that is none"),
+                (false, _) => violation("an invalid close code"),
             }
         }
     }

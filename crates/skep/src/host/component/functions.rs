@@ -66,7 +66,7 @@ impl CacheFunctions {
         }
     }
 
-    /// Voids what has this tag, in all places.
+    /// Invalidates what has this tag, in all processes.
     pub(crate) fn invalidate(&self, tag: &str) -> Result<(), Error> {
         (self.invalidate)(tag).map_err(error)
     }

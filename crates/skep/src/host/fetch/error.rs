@@ -15,7 +15,7 @@ pub struct FetchError {
 
 #[derive(Debug)]
 enum Kind {
-    /// The request is none.
+    /// The request is malformed.
     Invalid(String),
     NotAllowed(String),
     TimedOut(String),

@@ -52,7 +52,7 @@ impl AddressRange {
     /// True if an address is one of these. An example is at [`AddressRange`].
     #[must_use]
     pub fn holds(self, address: IpAddr) -> bool {
-        // A shift by all bits is none at all in Rust, so no bits are a case of their own.
+        // A shift by all bits overflows in Rust, so no bits are a case of their own.
         match (self.address, address.to_canonical()) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {
                 self.bits == 0 || (own.to_bits() ^ other.to_bits()) >> (32 - self.bits) == 0

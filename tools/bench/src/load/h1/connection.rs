@@ -81,7 +81,7 @@ impl Connection {
         self.sent.push_back(sent);
     }
 
-    /// Opens the socket if there is none, and writes what waits.
+    /// Opens the socket if it is not open, and writes what waits.
     pub(super) fn flush(&mut self, shared: &Shared<'_>) -> Result<(), Failure> {
         if self.socket.is_none() {
             return self.open(shared);

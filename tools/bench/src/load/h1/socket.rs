@@ -113,7 +113,7 @@ impl Socket {
         Ok(taken)
     }
 
-    /// Closes without `TIME_WAIT`, in which a port of ours would stay for a minute: after 28 000 of them there is none
+    /// Closes without `TIME_WAIT`, in which a port of ours would stay for a minute: after 28 000 of them no port is
     /// left.
     pub(super) fn drop_at_once(mut self) {
         let is_ended = matches!(self.read(&mut [0; 1]), Ok(0));
