@@ -133,7 +133,7 @@ pub(crate) const STEPS: &[Step] = &[
         work: Work::Commands(
             &[
                 "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
-                "cargo test --manifest-path tools/Cargo.toml --no-fail-fast --lib --bins -p skep-client -p skep-bench -p runner -p articles -p figures",
+                "cargo test --manifest-path tools/Cargo.toml --no-fail-fast --lib --bins -p skep-bench -p runner -p articles -p figures",
             ],
             &[],
         ),

@@ -6,7 +6,7 @@ use jiff::{Timestamp, civil};
 
 use super::render::impl_shown;
 
-/// A type whose text leaves out seconds that are none, as HTML has it.
+/// A type whose text leaves out seconds that are zero, as HTML has it.
 pub trait Written: Display {
     /// There are no seconds to write.
     fn is_short(&self) -> bool;

@@ -7,11 +7,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-
-use crate::components::COMPONENT_DRILLS;
-use crate::drills::{self, DRILLS, Drill, Stage};
-use crate::report::Report;
-use crate::subject::Subject;
+use skep_drill::{COMPONENT_DRILLS, DRILLS, Drill, Report, Stage, Subject, together};
 
 /// The command line is wrong; nothing was done.
 const BAD_USAGE: u8 = 2;
@@ -61,13 +57,7 @@ fn path(text: &str) -> Result<String, String> {
 
 /// Runs `skep drill` with these arguments, those behind the word `drill`. The exit code is 0 if all held, 1 if
 /// something did not or could not be carried out, 2 if the arguments are wrong.
-///
-/// ```
-/// let code = skep_drill::run(vec!["--list".into()]);
-/// assert_eq!(format!("{code:?}"), format!("{:?}", std::process::ExitCode::SUCCESS));
-/// ```
-#[must_use]
-pub fn run(arguments: Vec<OsString>) -> ExitCode {
+pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     let name = OsString::from("skep drill");
     let order = match Order::try_parse_from([name].into_iter().chain(arguments)) {
         Ok(order) => order,
@@ -115,7 +105,7 @@ impl Order {
         let subject = self.subject(file, component)?;
         if names.is_empty() {
             let fits = |drill: &&Drill| {
-                (file.is_none() || !drill.needs_ours) && (self.together.is_none() || drill.hostile().is_some())
+                (file.is_none() || !drill.needs_ours) && (self.together.is_none() || drill.is_hostile())
             };
             let drills: Vec<_> = table.iter().filter(fits).collect();
             return if drills.is_empty() { Err(NOT_TOGETHER.into()) } else { Ok((subject, drills)) };
@@ -134,7 +124,7 @@ impl Order {
             if drill.needs_ours && file.is_some() {
                 return Err(format!("{name} needs an application that fails when it is asked to: leave the file out"));
             }
-            if self.together.is_some() && drill.hostile().is_none() {
+            if self.together.is_some() && !drill.is_hostile() {
                 return Err(format!("{name} needs a server of its own: leave it out, or --together"));
             }
             Ok(drill)
@@ -170,18 +160,18 @@ fn is_component(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "wasm")
 }
 
-fn carry_out(drills: &[&Drill], together: Option<Duration>, stage: &Stage<'_>) -> ExitCode {
+fn carry_out(drills: &[&Drill], at_once: Option<Duration>, stage: &Stage<'_>) -> ExitCode {
     let start = Instant::now();
     let mut report = Report::aloud();
     let mut failed = Vec::new();
-    let mut note = |name: &str, result: crate::error::Result<()>| {
+    let mut note = |name: &str, result: skep_drill::Result<()>| {
         if let Err(error) = result {
             eprintln!("  {name} could not be carried out: {error}");
             failed.push(format!("{name}: could not be carried out: {error}\n"));
         }
     };
-    match together {
-        Some(time) => note("together", drills::together(drills, time, stage, &mut report)),
+    match at_once {
+        Some(time) => note("together", together(drills, time, stage, &mut report)),
         None => drills.iter().for_each(|drill| note(drill.name, drill.run(stage, &mut report))),
     }
     let broken = report.broken() + &failed.concat();

@@ -1,5 +1,7 @@
 //! The command `skep-drill`, which `skep drill` runs; with the first argument [`APPLICATION`], the application that it
-//! drills.
+//! drills. `docs/guides/run/drill.md` says what each drill does and promises.
+
+mod cli;
 
 use std::process::ExitCode;
 
@@ -10,5 +12,5 @@ fn main() -> ExitCode {
     if arguments.next_if(|argument| argument == APPLICATION).is_some() {
         return skep_server::Server::new(skep_drill::application).allow_unmounted_services().run_with(arguments);
     }
-    skep_drill::run(arguments.collect())
+    cli::run(arguments.collect())
 }

@@ -9,7 +9,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-units", &[]),
     ("skep-settings", &["skep-units"]),
     ("skep-sql-lock", &[]),
-    // The HTTP client of all tools: `tools/client`.
+    // What tests need, in `crates/testing`: an HTTP client, a PostgreSQL, an application that fails when it is asked to,
+    // and what kills its server.
+    ("skep-client", &[]),
+    ("skep-cluster", &[]),
+    ("skep-drill", &["skep", "skep-units", "skep-server", "skep-client"]),
     ("xtask", &["skep-client"]),
     ("skep-macros", &["skep-units"]),
     ("skep-html-macros", &["skep-units"]),
@@ -17,8 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-html", &["skep-html-macros"]),
     ("skep-sql-macros", &["skep-sql-lock", "skep-units"]),
     ("skep-cache", &["skep-units"]),
-    // It is useful without `skep`, and its tests and examples do without, too. PostgreSQL for tests, here and below:
-    // `tools/cluster`.
+    // It is useful without `skep`, and its tests and examples do without, too.
     ("skep-sql", &["skep-units", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"]),
     (
         "skep",
@@ -35,11 +38,9 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
-    // The server that its tests kill.
     ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     ("skep-live", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     ("skep-observe", &["skep", "skep-units"]),
-    // The application that its tests drill: `tools/drill`.
     ("skep-server", &["skep", "skep-observe", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
     (
         "skep-isolate",
@@ -56,7 +57,6 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("skep-isolate-app", &["skep"]),
     ("skep-wasm", &["skep-server", "skep-isolate"]),
-    // The server that its tests watch: `tools/drill`.
     ("skep-top", &["skep-units", "skep-server", "skep-drill"]),
     // It is in front of an application, and knows no crate of the framework.
     ("skep-dev", &[]),

@@ -1,4 +1,5 @@
-//! The PostgreSQL that is installed: its programs, and the user that they run as. `tools/cluster` uses this file, too.
+//! The PostgreSQL that is installed: its programs, and the user that they run as. `crates/testing/cluster` uses this
+//! file, too.
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;

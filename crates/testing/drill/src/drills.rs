@@ -201,7 +201,7 @@ impl Drill {
 
 /// Hostile clients of these drills at the same time, and normal ones. Other drills have servers of their own, and are
 /// left out.
-pub(crate) fn together(drills: &[&Drill], time: Duration, stage: &Stage<'_>, report: &mut Report) -> Result<()> {
+pub fn together(drills: &[&Drill], time: Duration, stage: &Stage<'_>, report: &mut Report) -> Result<()> {
     let hostile: Vec<_> =
         drills.iter().filter_map(|drill| drill.hostile().map(|hostile| (drill.name, hostile))).collect();
     hostile::together(&hostile, time, stage, report)

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 mod frozen;
-#[path = "../../../crates/skep-cli/src/sql/installed.rs"]
+#[path = "../../../skep-cli/src/sql/installed.rs"]
 mod installed;
 mod standby;
 

@@ -52,14 +52,16 @@ impl Subject {
         Self { program: program.into(), words, path: "/".into(), kind: Kind::Executable, is_ours: false }
     }
 
-    /// Anybody's component, served by `skep serve`.
-    pub(crate) fn component(file: &Path, arguments: Vec<OsString>) -> Self {
+    /// Anybody's component, served by `skep serve` with these arguments besides our own.
+    #[must_use]
+    pub fn component(file: &Path, arguments: Vec<OsString>) -> Self {
         let kind = Kind::Component;
         Self { program: file.to_owned(), words: arguments, path: "/".into(), kind, is_ours: false }
     }
 
     /// The component that fails when it is asked to.
-    pub(crate) fn our_component() -> Self {
+    #[must_use]
+    pub fn our_component() -> Self {
         Self { is_ours: true, ..Self::component(Path::new(""), Vec::new()) }
     }
 

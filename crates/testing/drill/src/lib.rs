@@ -1,18 +1,18 @@
 //! Disasters under load: what a server loses when it crashes, hangs, leaks, is killed, or is swapped.
 //!
-//! The command is `skep drill`; `docs/guides/run/drill.md` says what each drill does and promises. It starts
-//! executables and asks them over a socket, and shares nothing with them, so that it is on nobody's side.
+//! Tests use it, and the command `skep drill` (`tools/drill`); `docs/guides/run/drill.md` says what each drill does and
+//! promises. It starts executables and sends them requests over a socket. It shares no code with the server's request
+//! path, so that it shares no bugs with the server under test.
 //!
 //! | to | see |
 //! |---|---|
-//! | run the command | [`run`] |
 //! | run one drill, in a test say | [`DRILLS`], [`Stage`], [`Report`] |
+//! | run the hostile clients of several at the same time | [`together`] |
 //! | start a server and look at its processes | [`Subject`], [`Server`] |
 //! | load it, and know what was lost | [`Load`], [`Tally`] |
 //! | be the application that fails when it is asked to | [`application`](application()), [`APPLICATION`] |
 
 mod application;
-mod cli;
 mod client;
 mod components;
 mod drills;
@@ -25,9 +25,8 @@ mod server;
 mod subject;
 
 pub use application::{APPLICATION, MARK, NOTES, application, version};
-pub use cli::run;
 pub use components::COMPONENT_DRILLS;
-pub use drills::{DRILLS, Drill, Stage};
+pub use drills::{DRILLS, Drill, Stage, together};
 pub use error::{Error, Result};
 pub use load::{Answer, Guilty, Load, Running, Tally, ask};
 pub use process::{cpu_time, descendants, is_there, kill, memory, title};
