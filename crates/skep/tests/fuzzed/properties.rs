@@ -2,7 +2,7 @@
 //!
 //! Each function takes the bytes that a fuzzer made up, and panics if something does not hold. None of them knows the
 //! insides of Skep: they send requests to a small application and look at its answers. `cargo fuzz run NAME` runs one
-//! for as long as you like, and `crates/skep/tests/fuzzed.rs` some hundred times in each test run.
+//! for as long as you like, and `crates/skep/tests/fuzzed/main.rs` some hundred times in each test run.
 #![allow(unreachable_pub, reason = "as a module of a test nobody reaches it")]
 #![allow(clippy::missing_panics_doc, reason = "a property panics where it does not hold; that is what it is for")]
 

@@ -10,8 +10,8 @@ use skep::form::Messages;
 use skep::prelude::*;
 use skep::{Body, Local, Request, Setup};
 
-use crate::draw::Draw;
-use crate::properties::{at_once, http_request, post_files, text};
+use super::draw::Draw;
+use super::properties::{at_once, http_request, post_files, text};
 
 /// RFC 2046, 5.1.1. A space is not the last one.
 const BOUNDARY: &[u8] = b"abz09'()+_,-./:=? ";

@@ -221,7 +221,7 @@ impl Go {
         let folder = env::temp_dir().join(format!("skep-fuzz-{}", process::id()));
         fs::create_dir_all(&folder)?;
         let (source, program) = (folder.join("framing.go"), folder.join("framing"));
-        fs::write(&source, include_str!("../framing.go"))?;
+        fs::write(&source, include_str!("framing.go"))?;
         let built = Command::new("go").arg("build").arg("-o").arg(&program).arg(&source).status()?;
         if !built.success() {
             return Err(io::Error::other(format!("go build: {built}")));

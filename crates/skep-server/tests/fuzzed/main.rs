@@ -1,15 +1,11 @@
-//! The properties of messages and proxies that `cargo fuzz` looks for exceptions to (`tools/fuzz/src/http1.rs`,
-//! `proxies.rs`), for some thousand inputs in each run.
+//! The properties of messages and proxies that `cargo fuzz` looks for exceptions to, for some thousand inputs in each
+//! run. `tools/fuzz` includes the modules.
 
-#[path = "../../../tools/fuzz/src/draw.rs"]
+#[path = "../../../skep/tests/fuzzed/draw.rs"]
 mod draw;
-#[path = "../../../tools/fuzz/src/framing.rs"]
 mod framing;
-#[path = "../../../tools/fuzz/src/http1.rs"]
 mod http1;
-#[path = "../../../tools/fuzz/src/http2.rs"]
 mod http2;
-#[path = "../../../tools/fuzz/src/proxies.rs"]
 mod proxies;
 
 /// What the formats give a meaning to, and what borders on it.

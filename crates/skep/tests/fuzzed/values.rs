@@ -11,7 +11,7 @@ use skep::sql::{Database, Packed};
 use skep::wire::{Reader, Short};
 use skep::{Body, Local, Request, Setup, Site};
 
-use crate::properties::{at_once, http_request, text};
+use super::properties::{at_once, http_request, text};
 
 /// Says what a cookie is.
 #[derive(Service)]

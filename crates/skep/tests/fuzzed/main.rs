@@ -1,12 +1,9 @@
-//! The properties that `cargo fuzz` looks for exceptions to (`tools/fuzz/src`), for some hundred inputs in each run.
+//! The properties that `cargo fuzz` looks for exceptions to, for some hundred inputs in each run. `tools/fuzz` includes
+//! the modules.
 
-#[path = "../../../tools/fuzz/src/draw.rs"]
 mod draw;
-#[path = "../../../tools/fuzz/src/heads.rs"]
 mod heads;
-#[path = "../../../tools/fuzz/src/properties.rs"]
 mod properties;
-#[path = "../../../tools/fuzz/src/values.rs"]
 mod values;
 
 use proptest::collection::vec;

@@ -14,7 +14,7 @@ use hyper_util::rt::TokioIo;
 use skep_server::fuzz;
 use tokio::io::AsyncWriteExt;
 
-use crate::framing::{self, Seen};
+use super::framing::{self, Seen};
 
 /// Fields that another parser can hold.
 const FIELDS: usize = 128;

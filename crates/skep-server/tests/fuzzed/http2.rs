@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use skep_server::fuzz;
 
-use crate::draw::Draw;
+use super::draw::Draw;
 
 /// The header compression of a client (RFC 7541), with the texts that the server has only the lengths of.
 struct Compression {
