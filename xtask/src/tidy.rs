@@ -15,6 +15,7 @@ mod flags;
 mod functions;
 mod ignored;
 mod invariants;
+mod laboratory;
 mod layers;
 mod leftovers;
 mod line_length;
@@ -45,6 +46,7 @@ pub(crate) const RULES: &[Rule] = &[
     files::table_of_contents,
     manifests::arrows,
     manifests::lints,
+    laboratory::is_not_named,
     invariants::unsafe_code,
     invariants::sockets_and_threads,
     leftovers::macros,

@@ -9,8 +9,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-units", &[]),
     ("skep-settings", &["skep-units"]),
     ("skep-sql-lock", &[]),
-    // What tests need, in `crates/testing`: an HTTP client, a PostgreSQL, an application that fails when it is asked to,
-    // and what kills its server.
+    // What tests need, in `crates/testing`: an HTTP client, a PostgreSQL, and an application that fails when it is
+    // asked to, with what kills its server.
     ("skep-client", &[]),
     ("skep-cluster", &[]),
     ("skep-drill", &["skep", "skep-units", "skep-server", "skep-client"]),

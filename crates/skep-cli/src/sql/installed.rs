@@ -1,5 +1,4 @@
-//! The PostgreSQL that is installed: its programs, and the user that they run as. `crates/testing/cluster` uses this
-//! file, too.
+//! The PostgreSQL that is installed: its programs, and the user that they run as. `crates/testing/cluster` uses it.
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
