@@ -28,6 +28,7 @@ mod paths;
 mod records;
 mod row_numbers;
 mod size;
+mod sleeps;
 mod snippets;
 mod source;
 mod tokens;
@@ -106,6 +107,7 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
     complaints.extend(cycles::complaints(&tree));
     complaints.extend(layers::complaints(&tree));
     complaints.extend(size::lines(&tree));
+    complaints.extend(sleeps::in_tests(&tree));
     complaints.extend(manual::size(&tree));
     complaints.extend(flags::exist(&tree));
     complaints.extend(records::newest(&tree));

@@ -2,8 +2,8 @@
 //! its own: statements of others in it would have to be checked for PostgreSQL.
 #![cfg(not(target_family = "wasm"))]
 
-use std::sync::OnceLock;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +13,9 @@ use skep::sql::{Migration, Migrations, query};
 use skep::test::{Client, TestStream};
 use skep::{Method, Secret, Setup};
 use skep_cluster::Cluster;
+use skep_drill::wait_until;
 use skep_live::prelude::*;
+use tokio::sync::Notify;
 
 const FOR_POSTGRES: Migrations = Migrations::new(&[Migration::new(
     1,
@@ -30,13 +32,16 @@ struct Note {
 
 const NOTES: Topic<Note> = Topic::new("notes");
 
-/// Writes and publishes, and takes its time between that and the commit.
+static HAS_PUBLISHED: AtomicBool = AtomicBool::new(false);
+static MAY_COMMIT: Notify = Notify::const_new();
+
+/// Writes and publishes. With `waits`, it commits when the test says so.
 #[derive(Service)]
 #[service(POST "/notes/{text}")]
 struct Write {
     text: String,
     #[query]
-    waits: Option<u64>,
+    waits: Option<bool>,
     #[query]
     fails: Option<bool>,
 }
@@ -46,7 +51,10 @@ impl Handle for Write {
         let db = cx.transaction().await?;
         db.execute(query("insert into note (text) values (?)", &self.text)).await?;
         NOTES.publish(cx, "all", &Note { text: self.text }).await?;
-        tokio::time::sleep(Duration::from_millis(self.waits.unwrap_or(0))).await;
+        if self.waits.is_some() {
+            HAS_PUBLISHED.store(true, Ordering::SeqCst);
+            MAY_COMMIT.notified().await;
+        }
         if self.fails.is_some() {
             return Err(Error::conflict("it is undone"));
         }
@@ -137,13 +145,14 @@ fn a_message_that_commits_late_is_not_skipped() {
     let client = client();
     let mut early = subscribe(&client, "/events");
     let slow = client.clone();
-    let late = thread::spawn(move || write(&slow, "/notes/slow?waits=700"));
-    thread::sleep(Duration::from_millis(200));
+    let late = thread::spawn(move || write(&slow, "/notes/slow?waits=true"));
+    wait_until(|| "the first one is not published".to_owned(), || HAS_PUBLISHED.load(Ordering::SeqCst));
     write(&client, "/notes/quick");
     let (quick, text) = next(&mut early);
     assert_eq!(text, "quick");
     // One who has seen it comes back before the other one is committed.
     let mut again = subscribe(&client, &format!("/events?after={quick}"));
+    MAY_COMMIT.notify_one();
     late.join().unwrap();
     for stream in [&mut early, &mut again] {
         let (slow, text) = next(stream);

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Arguments, Trial};
 use skep::prelude::*;
 use skep::sql::{Migration, Migrations, query};
-use skep_client::exchange;
+use skep_client::{exchange, wait_until};
 use skep_cluster::Cluster;
 use skep_drill::{APPLICATION, Server, Subject, folder};
 
@@ -196,11 +196,7 @@ fn judge(answer: &skep_client::Response, key: usize, tally: &Tally) {
 }
 
 fn becomes(what: &str, is_so: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(30), "waited in vain until {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(|| what.to_owned(), is_so);
 }
 
 fn start(cluster: &Cluster, model: &str) -> Server {

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use skep_cache::tiers::{Plan, Tiers};
 use skep_cache::{Cache, EntryPolicy};
+use tokio::sync::Notify;
 
-use crate::process::{Process, on_runtime};
+use crate::process::{Process, on_runtime, until};
 use crate::redis::on_socket;
 
 type Pages = Cache<str, String, Tiers>;
@@ -17,15 +18,6 @@ fn machine(server: &Process) -> Pages {
     let redis = format!("redis:unix:{}", server.path("r.sock").display());
     let driver = Plan::parse(["memory:1MiB bound=1h", &redis]).unwrap().open("x").unwrap();
     Cache::builder("pages").invalidation_lag(Duration::from_hours(1)).build(driver).unwrap()
-}
-
-async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) -> Duration {
-    let start = Instant::now();
-    while !holds().await {
-        assert!(start.elapsed() < Duration::from_secs(10), "{what} is not seen");
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    start.elapsed()
 }
 
 /// Copies are true only if changes are heard; a change that was made before somebody listens is not waited for.
@@ -128,16 +120,20 @@ fn who_comes_back_after_its_lease_overwrites_nothing() {
             Cache::<str, String>::builder("pages").lease(Duration::from_millis(200)).build(driver).unwrap()
         };
         let (late, other) = (pages(), pages());
+        let (has_begun, may_end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (begins, ends) = (Arc::clone(&has_begun), Arc::clone(&may_end));
         let stood_still = tokio::spawn(async move {
             let compute = async || {
-                tokio::time::sleep(Duration::from_millis(1_500)).await;
+                begins.notify_one();
+                ends.notified().await;
                 Ok::<_, std::io::Error>("late".to_owned())
             };
             late.get_or("a", compute).await.unwrap()
         });
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        has_begun.notified().await;
         let compute = async || Ok::<_, std::io::Error>("in time".to_owned());
         assert_eq!(other.get_or("a", compute).await.unwrap(), "in time");
+        may_end.notify_one();
         stood_still.await.unwrap();
         assert_eq!(other.get("a").await.unwrap().as_deref(), Some("in time"));
     });

@@ -10,7 +10,7 @@ use skep_cache::driver::{Claim, Header, Record, Token, When};
 use skep_cache::memcached::{Builder, Failover};
 use skep_cache::{Clock, Driver, Memcached};
 
-use crate::process::{self, Process, on_runtime};
+use crate::process::{self, Process, on_runtime, until};
 
 /// memcached on a unix socket in its folder.
 fn on_socket() -> Process {
@@ -242,7 +242,7 @@ fn a_server_that_is_killed_fails_at_once_and_works_again_when_it_is_back() {
         let error = get(&driver, "a").await.unwrap_err().to_string();
         assert!(error.contains("not tried again yet"), "{error}");
         let _server = on_port(port, &[]);
-        tokio::time::sleep(Duration::from_millis(60)).await;
+        until("the server that is there again", async || get(&driver, "a").await.is_ok()).await;
         assert_eq!(get(&driver, "a").await.unwrap(), None);
         put(&driver, "a", "y").await.unwrap();
         assert_eq!(get(&driver, "a").await.unwrap().as_deref(), Some("y"));
@@ -268,7 +268,7 @@ fn a_server_that_hangs_costs_the_time_limit_and_no_more() {
             assert!(error.is_unreachable(), "{error}");
         }
         server.signal("CONT");
-        tokio::time::sleep(Duration::from_millis(60)).await;
+        until("the server that goes on", async || get(&driver, "a").await.is_ok()).await;
         assert_eq!(get(&driver, "a").await.unwrap().as_deref(), Some("x"));
     });
 }

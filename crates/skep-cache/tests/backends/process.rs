@@ -58,6 +58,16 @@ impl Drop for Process {
     }
 }
 
+/// Waits until it holds. How long that took.
+pub(crate) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) -> Duration {
+    let start = Instant::now();
+    while !holds().await {
+        assert!(start.elapsed() < Duration::from_secs(10), "{what} is not seen");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    start.elapsed()
+}
+
 /// Waits until somebody listens.
 pub(crate) fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     let start = Instant::now();

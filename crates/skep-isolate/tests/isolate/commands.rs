@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use skep_client::wait_until;
+
 use super::Test;
 use super::guests;
 use super::server::{Folder, STRICT, Server, refused, run};
@@ -136,11 +138,7 @@ fn blog() {
     let server = Server::start(&[out, "--data", elsewhere.to_str().unwrap()]);
     let known = fs::read_to_string(examples().join("articles/measure-first.md")).unwrap();
     fs::write(elsewhere.join("blog/files/articles/another-one.md"), known).unwrap();
-    let begun = std::time::Instant::now();
-    while server.get("/writings/another-one").status != 200 {
-        assert!(begun.elapsed().as_secs() < 30, "{}", server.log());
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    wait_until(|| server.log(), || server.get("/writings/another-one").status == 200);
 }
 
 fn other_format() {

@@ -5,6 +5,8 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use skep_client::wait_for;
+
 use super::Test;
 use super::guests;
 use super::server::{Answer, STRICT, Server};
@@ -115,7 +117,7 @@ fn endless_output() {
 fn more_than_allowed() {
     let server = strict(&["--instances", "2"]);
     let busy: Vec<TcpStream> = (0..2).map(|_| begin(&server.address, "/sleep?700")).collect();
-    thread::sleep(Duration::from_millis(200));
+    server.wait_until_busy(2);
     let answer = server.get("/");
     assert_eq!(answer.status, 503);
     assert!(answer.head.contains("retry-after: 1"), "{}", answer.head);
@@ -129,7 +131,7 @@ fn many_at_once() {
     server.text("/");
     let before = server.memory();
     let waiting: Vec<TcpStream> = (0..400).map(|_| begin(&server.address, "/sleep?3000")).collect();
-    thread::sleep(Duration::from_millis(1500));
+    server.wait_until_busy(400);
     let each = server.memory().saturating_sub(before) / 400;
     println!("     {each} KiB for each instance at work, its connection included");
     assert!(each < 400, "{each} KiB for each");
@@ -145,11 +147,9 @@ fn ten_thousand() {
     server.text("/");
     let (before, count) = (server.memory(), 10_000.min(available() / 1024));
     let until = |count: usize| {
-        let (status, begun) = (|| server.text("/-/isolate"), Instant::now());
-        while !status().contains(&format!("instances: {count} busy")) {
-            assert!(begun.elapsed() < Duration::from_mins(4), "never {count}: {}", status());
-            thread::sleep(Duration::from_millis(50));
-        }
+        let status = || server.text("/-/isolate");
+        let is_so = || status().contains(&format!("instances: {count} busy"));
+        wait_for(Duration::from_mins(4), || format!("never {count}: {}", status()), is_so);
     };
     let waiting: Vec<TcpStream> = (0..count).map(|_| begin(&server.address, "/sleep?290000")).collect();
     until(count);

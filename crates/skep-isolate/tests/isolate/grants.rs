@@ -4,6 +4,8 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::thread;
 
+use skep_client::wait_until;
+
 use super::Test;
 use super::guests;
 use super::server::{Answer, Folder, Server};
@@ -159,11 +161,7 @@ fn prints() {
     write!(stream, "GET /print HTTP/1.1\r\n{head}\r\n\r\n").unwrap();
     assert_eq!(Answer::read(stream).unwrap().status, 200);
     let is_of_it = |line: &&str| line.contains("skep::guest") && line.contains(trace);
-    let start = std::time::Instant::now();
-    while server.log().lines().filter(is_of_it).count() < 2 {
-        assert!(start.elapsed().as_secs() < 30, "{}", server.log());
-        thread::sleep(std::time::Duration::from_millis(5));
-    }
+    wait_until(|| server.log(), || server.log().lines().filter(is_of_it).count() >= 2);
     let log = server.log();
     assert!(log.lines().filter(is_of_it).all(|line| line.matches("request=").count() == 1), "{log}");
 }

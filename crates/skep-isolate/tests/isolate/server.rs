@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
+use skep_client::{wait_for, wait_until};
 
 /// Set, this executable is `skep serve`, or `skep compile`.
 pub(crate) const PART: &str = "ISOLATE_TEST_PART";
@@ -133,20 +134,24 @@ impl Server {
 
     /// Waits until no other code will come for this version, which would have new instances.
     pub(crate) fn wait_until_optimised(&self) {
-        let begun = Instant::now();
-        while self.text("/-/isolate").contains("not optimised yet") {
-            assert!(begun.elapsed() < Duration::from_mins(2), "never optimised: {}", self.log());
-            thread::sleep(Duration::from_millis(5));
-        }
+        let is_optimised = || !self.text("/-/isolate").contains("not optimised yet");
+        wait_for(Duration::from_mins(2), || format!("never optimised: {}", self.log()), is_optimised);
     }
 
     /// Waits until no instance is busy and `count` are idle: a response may arrive before its instance has ended.
     pub(crate) fn wait_until_idle(&self, count: u32) {
-        let (wanted, begun) = (format!("instances: 0 busy of 1000, {count} idle"), Instant::now());
-        while !self.text("/-/isolate").contains(&wanted) {
-            assert!(begun.elapsed() < Duration::from_secs(20), "never {wanted}: {}", self.text("/-/isolate"));
-            thread::sleep(Duration::from_millis(2));
-        }
+        self.wait_for_instances(&format!("0 busy of 1000, {count} idle"));
+    }
+
+    /// Waits until this number of requests is at work.
+    pub(crate) fn wait_until_busy(&self, count: usize) {
+        self.wait_for_instances(&format!("{count} busy"));
+    }
+
+    fn wait_for_instances(&self, wanted: &str) {
+        let wanted = format!("instances: {wanted}");
+        let status = || self.text("/-/isolate");
+        wait_until(|| format!("never {wanted}: {}", status()), || status().contains(&wanted));
     }
 
     /// Requests each path: it must fail with this status and an id, and only the log says why, with that id; `/`
@@ -159,11 +164,7 @@ impl Server {
             let id = answer.id();
             // What the guest printed bears the id, too.
             let is_logged = |log: &str| log.lines().any(|line| line.contains(&id) && line.contains(why));
-            let begun = Instant::now();
-            while !is_logged(&self.log()) {
-                assert!(begun.elapsed() < Duration::from_secs(5), "{path}, {why}: {}", self.log());
-                thread::sleep(Duration::from_millis(5));
-            }
+            wait_until(|| format!("{path}, {why}: {}", self.log()), || is_logged(&self.log()));
             assert_eq!(self.text("/"), root, "after {path}");
         }
     }
@@ -186,11 +187,7 @@ impl Server {
 
     /// Waits for a line of the log, but not for ever.
     pub(crate) fn wait_for(&self, text: &str) {
-        let start = Instant::now();
-        while !self.log().contains(text) {
-            assert!(start.elapsed() < Duration::from_secs(30), "waited in vain for {text:?}: {}", self.log());
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait_until(|| format!("no {text:?}: {}", self.log()), || self.log().contains(text));
     }
 
     pub(crate) fn get(&self, target: &str) -> Answer {

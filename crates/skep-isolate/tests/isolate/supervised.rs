@@ -2,10 +2,10 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+use skep_client::wait_until;
 
 use super::Test;
 use super::guests;
@@ -32,15 +32,12 @@ fn killed() {
     assert_eq!(server.text("/table?7"), "ready value 7");
     let first = worker(&server);
     kill_process(Pid::from_raw(first).unwrap(), Signal::KILL).unwrap();
-    let begun = Instant::now();
-    let status = loop {
-        let status = server.control("status");
-        if status.contains("crashes: 1") && status.contains(", ready for ") {
-            break status;
-        }
-        assert!(begun.elapsed() < Duration::from_mins(1), "{status}");
-        thread::sleep(Duration::from_millis(20));
+    let mut status = String::new();
+    let is_back = || {
+        status = server.control("status");
+        status.contains("crashes: 1") && status.contains(", ready for ")
     };
+    wait_until(|| server.control("status"), is_back);
     assert_ne!(worker(&server), first, "{status}");
     assert_eq!(server.text("/table?7"), "ready value 7");
     let counts = (server.text("/counts"), server.text("/counts"));
@@ -124,11 +121,11 @@ fn received(stream: TcpStream) -> (String, Vec<u8>) {
 
 fn ends() {
     let component = guests::plain();
-    let mut server = Server::start_supervised(&[component.to_str().unwrap()]);
+    let mut server = Server::start_supervised(&[component.to_str().unwrap(), "--status", "/-/isolate"]);
     assert_eq!(server.text("/"), "one");
     let mut slow = TcpStream::connect(&server.address).unwrap();
     slow.write_all(b"GET /sleep?1500 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
-    thread::sleep(Duration::from_millis(300));
+    server.wait_until_busy(1);
     assert!(server.end(), "{}", server.log());
     assert_eq!(Answer::read(slow).unwrap().text, "slept");
 }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use skep_client::wait_until;
+
 use super::Test;
 use super::guests;
 use super::server::{Folder, Server};
@@ -34,10 +36,7 @@ fn deploy(file: &std::path::Path, version: &std::path::Path) {
 
 fn until(server: &Server, text: &str) -> Duration {
     let start = Instant::now();
-    while server.text("/") != text {
-        assert!(start.elapsed() < Duration::from_secs(30), "never {text}: {}", server.log());
-        thread::sleep(Duration::from_millis(2));
-    }
+    wait_until(|| format!("never {text}: {}", server.log()), || server.text("/") == text);
     start.elapsed()
 }
 
@@ -140,7 +139,7 @@ fn under_full_load() {
         let server = Arc::clone(&server);
         thread::spawn(move || server.text("/sleep?6000"))
     };
-    thread::sleep(Duration::from_millis(300));
+    server.wait_until_busy(1);
     assert_eq!(server.get("/").status, 503);
     deploy(&file, &guests::second());
     server.wait_for("swapped");
@@ -174,7 +173,7 @@ fn finishes() {
         let server = Arc::clone(&server);
         thread::spawn(move || server.text("/sleep?1500"))
     };
-    thread::sleep(Duration::from_millis(200));
+    server.wait_until_busy(1);
     deploy(&file, &guests::second());
     until(&server, "two");
     assert_eq!(slow.join().unwrap(), "slept");

@@ -5,7 +5,9 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use skep_client::wait_until;
 
 use super::Test;
 use super::guests;
@@ -133,7 +135,7 @@ fn each_failure() {
     let server = serve(&["--instances", "1", "--time", "5s"]);
     let mut waiting = begin(&server.address, "/sleep?1000");
     waiting.flush().unwrap();
-    thread::sleep(Duration::from_millis(300));
+    server.wait_until_busy(1);
     assert_eq!(server.get("/").status, 503);
     assert_eq!(Answer::read(waiting).unwrap().text, "slept");
 }
@@ -195,7 +197,7 @@ fn goes_on() {
     // The end of the server waits for what is at work.
     let mut ending = serve(&[]);
     let sleeping = begin(&ending.address, "/sleep?600");
-    thread::sleep(Duration::from_millis(200));
+    ending.wait_until_busy(1);
     assert!(ending.end());
     assert_eq!(Answer::read(sleeping).unwrap().text, "slept");
     assert_eq!(server.text("/told"), "told");
@@ -261,10 +263,6 @@ fn side_by_side() {
     for (component, text) in [(guests::third(), "third"), (guests::second(), "two")] {
         let part = folder.write("part", fs::read(component).unwrap());
         fs::rename(part, &app).unwrap();
-        let begun = Instant::now();
-        while server.text("/") != text {
-            assert!(begun.elapsed() < Duration::from_secs(30), "never {text}: {}", server.log());
-            thread::sleep(Duration::from_millis(20));
-        }
+        wait_until(|| format!("never {text}: {}", server.log()), || server.text("/") == text);
     }
 }

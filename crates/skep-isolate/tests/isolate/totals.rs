@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use skep_client::wait_until;
 
 use super::Test;
 use super::guests;
@@ -33,11 +34,7 @@ fn begin(server: &Server, path: &str) -> TcpStream {
 
 /// Waits for something, but not for ever.
 fn wait(what: &str, server: &Server, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "never {what}: {} KiB, {}", server.memory(), server.log());
-        thread::sleep(Duration::from_millis(20));
-    }
+    wait_until(|| format!("never {what}: {} KiB, {}", server.memory(), server.log()), is_so);
 }
 
 /// Eight requests want 60 MiB each of 300 MiB: four get them.

@@ -2,12 +2,13 @@
 
 use std::sync::OnceLock;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use skep::cache::Clock;
 use skep::test::Client;
 use skep::{App, Secret, Setup};
 use skep_cluster::Cluster;
+use skep_drill::wait_for;
 use skep_jobs::prelude::*;
 use skep_jobs::test::{run_due, run_one};
 
@@ -123,7 +124,6 @@ fn on_postgres_a_job_starts_with_the_commit() {
     // Another process, but for its place.
     let client = Client::with_setup(with_page(), setup);
     for number in 1..=4 {
-        let start = Instant::now();
         // The last one by the button of the page, and of another process too.
         let is_paused = number == 4;
         if is_paused {
@@ -135,10 +135,8 @@ fn on_postgres_a_job_starts_with_the_commit() {
             assert_eq!(ask(&client, "select cast(count(*) as text) from effect"), "3");
             client.post("/-/jobs", &[("resume", "default")]);
         }
-        while ask(&client, "select cast(count(*) as text) from effect") != number.to_string() {
-            assert!(start.elapsed() < Duration::from_secs(10), "the runner was not notified");
-            thread::sleep(Duration::from_millis(5));
-        }
+        let is_done = || ask(&client, "select cast(count(*) as text) from effect") == number.to_string();
+        wait_for(Duration::from_secs(10), || "the runner was not notified".to_owned(), is_done);
     }
     running.stop();
 }

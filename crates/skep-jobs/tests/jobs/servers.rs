@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::application::{ODD, app, ask, encoded};
 use rustix::process::Signal;
@@ -57,11 +57,7 @@ impl Running {
     }
 
     fn wait_until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
-        let start = Instant::now();
-        while !is_so(self) {
-            assert!(start.elapsed() < Duration::from_secs(30), "waited in vain until {what}: {}", self.0.errors());
-            thread::sleep(Duration::from_millis(5));
-        }
+        skep_drill::wait_until(|| format!("{what}: {}", self.0.errors()), || is_so(self));
     }
 
     /// The process that runs the application, under the supervisor.

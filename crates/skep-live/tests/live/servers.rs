@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use skep_drill::{Server, Subject, descendants, folder, kill};
+use skep_drill::{Server, Subject, descendants, folder, kill, wait_until};
 
 crate::tests![
     a_message_reaches_other_processes_with_the_commit,
@@ -138,9 +138,7 @@ fn subscribe(address: &str, count: u32, messages: usize) -> Vec<JoinHandle<Subsc
         })
     };
     let all = (0..count).map(start).collect();
-    while ready.load(Ordering::SeqCst) < count {
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(|| "not all are subscribed".to_owned(), || ready.load(Ordering::SeqCst) >= count);
     all
 }
 
@@ -176,9 +174,7 @@ fn nothing_is_lost_or_comes_twice_while_workers_are_killed_and_swapped() {
             })
         })
         .collect();
-    while ready.load(Ordering::SeqCst) < 8 {
-        thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(|| "not all are subscribed".to_owned(), || ready.load(Ordering::SeqCst) >= 8);
     let publisher = {
         let (address, is_over) = (address.clone(), Arc::clone(&is_over));
         thread::spawn(move || {

@@ -18,7 +18,7 @@ use skep::cache::{EntryPolicy, PublicPage, SharedCx, Store};
 use skep::prelude::*;
 use skep::session::Key;
 use skep::sql::{Migrations, Query, migrations};
-use skep_drill::{descendants, is_there, kill};
+use skep_drill::{descendants, is_there, kill, wait_until};
 
 use super::Test;
 use super::server::{Server, deploy, folder};
@@ -261,11 +261,8 @@ impl Backend {
         command.current_dir(socket.parent().unwrap()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().expect("it is installed: `cargo xtask setup` does so");
         let backend = Self { child, socket };
-        let start = Instant::now();
-        while UnixStream::connect(&backend.socket).is_err() {
-            assert!(start.elapsed() < Duration::from_secs(20), "nobody listens on {}", backend.socket.display());
-            thread::sleep(Duration::from_millis(5));
-        }
+        let listens = || UnixStream::connect(&backend.socket).is_ok();
+        wait_until(|| format!("nobody listens on {}", backend.socket.display()), listens);
         backend
     }
 

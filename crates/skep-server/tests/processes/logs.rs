@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -11,7 +12,7 @@ use skep::log::Log;
 use skep::prelude::*;
 
 use super::Test;
-use super::server::{Server, command, folder};
+use super::server::{Server, command, folder, wait_until};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_level_is_changed_for_one_category_and_outlives_a_swap", a_level_is_changed_for_one_category),
@@ -327,6 +328,9 @@ fn tokens_are_masked() {
     }
 }
 
+/// How the line of a failed request begins, behind the time.
+const FAILED: &str = "ERROR skep::request";
+
 /// Standard error is a pipe that nobody reads for a while: a terminal that was stopped, or a disk behind it that is
 /// slow.
 fn a_log_that_is_not_read() {
@@ -343,11 +347,7 @@ fn a_log_that_is_not_read() {
         stream.read_to_string(&mut response)?;
         Ok(response)
     };
-    let started = Instant::now();
-    while ask("/").is_err() {
-        assert!(started.elapsed() < Duration::from_secs(20), "it does not start");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(|| "it does not start".to_owned(), || ask("/").is_ok());
     let flooded = Instant::now();
     let mut slowest = Duration::ZERO;
     for number in 0..2000 {
@@ -360,18 +360,21 @@ fn a_log_that_is_not_read() {
     assert!(slowest < Duration::from_secs(1), "an error waits for the reader: {slowest:?}");
     // It stands still for some seconds in all.
     std::thread::sleep(Duration::from_secs(3).saturating_sub(flooded.elapsed()));
-    let mut errors = process.stderr.take().unwrap();
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        errors.read_to_string(&mut text).unwrap();
-        text
+    let errors = std::io::BufReader::new(process.stderr.take().unwrap());
+    let failed = AtomicUsize::new(0);
+    let text = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let noted = |line: &String| _ = failed.fetch_add(line.matches(FAILED).count(), Ordering::SeqCst);
+            errors.lines().map(Result::unwrap).inspect(noted).map(|line| line + "\n").collect::<String>()
+        });
+        let all = || failed.load(Ordering::SeqCst) >= 500;
+        wait_until(|| format!("only {} errors were read", failed.load(Ordering::SeqCst)), all);
+        super::server::kill(process.id().try_into().unwrap(), Signal::TERM);
+        assert!(process.wait().unwrap().success());
+        reader.join().unwrap()
     });
-    std::thread::sleep(Duration::from_secs(1));
-    super::server::kill(process.id().try_into().unwrap(), Signal::TERM);
-    assert!(process.wait().unwrap().success());
-    let text = reader.join().unwrap();
     let _ = fs::remove_dir_all(folder);
-    assert_eq!(text.matches("ERROR skep::request").count(), 500, "no error is lost: {text}");
+    assert_eq!(text.matches(FAILED).count(), 500, "no error is lost: {text}");
     let kept = text.matches("DEBUG logs.careful: beginning").count();
     let dropped = text.lines().filter(|line| line.contains("lines dropped"));
     let dropped =

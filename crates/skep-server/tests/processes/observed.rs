@@ -177,13 +177,7 @@ fn a_status_process_that_dies_harms_no_request_and_comes_back() {
     let second = status(&server);
     server.signal(Signal::TERM);
     assert_eq!(server.wait().code(), Some(0));
-    for _ in 0..500 {
-        if !super::server::is_there(second) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
-    panic!("it outlives the supervisor");
+    super::server::wait_until(|| "it outlives the supervisor".to_owned(), || !super::server::is_there(second));
 }
 
 fn a_request_that_hangs_is_shown_while_it_runs() {

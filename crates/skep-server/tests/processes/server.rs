@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use skep_drill::{Running, Subject};
-pub(crate) use skep_drill::{descendants, is_there, kill, memory, title};
+pub(crate) use skep_drill::{descendants, is_stopped, is_there, kill, memory, title, wait_until};
 
 /// A supervisor and its workers, which end with this.
 pub(crate) struct Server(skep_drill::Server);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::Test;
-use super::server::{Server, deploy, deploy_bytes, folder, is_there, kill, nothing_is_lost, title};
+use super::server::{Server, deploy, deploy_bytes, folder, is_stopped, is_there, kill, nothing_is_lost, title};
 use skep_drill::{Load, ask};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -74,10 +74,11 @@ fn a_swap_is_not_reported_while_the_old_version_may_accept() {
         let mut server = Server::start_in(deployed("one"), &["--mpm", model, "--workers", "2"]);
         deploy(&server.folder.join("app"), "two");
         // As on a machine so busy that they get no time. A parent may still have forked a process when it was stopped.
-        for _ in 0..2 {
-            server.family().into_iter().for_each(|process| kill(process, Signal::STOP));
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        server.wait_until("all are stopped", |server| {
+            let family = server.family();
+            family.iter().for_each(|process| kill(*process, Signal::STOP));
+            family.iter().all(|process| is_stopped(*process)) && server.family() == family
+        });
         let old = server.family();
         let since = Instant::now();
         assert!(server.control("swap").0);

@@ -4,7 +4,9 @@
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use skep_client::wait_until;
 
 use super::support::{Raw, has_ended, server, start};
 
@@ -18,11 +20,7 @@ fn hold(client: &mut Raw, name: &str) {
 }
 
 fn wait_until_ended(name: &str) {
-    let begun = Instant::now();
-    while !has_ended(name) {
-        assert!(begun.elapsed() < Duration::from_secs(20), "the handler still runs");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(|| "the handler still runs".to_owned(), || has_ended(name));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::net::Shutdown;
 use std::time::{Duration, Instant};
 
 use skep::prelude::*;
+use skep_client::{wait_for, wait_until};
 
 use super::support::{Raw, app, assert_page, server, start_app};
 
@@ -263,15 +264,14 @@ fn responses_that_nobody_takes_have_a_limit_and_are_given_up_early_when_they_are
     for holder in &mut holders {
         holder.say(large);
     }
-    std::thread::sleep(Duration::from_millis(300));
     let mut other = Raw::connect(&server);
-    let answer = other.say(large).answer();
-    assert_eq!((answer.status, answer.text().contains("too many responses wait")), (503, true));
+    let is_refused = || {
+        let answer = other.say(large).answer();
+        (answer.status, answer.text().contains("too many responses wait")) == (503, true)
+    };
+    wait_until(|| "a response beyond the limit is not refused".to_owned(), is_refused);
     assert_eq!(other.say(GOOD).answer().status, 200, "what is small needs no room");
     // More than half of it is held, by clients that take nothing.
-    let begun = Instant::now();
-    while other.say(large).answer().status != 200 {
-        assert!(begun.elapsed() < Duration::from_secs(20), "long before limits.write_idle");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let is_served = || other.say(large).answer().status == 200;
+    wait_for(Duration::from_secs(20), || "served long before limits.write_idle".to_owned(), is_served);
 }

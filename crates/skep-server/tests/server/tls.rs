@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use rustls::{ClientConfig, RootCertStore};
+use skep_client::wait_until;
 use skep_server::{Running, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -98,8 +98,10 @@ fn a_server_that_stops_finishes_the_handshakes_that_wait() {
         let late = TcpStream::connect(address(&server)).await.unwrap();
         // It is accepted before the server stops.
         drop(connect(&server, &files.path("a.crt"), b"http/1.1").await);
+        let listened = address(&server);
         let stopping = std::thread::spawn(|| server.stop());
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        let has_stopped = || std::net::TcpStream::connect(&listened).is_err();
+        wait_until(|| "the server still accepts connections".to_owned(), has_stopped);
         let mut stream = shake_hands(late, &files.path("a.crt"), b"http/1.1").await;
         stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
         let mut all = String::new();

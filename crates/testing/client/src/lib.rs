@@ -6,8 +6,11 @@
 //! |---|---|
 //! | make one request over a connection, and wait | [`exchange`], [`get`] |
 //! | find where responses end in a stream of bytes | [`Parser`](parser::Parser) |
+//! | wait until a server has done something | [`wait_until`] |
 
 mod exchange;
 pub mod parser;
+mod wait;
 
 pub use exchange::{Response, exchange, get};
+pub use wait::{wait_for, wait_until};

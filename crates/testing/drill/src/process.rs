@@ -24,8 +24,19 @@ pub fn descendants(pid: i32) -> Vec<i32> {
 /// True while there is such a process, and it is not only waiting to be collected.
 #[must_use]
 pub fn is_there(pid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+    state(pid).is_some_and(|state| state != 'Z')
+}
+
+/// True while a signal has stopped it.
+#[must_use]
+pub fn is_stopped(pid: i32) -> bool {
+    state(pid) == Some('T')
+}
+
+/// Its state, as proc_pid_stat(5) has it.
+fn state(pid: i32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
 }
 
 /// What `ps` would show.

@@ -180,11 +180,8 @@ fn a_server_that_is_gone_is_found_again() {
     cluster.stop();
     assert_eq!(site.post("/hives/Linden", "").status, 503);
     cluster.start_again();
-    let begun = Instant::now();
-    while site.post("/hives/Linden", "").status != 200 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "it is not found");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let is_found = || site.post("/hives/Linden", "").status == 200;
+    skep_client::wait_until(|| "the database is not found again".to_owned(), is_found);
 }
 
 #[test]
