@@ -1,8 +1,9 @@
 //! The components under test, built once for each run.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Beside what cargo builds, so that a second run builds nothing.
 pub(crate) fn target() -> PathBuf {
@@ -66,8 +67,14 @@ pub(crate) fn third_with_init() -> PathBuf {
     BUILT.get_or_init(|| build_of("third", "init")).clone()
 }
 
-/// An application of this workspace, built as its authors build it.
-pub(crate) fn application(package: &str) -> PathBuf {
+/// An application of this workspace, built as its authors build it, by the first test that needs it.
+pub(crate) fn application(package: &'static str) -> PathBuf {
+    static BUILT: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    built.entry(package).or_insert_with(|| build_application(package)).clone()
+}
+
+fn build_application(package: &str) -> PathBuf {
     let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "cdylib", "--target", "wasm32-wasip2", "-p", package]);

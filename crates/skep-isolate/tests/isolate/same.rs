@@ -54,7 +54,7 @@ fn requests(paths: &[&str]) -> Vec<(String, String, String)> {
     all
 }
 
-fn same(name: &str, paths: &[&str]) {
+fn same(name: &'static str, paths: &[&str]) {
     let component = guests::application(name);
     let arguments = ["--set", "workers=1"];
     let native = Server::start_native(name, &arguments);
