@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use http_body::Body as _;
 
-use super::super::*;
+use super::*;
 
 const DIGITS: &str = "0123456789";
 

@@ -4,13 +4,6 @@ use skep::prelude::*;
 use skep::test::Client;
 use skep::{Method, header};
 
-#[path = "services/judged.rs"]
-mod judged;
-#[path = "services/routing.rs"]
-mod routing;
-#[path = "services/rules.rs"]
-mod rules;
-
 #[derive(Service)]
 #[service(GET "/")]
 struct Index {
@@ -237,7 +230,7 @@ fn a_panic_or_failure_costs_its_request_and_tells_no_insides() {
         let answer = client.get(path);
         assert_eq!(answer.status(), 500);
         // Not the number alone: the id may have it, too.
-        for inside in ["index", "secret", "services.rs"] {
+        for inside in ["index", "secret", "contract.rs"] {
             assert!(!answer.text().contains(inside), "{}", answer.text());
         }
     }
@@ -250,7 +243,7 @@ fn in_development_the_page_shows_all() {
     setup.development = true;
     let client = Client::with_setup(App::new().serve(services![Panics, Fails]), setup);
     let text = client.get("/panic").text().to_owned();
-    assert!(text.contains("index is 42") && text.contains("services.rs"), "{text}");
+    assert!(text.contains("index is 42") && text.contains("contract.rs"), "{text}");
     assert!(client.get("/fails").text().contains("the secret is 42"));
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use skep::App;
 use skep::test::Client;
 
-use super::super::*;
+use super::*;
 
 #[test]
 fn a_file_comes_with_all_that_is_known_of_it() {

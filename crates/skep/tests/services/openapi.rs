@@ -12,9 +12,7 @@ use skep::param::Param;
 use skep::prelude::*;
 use skep::test::Client;
 
-#[path = "openapi/caller.rs"]
 mod caller;
-#[path = "openapi/validator.rs"]
 mod validator;
 
 #[derive(Clone, Copy, PartialEq, Param)]
@@ -496,7 +494,9 @@ fn what_the_document_lacks_is_named_at_the_start() {
     let problems = |app: App| app.check(&skep::Setup::default()).map_err(|error| error.to_string()).unwrap_err();
     let text = problems(App::new().serve(services![Bare]).openapi("/api.json"));
     assert!(
-        text.contains("`openapi::what_the_document_lacks_is_named_at_the_start::Plain`, which Bare takes or answers"),
+        text.contains(
+            "`services::openapi::what_the_document_lacks_is_named_at_the_start::Plain`, which Bare takes or answers"
+        ),
         "{text}"
     );
     assert!(text.contains("needs a title and a version: App::name("), "{text}");

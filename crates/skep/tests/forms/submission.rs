@@ -9,15 +9,6 @@ use skep::html::Phrasing;
 use skep::prelude::*;
 use skep::test::Client;
 
-#[path = "forms/offered.rs"]
-mod offered;
-#[path = "forms/stored.rs"]
-mod stored;
-#[path = "forms/types.rs"]
-mod types;
-#[path = "forms/whole.rs"]
-mod whole;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Param)]
 enum Kind {
     Note,

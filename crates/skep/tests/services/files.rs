@@ -5,14 +5,12 @@
 
 #![cfg(unix)]
 
-mod files {
-    mod answers;
-    mod conditions;
-    mod encodings;
-    mod memory;
-    mod paths;
-    mod ranges;
-}
+mod answers;
+mod conditions;
+mod encodings;
+mod memory;
+mod paths;
+mod ranges;
 
 use std::fs;
 use std::path::PathBuf;

@@ -5,9 +5,6 @@ use skep::prelude::*;
 use skep::test::Client;
 use skep::{Method, files::Files};
 
-#[path = "links/values.rs"]
-mod values;
-
 const SHOP: Prefix = Prefix::new("/shop");
 
 macro_rules! answers {
@@ -277,7 +274,7 @@ fn a_service_that_was_never_mounted_is_named() {
     assert_eq!(app.service_count(), 2);
     let lines = app.unmounted_services();
     let line = lines.iter().find(|line| line.starts_with("Article ")).expect("it is not mounted");
-    assert!(line.starts_with("Article (GET /writings/{page}, crates/skep/tests/links.rs:"), "{line}");
+    assert!(line.starts_with("Article (GET /writings/{page}, crates/skep/tests/links/destinations.rs:"), "{line}");
     assert!(line.ends_with(
         "is never mounted: add it to `App::serve`, or say why not with `App::allow_unmounted(services![Article], \"reason\")`"
     ));

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::super::*;
+use super::*;
 
 fn site() -> Site {
     let site = Site::new(&[

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::header::{IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE};
 
-use super::super::*;
+use super::*;
 
 const BEFORE: &str = "Sat, 21 Nov 2020 07:05:08 GMT";
 const EXACT: &str = "Sat, 21 Nov 2020 07:05:09 GMT";

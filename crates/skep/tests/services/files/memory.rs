@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use super::super::*;
+use super::*;
 
 /// A file that is held, with the tag it has.
 fn held(content: &str) -> (Site, String) {

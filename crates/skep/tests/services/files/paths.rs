@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use super::super::*;
+use super::*;
 
 /// `secret` lies beside the directory that is served.
 fn site() -> Site {
