@@ -12,6 +12,7 @@ mod book;
 mod command;
 mod compile_time;
 mod drill;
+mod executables;
 mod features;
 mod instructions;
 mod msrv;
@@ -26,7 +27,6 @@ mod site;
 mod steps;
 mod suites;
 mod test;
-mod test_groups;
 mod tidy;
 mod vnu;
 

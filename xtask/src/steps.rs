@@ -32,7 +32,7 @@ pub(crate) enum Work {
     Pages,
     /// Runs [`suites`](crate::suites).
     Suites,
-    /// Runs [`test_groups`](crate::test_groups).
+    /// Runs [`executables`](crate::executables).
     Tests,
     /// Runs [`instructions`](crate::instructions).
     Instructions,

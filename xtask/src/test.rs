@@ -16,7 +16,7 @@ use clap::builder::PossibleValuesParser;
 
 use crate::report::{self, Outcome};
 use crate::steps::{self, Runs, STEPS, Step, Work};
-use crate::{command, features, instructions, msrv, needs, pages, room, setup, suites, test_groups, tidy};
+use crate::{command, executables, features, instructions, msrv, needs, pages, room, setup, suites, tidy};
 
 /// What to run.
 #[derive(Debug, clap::Args)]
@@ -111,7 +111,7 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
         Work::Tidy => write(&mut file, &tidy::complaints()?),
         Work::Pages => write(&mut file, &pages::complaints()?),
         Work::Suites => write(&mut file, &suites::complaints()?),
-        Work::Tests => test_groups::run(log),
+        Work::Tests => executables::run(log),
         Work::Instructions => write(&mut file, &instructions::complaints()?),
         Work::Commands(lines, env) => commands(lines, env, &file),
         Work::Beside(lines) => commands(lines, &[], &file),

@@ -1,0 +1,168 @@
+//! The tests of the workspace, some executables at a time.
+//!
+//! cargo runs one after the other, and many of them wait for processes, clocks and sockets: two cores were idle for
+//! more than half of that time. So cargo compiles everything once and says which executables there are, and they run
+//! here; what takes longest begins first.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::command;
+
+/// How many run beside each other: on two cores, one waits for most of its time.
+const AT_ONCE: usize = 3;
+
+/// What takes minutes, in the order in which it begins: what computes beside what waits.
+const FIRST: [&str; 5] = ["skep_isolate", "compile_fail", "processes", "isolate", DOCUMENTATION];
+
+/// The tests of the documentation, which cargo compiles as it runs them.
+const DOCUMENTATION: &str = "documentation";
+
+/// What takes less is not printed on a line of its own.
+const WORTH_A_LINE: Duration = Duration::from_secs(5);
+
+/// What runs as one process.
+#[derive(Debug, PartialEq, Eq)]
+struct Job {
+    name: String,
+    /// Of a test; none for the documentation.
+    executable: Option<PathBuf>,
+    /// The folder of its package.
+    package: PathBuf,
+}
+
+/// Whether all compiles and passes. What the executables print is added to `log`, one after the other.
+pub(crate) fn run(log: &Path) -> Result<bool, String> {
+    let wrong = |error: std::io::Error| format!("{}: {error}", log.display());
+    let mut file = File::options().append(true).open(log).map_err(wrong)?;
+    let Some(jobs) = compile(&file)? else { return Ok(false) };
+    let jobs = in_order(jobs);
+    let (next, part) = (AtomicUsize::new(0), |number: usize| log.with_extension(format!("{number}.log")));
+    let work = || {
+        let mut passed = true;
+        while let number = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(job) = jobs.get(number)
+        {
+            passed &= job.run(&part(number))?;
+        }
+        Ok(passed)
+    };
+    let passed = thread::scope(|scope| {
+        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
+        let ended =
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err("a job panicked".to_owned())));
+        ended.collect::<Result<Vec<bool>, String>>()
+    })?;
+    for number in 0..jobs.len() {
+        file.write_all(&fs::read(part(number)).map_err(wrong)?).map_err(wrong)?;
+        fs::remove_file(part(number)).map_err(wrong)?;
+    }
+    Ok(passed.into_iter().all(|passed| passed))
+}
+
+/// Compiles all tests; nothing if that fails. One after the other in the order in which cargo tells them.
+fn compile(log: &File) -> Result<Option<Vec<Job>>, String> {
+    const LINE: &str = "cargo test --workspace --no-run --message-format json-render-diagnostics";
+    let (begun, same) =
+        (Instant::now(), log.try_clone().map_err(|error| format!("no second handle on the log: {error}"))?);
+    let mut cargo = command::program("cargo");
+    cargo.args(LINE.split(' ').skip(1)).stdout(Stdio::piped()).stderr(same);
+    let mut cargo = cargo.spawn().map_err(|error| format!("cargo does not start: {error}"))?;
+    let told = cargo.stdout.take().map(BufReader::new).ok_or("its output is ours")?;
+    let jobs = told.lines().map_while(Result::ok).filter_map(|line| job(&line)).collect();
+    let passed = cargo.wait().map_err(|error| format!("cargo: {error}"))?.success();
+    println!("{:8.1} s  {LINE}", begun.elapsed().as_secs_f64());
+    Ok(passed.then_some(jobs))
+}
+
+/// The executable of a test, if that is what a message of cargo tells.
+fn job(message: &str) -> Option<Job> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    if message["profile"]["test"] != true {
+        return None;
+    }
+    let package = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
+    let name = message["target"]["name"].as_str()?.to_owned();
+    Some(Job { name, executable: Some(message["executable"].as_str()?.into()), package })
+}
+
+/// What takes longest first, and with the documentation.
+fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
+    jobs.push(Job { name: DOCUMENTATION.to_owned(), executable: None, package: command::root() });
+    jobs.sort_by_key(|job| FIRST.iter().position(|name| *name == job.name).unwrap_or(FIRST.len()));
+    jobs
+}
+
+impl Job {
+    /// Whether it passes. What it prints is in this file.
+    fn run(&self, log: &Path) -> Result<bool, String> {
+        let wrong = |error: std::io::Error| format!("{}: {error}", log.display());
+        let (mut file, begun) = (File::create(log).map_err(wrong)?, Instant::now());
+        writeln!(file, "\n     Running {} of {}", self.name, self.package.display()).map_err(wrong)?;
+        let mut program = self.program();
+        program.stdout(file.try_clone().map_err(wrong)?).stderr(file.try_clone().map_err(wrong)?);
+        let passed = program.status().map_err(|error| format!("{} does not start: {error}", self.name))?.success();
+        if !passed || begun.elapsed() > WORTH_A_LINE {
+            println!("{:8.1} s  {}{}", begun.elapsed().as_secs_f64(), self.name, if passed { "" } else { ": FAILED" });
+        }
+        Ok(passed)
+    }
+
+    /// As cargo starts it: in the folder of its package, which is also a variable.
+    fn program(&self) -> std::process::Command {
+        let Some(executable) = &self.executable else {
+            let mut cargo = command::program("cargo");
+            cargo.args(["test", "--workspace", "--no-fail-fast", "--doc"]);
+            return cargo;
+        };
+        let mut program = command::program(&executable.to_string_lossy());
+        program.current_dir(&self.package).env("CARGO_MANIFEST_DIR", &self.package);
+        program
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(name: &str, is_test: bool, executable: &str) -> String {
+        format!(
+            r#"{{"reason":"compiler-artifact","manifest_path":"/a/b/Cargo.toml","target":{{"name":"{name}"}},"profile":{{"test":{is_test}}},"executable":{executable}}}"#
+        )
+    }
+
+    #[test]
+    fn executables_of_tests_are_jobs_and_nothing_else_is() {
+        let expected = Job { name: "c".into(), executable: Some("/t/c-1".into()), package: "/a/b".into() };
+        assert_eq!(job(&message("c", true, "\"/t/c-1\"")), Some(expected));
+        assert_eq!(job(&message("c", false, "\"/t/c-1\"")), None, "the program that a test starts");
+        assert_eq!(job(&message("c", true, "null")), None);
+        assert_eq!(job(r#"{"reason":"build-finished","success":true}"#), None);
+    }
+
+    #[test]
+    fn what_takes_longest_begins_first() {
+        let jobs = ["cache", "processes", "skep_isolate"].map(|name| job(&message(name, true, "\"x\"")).unwrap());
+        let names: Vec<_> = in_order(jobs.into()).into_iter().map(|job| job.name).collect();
+        assert_eq!(names, ["skep_isolate", "processes", DOCUMENTATION, "cache"]);
+    }
+
+    #[test]
+    fn what_is_named_is_there() {
+        let told = command::output("cargo", &["metadata", "--no-deps", "--format-version", "1"]).unwrap();
+        let metadata: Value = serde_json::from_str(&told).unwrap();
+        let packages = metadata["packages"].as_array().into_iter().flatten();
+        let targets: Vec<_> =
+            packages.flat_map(|package| package["targets"].as_array().into_iter().flatten()).collect();
+        for name in FIRST.iter().filter(|name| **name != DOCUMENTATION) {
+            assert!(targets.iter().any(|target| target["name"] == *name && target["test"] == true), "{name}");
+        }
+    }
+}
