@@ -11,6 +11,7 @@
 //! | [`app_status`] | the part of the status that the application reports |
 //! | [`status`] | the status page: metrics, HTML, history |
 //! | [`otlp`] | sends spans, metrics and log lines to a receiver of OpenTelemetry |
+//! | [`settings`] | what its settings are made of; the tables are in `log`, `metrics`, `otlp` |
 //! | [`process`], [`clock`] | memory and processor time of processes; the clocks that processes share |
 //! | [`shared_words`] | memory that processes share; all `unsafe` of this crate |
 
@@ -22,5 +23,6 @@ pub mod numbers;
 pub mod otlp;
 pub mod overview;
 pub mod process;
+pub mod settings;
 pub mod shared_words;
 pub mod status;

@@ -43,7 +43,7 @@ pub use output::EventOutput;
 use output::Place;
 pub use raises::Raise;
 pub use reopen::Files;
-pub use settings::{CategoryLevels, Names, Settings};
+pub use settings::{CategoryLevels, Settings};
 use sink::{Sink, Stopped};
 use skep::log::Recorder;
 
@@ -83,7 +83,7 @@ impl Logs {
         if let Ok(levels) = Levels::new(&settings.level, &settings.levels.0) {
             levels.install();
         }
-        let mask = Mask::new(&settings.mask.0);
+        let mask = Mask::new(&settings.mask);
         mask.install();
         let events = Events::new(outputs, mask, settings.repeats, settings.recorder > 0, settings.line);
         events.install(Recorder { limit: settings.recorder, slow: settings.slow, write: |_| () });

@@ -14,6 +14,7 @@
 //! | [`records`] | the last errors and slow requests |
 //! | [`queue`] | queues to the process that exports |
 //! | [`spans`] | the spans of traced requests |
+//! | [`settings`] | lengths of queues, and what is slow |
 
 pub(crate) mod figures;
 mod histogram;
@@ -21,6 +22,7 @@ mod layout;
 pub(crate) mod queue;
 mod recorder;
 pub(crate) mod records;
+mod settings;
 pub(crate) mod spans;
 
 use std::io;
@@ -34,6 +36,7 @@ use crate::shared_words::SharedWords;
 pub use layout::Counter;
 use layout::{CREATED, MAGIC, Texts, VERSION};
 pub use recorder::{Finished, Recorder, Traced, Tracing};
+pub use settings::{Queues, Settings};
 
 /// The numbers of all workers of a server, since it started.
 #[derive(Debug)]
@@ -41,21 +44,12 @@ pub struct Metrics {
     memory: SharedWords,
 }
 
-/// What there is room for in the queues to the process that exports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Queues {
-    /// Texts of 1 KiB.
-    pub spans: usize,
-    /// Texts of 4 KiB.
-    pub log_records: usize,
-}
-
 impl Metrics {
     /// Numbers that are 0.
     ///
     /// # Errors
     /// The system does not give as much memory.
-    pub fn new(queues: Queues) -> io::Result<Self> {
+    pub fn new(queues: &Queues) -> io::Result<Self> {
         let memory = SharedWords::new(c"skep-metrics", layout::words(queues.spans, queues.log_records))?;
         memory.words()[MAGIC].store(VERSION, Ordering::Relaxed);
         memory.words()[CREATED].store(unix_millis(), Ordering::Relaxed);

@@ -170,7 +170,7 @@ impl Counting {
         let services = metrics.register(site.service_names(), site.service_routes());
         let tracing = || Tracing { one_in: config.otlp.sample_one_in, routes: site.service_routes().into() };
         let tracing = config.otlp.is_on().then(tracing);
-        Self { metrics: Arc::clone(metrics), services, slow: config.status.slow, tracing }
+        Self { metrics: Arc::clone(metrics), services, slow: config.metrics.slow, tracing }
     }
 
     pub(crate) fn recorder(&self, thread: usize) -> Recorder {

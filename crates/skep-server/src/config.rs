@@ -1,7 +1,8 @@
 //! The settings of a server, in one typed [`Config`].
 //!
-//! One [table](table::SETTINGS) names all settings of the server; an application and `skep serve` add rows of their
-//! own. All [`sources`] fill the same values; help and reference page are written from the same rows ([`page`]).
+//! One [table](table::SETTINGS) names all settings that the server enforces. [`table`] adds those of others: limits of
+//! the application, `log.*`, `otlp.*`; an application and `skep serve` add rows of their own. All [`sources`] fill the
+//! same values; help and reference page are written from the same rows ([`page`]).
 //!
 //! Start reading at [`Reading::read`].
 
@@ -29,7 +30,7 @@ use skep::settings::{RawSetting, Resolved, Row, Source, Table, Value, Values};
 use skep::{Secret, compression, session, websocket};
 use skep_observe::log::EventOutput;
 use skep_observe::metrics::Queues;
-use skep_observe::{log, otlp};
+use skep_observe::{log, metrics, otlp};
 
 pub(crate) use access::Access;
 pub(crate) use fetch::Fetch;
@@ -90,6 +91,8 @@ pub(crate) struct Config {
     pub(crate) backlog: i32,
     pub(crate) log: log::Settings,
     pub(crate) otlp: otlp::Settings,
+    pub(crate) metrics: metrics::Settings,
+    pub(crate) queues: Queues,
     pub(crate) session: session::Rules,
     pub(crate) status: Status,
     pub(crate) tls: Tls,
@@ -165,7 +168,6 @@ pub(crate) struct Mail {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Status {
     pub(crate) listen: StatusAddress,
-    pub(crate) slow: Duration,
 }
 
 /// Where the status page is: an address of this machine that others do not reach, or nowhere.
@@ -206,8 +208,6 @@ pub(crate) struct Limits {
     pub(crate) mail_queue: usize,
     pub(crate) request_time: Option<Duration>,
     pub(crate) requests_per_connection: u32,
-    pub(crate) log_records: usize,
-    pub(crate) spans: usize,
     pub(crate) tls_handshake: Duration,
     pub(crate) unread_body: u64,
     pub(crate) unsent: usize,
@@ -286,13 +286,20 @@ pub(crate) struct Settings {
 /// The table of the server, with the limits of the application and `more` rows. Limits are in the order of their names.
 pub(crate) fn table(more: &[Row]) -> Table {
     let mut rows: Vec<Row> = table::SETTINGS.iter().map(table::Setting::row).collect();
+    insert_after(&mut rows, "backlog", log::Settings::rows().into_iter().chain(otlp::Settings::rows()));
+    insert_after(&mut rows, "status.listen", metrics::Settings::rows());
     let is_limit = |row: &Row| row.name.starts_with("limits.");
     let at = rows.iter().position(is_limit).unwrap_or(rows.len());
-    rows.splice(at..at, skep::Limits::rows());
+    rows.splice(at..at, skep::Limits::rows().into_iter().chain(Queues::rows()));
     let end = rows.iter().rposition(is_limit).map_or(at, |last| last + 1);
     rows[at..end].sort_by(|one, other| one.name.cmp(&other.name));
     rows.extend(more.iter().cloned());
     Table::new(rows)
+}
+
+fn insert_after(rows: &mut Vec<Row>, name: &str, more: impl IntoIterator<Item = Row>) {
+    let at = rows.iter().position(|row| row.name == name).map_or(rows.len(), |at| at + 1);
+    rows.splice(at..at, more);
 }
 
 impl Reading {
@@ -355,7 +362,7 @@ impl Config {
     pub(crate) fn queues(&self) -> Queues {
         let exports_logs = self.log.outputs.iter().any(EventOutput::is_otlp);
         let if_on = |is_on: bool, length| if self.otlp.is_on() && is_on { length } else { 0 };
-        Queues { spans: if_on(true, self.limits.spans), log_records: if_on(exports_logs, self.limits.log_records) }
+        Queues { spans: if_on(true, self.queues.spans), log_records: if_on(exports_logs, self.queues.log_records) }
     }
 
     fn from_values(values: &Values, problems: &mut Vec<String>) -> Self {
@@ -364,11 +371,7 @@ impl Config {
             let Resolved { name, value, source, .. } = resolved;
             let taken = match table::SETTINGS.iter().find(|setting| setting.name == name) {
                 Some(setting) => (setting.set)(&mut config, value),
-                None => {
-                    config.take_database(name, value);
-                    let limits = config.app_limits.set(name, value);
-                    limits.and_then(|()| config.caches.take(name, value)).and_then(|()| config.access.take(name, value))
-                }
+                None => config.take_of_others(name, value),
             };
             if let Err(problem) = taken {
                 problems.push(format!("{source}: {name} = \"{value}\": {problem}"));
@@ -407,6 +410,18 @@ impl Config {
 }
 
 impl Config {
+    /// Stores a setting whose row is in another table.
+    fn take_of_others(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        self.take_database(name, value);
+        self.app_limits.set(name, value)?;
+        self.log.set(name, value)?;
+        self.metrics.set(name, value)?;
+        self.otlp.set(name, value)?;
+        self.queues.set(name, value)?;
+        self.caches.take(name, value)?;
+        self.access.take(name, value)
+    }
+
     fn take_database(&mut self, setting: &str, value: &Value) {
         let name = setting.strip_prefix("databases.").and_then(|name| name.strip_suffix(".address"));
         let address = Some(value.to_string()).filter(|address| !address.is_empty());

@@ -145,7 +145,7 @@ pub(crate) fn run(handoff: StatusHandoff, config: &Config) -> Result<ExitCode, S
             "requests are not counted: the supervisor's version counts in another way; replace it with `--control upgrade`"
         );
     }
-    let metrics = Arc::new(metrics.map_or_else(|| Metrics::new(config.queues()), Ok)?);
+    let metrics = Arc::new(metrics.map_or_else(|| Metrics::new(&config.queues()), Ok)?);
     metrics.take_log_records();
     let listener = handoff.listener.map(take).transpose()?.map(|(listener, _)| listener);
     create_data_dir(config)?;
@@ -194,7 +194,7 @@ impl Alone {
         let Listeners { mut workers, reached, files } =
             config.status.listen.0.as_ref().map(bind).transpose()?.unwrap_or_default();
         let listener = workers.pop().and_then(|mut sockets| sockets.pop());
-        let metrics = Arc::new(Metrics::new(config.queues())?);
+        let metrics = Arc::new(Metrics::new(&config.queues())?);
         metrics.take_log_records();
         let scoreboard = Arc::new(Scoreboard::new(worker_count(config))?);
         let process = Process {

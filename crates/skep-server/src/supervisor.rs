@@ -184,7 +184,7 @@ impl Supervisor {
         }
         let queues = config.queues();
         let mut supervisor = Self::new(name, (config, logs), urls, sockets, (files, own))?;
-        supervisor.metrics = status_process.is_some().then(|| Metrics::new(queues)).transpose()?.map(Arc::new);
+        supervisor.metrics = status_process.is_some().then(|| Metrics::new(&queues)).transpose()?.map(Arc::new);
         supervisor.metrics.iter().for_each(Metrics::take_log_records);
         supervisor.status_process = status_process;
         Ok(supervisor)

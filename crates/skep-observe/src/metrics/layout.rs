@@ -136,8 +136,8 @@ impl Metrics {
     }
 
     /// Notes how long the queues are.
-    pub(super) fn set_queues(&self, Queues { spans, log_records }: Queues) {
-        for (at, length) in [(SPANS, spans), (LOG_RECORDS, log_records)] {
+    pub(super) fn set_queues(&self, queues: &Queues) {
+        for (at, length) in [(SPANS, queues.spans), (LOG_RECORDS, queues.log_records)] {
             self.word(at + queue::CAPACITY).store(length as u64, Ordering::Relaxed);
         }
     }

@@ -4,18 +4,36 @@ use std::fmt;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, Uri};
+use skep::settings::Kind;
 
-/// The settings `otlp.*`. Each field is a setting of the same name.
-#[expect(missing_docs, reason = "the table of settings has their help")]
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    pub endpoint: Endpoint,
-    pub headers: Pairs,
-    pub attributes: Pairs,
-    pub timeout: Duration,
-    pub interval: Duration,
-    pub batch: usize,
-    pub sample_one_in: u64,
+use crate::settings::{HOUR, SECOND, from_value, list, settings, text};
+
+settings! {
+    /// The settings `otlp.*`.
+    Settings of "otlp":
+    /// Attributes of the resource in all traces, metrics and logs, such as `deployment.environment.name=production`.
+    /// `service.name` and `service.version` are the application's unless they are set here.
+    attributes: Pairs = Kind::List("NAME=VALUE"), "";
+    /// Maximum number of spans, or of log lines, in one request to the receiver.
+    batch: usize = Kind::Number(1..=10_000), "512";
+    /// Send traces, metrics and the lines of the log output `otlp` to this receiver by OpenTelemetry's protocol (OTLP
+    /// over HTTP, protobuf), such as `http://localhost:4318`. `/v1/traces`, `/v1/metrics` and `/v1/logs` are appended.
+    /// Needs the cargo feature `otlp`. Empty means none.
+    endpoint: Endpoint = Kind::Text, "";
+    /// Header fields of requests to the receiver, such as `api-key=...`.
+    headers: Pairs = Kind::List("NAME=VALUE"), "", secret;
+    /// Time between two reports of metrics.
+    interval: Duration = Kind::Duration(SECOND..=HOUR), "60s";
+    /// Trace one of this number of requests that bring no `traceparent`. 1 traces all of them, 0 none. A request that
+    /// brings one is traced if its `sampled` flag is set.
+    sample_one_in: u64 = Kind::Number(0..=1_000_000_000), "1";
+    /// Timeout for a request to the receiver. At shutdown, the last spans and log lines are sent within 5 s at most.
+    timeout: Duration = Kind::Duration(100..=60 * SECOND), "10s";
+}
+
+from_value! {
+    Endpoint: |value| Self::parse(text(value));
+    Pairs: |value| Self::parse(list(value));
 }
 
 impl Settings {
@@ -35,11 +53,7 @@ pub struct Endpoint(pub(crate) Option<String>);
 pub struct Pairs(pub(crate) Vec<(String, String)>);
 
 impl Endpoint {
-    /// Checks the URL.
-    ///
-    /// # Errors
-    /// It is none, or this is built without the feature `otlp`.
-    pub fn parse(url: Option<String>) -> Result<Self, String> {
+    fn parse(url: Option<String>) -> Result<Self, String> {
         let Some(url) = url else { return Ok(Self(None)) };
         if !cfg!(feature = "otlp") {
             return Err("it needs skep-server with the cargo feature `otlp`".to_owned());
@@ -54,10 +68,7 @@ impl Endpoint {
 
 impl Pairs {
     /// Names and values of header fields, as `NAME=VALUE`.
-    ///
-    /// # Errors
-    /// What is expected.
-    pub fn parse(list: &[String]) -> Result<Self, String> {
+    fn parse(list: &[String]) -> Result<Self, String> {
         list.iter().map(|said| pair(said)).collect::<Result<_, _>>().map(Self)
     }
 }

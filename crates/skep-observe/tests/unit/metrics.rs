@@ -47,7 +47,7 @@ fn names(names: &[&str]) -> Vec<String> {
 }
 
 fn start() -> (Arc<Metrics>, recorder::Recorder) {
-    let metrics = Arc::new(Metrics::new(Queues::default()).unwrap());
+    let metrics = Arc::new(Metrics::new(&Queues::default()).unwrap());
     let services = metrics.register(&names(&["none", "Article"]), &names(&[""; 9]));
     let recorder = metrics.recorder(0, services, Duration::from_millis(50), None);
     (metrics, recorder)
@@ -78,7 +78,7 @@ fn requests_are_counted_by_service_and_outcome_over_all_threads_and_workers() {
 
 #[test]
 fn memory_of_another_layout_is_known_by_its_first_word_and_its_size() {
-    let metrics = Metrics::new(Queues::default()).unwrap();
+    let metrics = Metrics::new(&Queues::default()).unwrap();
     metrics.memory.words()[MAGIC].fetch_add(1, Ordering::Relaxed);
     assert!(Metrics::open(metrics.file().try_clone().unwrap()).unwrap().is_none());
     let short = SharedWords::new(c"skep-test", 1).unwrap();
@@ -88,7 +88,7 @@ fn memory_of_another_layout_is_known_by_its_first_word_and_its_size() {
 
 #[test]
 fn nothing_is_lost_when_threads_share_a_block() {
-    let metrics = Arc::new(Metrics::new(Queues::default()).unwrap());
+    let metrics = Arc::new(Metrics::new(&Queues::default()).unwrap());
     let services = metrics.register(&names(&["none"]), &names(&[""; 9]));
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -160,7 +160,7 @@ fn a_running_request_is_shown_until_it_ends() {
 
 #[test]
 fn names_beyond_the_room_count_as_no_service() {
-    let metrics = Arc::new(Metrics::new(Queues::default()).unwrap());
+    let metrics = Arc::new(Metrics::new(&Queues::default()).unwrap());
     let many: Vec<String> = (0..300).map(|number| format!("Service{number}")).collect();
     let services = metrics.register(&many, &many);
     assert_eq!((services[255], services[256], services[299]), (255, 0, 0));
@@ -169,7 +169,7 @@ fn names_beyond_the_room_count_as_no_service() {
 
 /// A recorder that traces one of `one_in`, with room for `room` spans.
 fn tracing(room: usize, one_in: u64) -> (Arc<Metrics>, recorder::Recorder) {
-    let metrics = Arc::new(Metrics::new(Queues { spans: room, ..Queues::default() }).unwrap());
+    let metrics = Arc::new(Metrics::new(&Queues { spans: room, ..Queues::default() }).unwrap());
     let routes = names(&["", "GET /writings/{page}"]);
     let services = metrics.register(&names(&["none", "Article"]), &routes);
     let tracing = Tracing { one_in, routes: routes.into() };

@@ -1,5 +1,6 @@
 //! The server's table of settings. A new setting is a new row here and a field of [`Config`], and nothing else; a new
-//! limit that the application keeps is a row of `setup/limits.rs` in `skep`, and nothing else.
+//! limit that the application keeps is a row of `setup/limits.rs` in `skep`, a setting of logs or metrics one of
+//! `log/settings.rs`, `otlp/settings.rs` or `metrics/settings.rs` in `skep-observe`, and nothing else.
 
 use std::borrow::Cow;
 
@@ -9,15 +10,8 @@ use super::Config;
 use super::take::Take;
 
 /// The settings whose values are shown as `***`.
-const SECRETS: [&str; 7] = [
-    "access.NAME.headers",
-    "database",
-    "database_replica",
-    "databases.NAME.address",
-    "mail.smtp",
-    "otlp.headers",
-    "secret_keys",
-];
+const SECRETS: [&str; 6] =
+    ["access.NAME.headers", "database", "database_replica", "databases.NAME.address", "mail.smtp", "secret_keys"];
 
 /// One setting of the server.
 pub(crate) struct Setting {
@@ -213,44 +207,6 @@ settings! {
         "Show all details on error pages, causes included. Never set it where strangers have access.";
     backlog: Kind::Number(1..=65_535), "1024",
         "Number of connections that may wait to be accepted, for each listening socket.";
-    log.access: Kind::Bool, "true",
-        "Log each request. Values of query parameters that are usually secret (`password`, `token`, ...) are replaced by `***`.";
-    log.access_outputs: Kind::List("stdout layout=combined"), "stdout",
-        "Where the access log goes: `stdout`, `stderr` or `file:PATH`, with options: `layout` (`text`, `common`, `combined`, `json`) or `pattern` (Apache's letters), `status=400` and `slow=1s` (only those), `except=/static` (not those), `sample=100` (one in a hundred below status 400), and for files `rotate`, `every`, `keep`, `compress`. [logging.md](../guides/run/logging.md) describes them.";
-    log.buffer: Kind::Size(KIB..=GIB), "256KiB",
-        "Size of the buffer of each log output, and of the access log of each thread. When it is full, lines are dropped and counted; warnings and errors have `log.reserve` besides.";
-    log.level: Kind::Choice(&["error", "warn", "info", "debug", "trace"]), "info",
-        "Least important level of events.";
-    log.levels: Kind::List("CATEGORY=LEVEL"), "",
-        "Levels of categories and those below them, such as `blog::search=debug`; `off` for none. In a file: `[log.levels] \"blog::search\" = \"debug\"`.";
-    log.line: Kind::Size(256..=MIB), "16KiB",
-        "Maximum size of message and fields of an event; the rest is cut off.";
-    log.mask: Kind::List("password"), "access_token; api_key; apikey; authorization; client_secret; cookie; passwd; password; private_key; refresh_token; secret; set_cookie; token",
-        "Names whose values are replaced by `***`: of fields, and of `name=value` and `\"name\": \"value\"` within messages and texts. Case, `-` and `_` make no difference.";
-    log.outputs: Kind::List("stderr layout=json"), "stderr; ring:100 level=warn",
-        "Where events go: `stdout`, `stderr`, `file:PATH`, `syslog`, `journald`, `otlp` (to `otlp.endpoint`) or `ring:LINES` (the last lines, for `--control status`), with options: `layout` (`text`, `colour`, `json`, `ecs`, `logfmt`) or `pattern` (Log4perl's letters), `level`, `most`, `only`, `except`, `match`, `additive`, and for files `rotate=100MiB`, `every=1d`, `keep=7`, `compress=yes`. [logging.md](../guides/run/logging.md) describes them.";
-    log.recorder: Kind::Size(0..=MIB), "0",
-        "Bytes of debug lines that are kept of each request though their level is off, and written if the request fails or is slow: `4KiB`. 0 keeps none.";
-    log.repeats: Kind::Number(0..=1_000_000), "10",
-        "Number of equal events in a row that are written; further ones are counted, and the number is logged. 0 writes all.";
-    log.reserve: Kind::Size(KIB..=GIB), "1MiB",
-        "Size of what each log output holds of warnings and errors beyond `log.buffer`, so that none is lost while the output takes nothing. When it is full, too, they wait for at most a second, and are dropped and counted.";
-    log.slow: Kind::Duration(0..=HOUR), "1s",
-        "With `log.recorder`: a request that takes this long is slow. 0 means that none is.";
-    otlp.attributes: Kind::List("NAME=VALUE"), "",
-        "Attributes of the resource in all traces, metrics and logs, such as `deployment.environment.name=production`. `service.name` and `service.version` are the application's unless they are set here.";
-    otlp.batch: Kind::Number(1..=10_000), "512",
-        "Maximum number of spans, or of log lines, in one request to the receiver.";
-    otlp.endpoint: Kind::Text, "",
-        "Send traces, metrics and the lines of the log output `otlp` to this receiver by OpenTelemetry's protocol (OTLP over HTTP, protobuf), such as `http://localhost:4318`. `/v1/traces`, `/v1/metrics` and `/v1/logs` are appended. Needs the cargo feature `otlp`. Empty means none.";
-    otlp.headers: Kind::List("NAME=VALUE"), "",
-        "Header fields of requests to the receiver, such as `api-key=...`.";
-    otlp.interval: Kind::Duration(SECOND..=HOUR), "60s",
-        "Time between two reports of metrics.";
-    otlp.sample_one_in: Kind::Number(0..=1_000_000_000), "1",
-        "Trace one of this number of requests that bring no `traceparent`. 1 traces all of them, 0 none. A request that brings one is traced if its `sampled` flag is set.";
-    otlp.timeout: Kind::Duration(100..=60 * SECOND), "10s",
-        "Timeout for a request to the receiver. At shutdown, the last spans and log lines are sent within 5 s at most.";
     session.idle: Kind::Duration(60 * SECOND..=400 * DAY), "14d",
         "End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less. One that belongs to no user (`Session::belongs_to`) ends after three quarters of it.";
     session.store: Kind::Choice(&["server", "cookie"]), "server",
@@ -261,8 +217,6 @@ settings! {
         "End a session this long after it began or was renewed, even if it is used. Browsers keep cookies for at most 400 days.";
     status.listen: Kind::Text, "",
         "Address of `/-/status` and `/-/metrics`: a loopback address such as `127.0.0.1:9100`, or `unix:/run/app/status.sock`, whose `mode` is 0600 unless it is set as for `listen`. Empty means none, and nothing is counted.";
-    status.slow: Kind::Duration(1..=HOUR), "500ms",
-        "List requests that take longer than this on the status page, with where the time went.";
     tls.certificate ["--tls-cert" "FILE"]: Kind::Path, "",
         "Certificate chain as a PEM file, the server's own first. With it, TCP listeners speak TLS.";
     tls.key ["--tls-key" "FILE"]: Kind::Path, "",
@@ -315,10 +269,6 @@ settings! {
         "Time for the application to begin its response, after the request's body has arrived (503). The body of a response may take longer. 0 means no limit.";
     limits.requests_per_connection: Kind::Number(0..=4_294_967_295), "0",
         "Number of requests after which an HTTP/1 connection is closed. 0 means no limit.";
-    limits.log_records: Kind::Number(16..=1_000_000), "2048",
-        "Log lines that wait to be sent to `otlp.endpoint`, of all processes together, up to 4 KiB each. More wait in `log.buffer` and `log.reserve` of their processes.";
-    limits.spans: Kind::Number(16..=1_000_000), "8192",
-        "Spans that wait to be sent to `otlp.endpoint`, of all processes together, 1 KiB each. More are dropped and counted.";
     limits.tls_handshake: Kind::Duration(10..=HOUR), "10s",
         "Timeout for a TLS handshake.";
     limits.unread_body: Kind::Size(0..=GIB), "256KiB",

@@ -10,8 +10,7 @@ use skep::link::{BaseUrl, NotABaseUrl};
 use skep::mail::{Mailbox, NotMailbox};
 use skep::session::{CookieLife, SessionStore};
 use skep::settings::Value;
-use skep_observe::log::{AccessOutput, CategoryLevels, EventOutput, Names};
-use skep_observe::otlp::{Endpoint, Pairs};
+use skep_observe::settings::{duration, list, number, text};
 
 use super::fetch::FetchHosts;
 use super::{Address, Model, StatusAddress, UnixAddress};
@@ -52,14 +51,8 @@ take! {
     Fields: |value| Self::parse(list(value));
     // The setting `hosts`.
     Vec<String>: |value| list(value).iter().map(|host| authority::check_pattern(host).map(|()| host.clone())).collect();
-    Vec<EventOutput>: |value| list(value).iter().map(|said| EventOutput::parse(said)).collect();
-    Vec<AccessOutput>: |value| list(value).iter().map(|said| AccessOutput::parse(said)).collect();
-    CategoryLevels: |value| Self::parse(list(value));
-    Names: |value| Ok(Self(list(value).to_vec()));
     Vec<Address>: |value| list(value).iter().map(|said| address(said)).collect();
     FetchHosts: |value| Self::parse(list(value));
-    Endpoint: |value| Self::parse(text(value));
-    Pairs: |value| Self::parse(list(value));
     StatusAddress: |value| text(value).map(|said| status_address(&said)).transpose().map(Self);
     Option<String>: |value| Ok(text(value));
     Option<Secret<String>>: |value| Ok(text(value).map(Secret::new));
@@ -72,13 +65,6 @@ take! {
 
 fn mailbox(text: &str) -> Result<Mailbox, String> {
     text.parse().map_err(|wrong: NotMailbox| wrong.to_string())
-}
-
-fn number<N: TryFrom<u64>>(value: &Value) -> Result<N, String> {
-    let (Value::Number(number) | Value::Size(number)) = value else {
-        unreachable!("the kind of this setting is a number")
-    };
-    N::try_from(*number).map_err(|_| "the number is too large for this machine".to_owned())
 }
 
 fn coding(name: &str) -> Result<Coding, String> {
@@ -96,21 +82,6 @@ fn private(word: &str) -> Private {
         "always" => Private::Always,
         _ => Private::SameOrigin,
     }
-}
-
-fn duration(value: &Value) -> Duration {
-    let Value::Duration(time) = value else { unreachable!("the kind of this setting is a time") };
-    *time
-}
-
-fn list(value: &Value) -> &[String] {
-    let Value::List(list) = value else { unreachable!("the kind of this setting is a list") };
-    list
-}
-
-/// `None` if it is empty.
-fn text(value: &Value) -> Option<String> {
-    Some(value.to_string()).filter(|text| !text.is_empty())
 }
 
 fn address(text: &str) -> Result<Address, String> {

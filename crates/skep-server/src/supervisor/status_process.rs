@@ -180,7 +180,7 @@ impl Supervisor {
         if is_reset {
             tracing::warn!("requests are counted from 0 again: this version counts in another way");
         }
-        let metrics = metrics.map_or_else(|| Metrics::new(self.config.queues()), Ok)?;
+        let metrics = metrics.map_or_else(|| Metrics::new(&self.config.queues()), Ok)?;
         let listening = before.socket.map(take).transpose()?;
         if let Some((_, BoundAddress::Unix(path))) = &listening {
             self.files.extend(SocketFile::at(path));

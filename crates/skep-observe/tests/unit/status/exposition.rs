@@ -15,7 +15,7 @@ use crate::overview::{Overview, PartOverview};
 
 /// A server in which all that there is has happened.
 fn observation() -> Observation {
-    let metrics = Arc::new(Metrics::new(Queues::default()).unwrap());
+    let metrics = Arc::new(Metrics::new(&Queues::default()).unwrap());
     let services =
         metrics.register(&["none".to_owned(), "Search \"all\"\\\n".to_owned()], &[String::new(), String::new()]);
     let recorder = metrics.recorder(0, services, Duration::from_secs(9), None);
