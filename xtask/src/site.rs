@@ -25,7 +25,7 @@ pub(crate) struct Site {
 }
 
 /// What came of a request.
-pub(crate) struct Answer {
+pub(crate) struct PageResponse {
     pub(crate) status: u16,
     /// Of the body, without parameters.
     pub(crate) kind: String,
@@ -76,23 +76,23 @@ impl Site {
         Ok(paths.filter(|path| !path.contains('{')).map(ToOwned::to_owned).collect())
     }
 
-    pub(crate) fn get(&self, path: &str) -> Result<Answer, String> {
+    pub(crate) fn get(&self, path: &str) -> Result<PageResponse, String> {
         self.ask("GET", path, &self.cookie, ("", ""))
     }
 
     /// Sends a form without any field.
-    pub(crate) fn post(&self, path: &str) -> Result<Answer, String> {
+    pub(crate) fn post(&self, path: &str) -> Result<PageResponse, String> {
         self.send(path, "")
     }
 
-    fn send(&self, path: &str, form: &str) -> Result<Answer, String> {
+    fn send(&self, path: &str, form: &str) -> Result<PageResponse, String> {
         let kind = "Content-Type: application/x-www-form-urlencoded";
         self.ask("POST", path, &self.cookie, (&format!("{kind}\r\nContent-Length: {}\r\n", form.len()), form))
     }
 
     /// Sends a form, and returns the page that it leads to, with the message that it left there.
-    pub(crate) fn submit(&self, path: &str, form: &str) -> Result<Answer, String> {
-        let Answer { location: Some(next), cookie, .. } = self.send(path, form)? else {
+    pub(crate) fn submit(&self, path: &str, form: &str) -> Result<PageResponse, String> {
+        let PageResponse { location: Some(next), cookie, .. } = self.send(path, form)? else {
             return Err(format!("POST {path} leads nowhere"));
         };
         self.ask("GET", &next, &format!("{}; {}", self.cookie, cookie.unwrap_or_default()), ("", ""))
@@ -106,7 +106,7 @@ impl Site {
     }
 
     /// As a browser does on a page of the same site, over a connection of its own.
-    fn ask(&self, method: &str, path: &str, cookie: &str, (more, body): (&str, &str)) -> Result<Answer, String> {
+    fn ask(&self, method: &str, path: &str, cookie: &str, (more, body): (&str, &str)) -> Result<PageResponse, String> {
         let (host, wrong) = (self.address(), |error: std::io::Error| format!("{method} {path}: {error}"));
         let mut stream = TcpStream::connect(host).map_err(wrong)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(wrong)?;
@@ -114,7 +114,7 @@ impl Site {
             "{method} {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nSec-Fetch-Site: same-origin\r\n\
              Accept: text/html\r\nCookie: {cookie}\r\nConnection: close\r\n{more}\r\n{body}"
         );
-        skep_client::exchange(&mut stream, head.as_bytes(), false, PATIENCE).map(Answer::from).map_err(wrong)
+        skep_client::exchange(&mut stream, head.as_bytes(), false, PATIENCE).map(PageResponse::from).map_err(wrong)
     }
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }
 
-impl From<Response> for Answer {
+impl From<Response> for PageResponse {
     fn from(response: Response) -> Self {
         let field = |name| response.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         let kind = field("content-type").unwrap_or_default().split(';').next().unwrap_or_default().to_owned();
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn an_answer_has_a_status_a_type_and_a_body() {
         let fields = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
-        let found = Answer::from(Response { status: 404, fields, body: b"<p>\r\n\r\n".to_vec(), keeps: false });
+        let found = PageResponse::from(Response { status: 404, fields, body: b"<p>\r\n\r\n".to_vec(), keeps: false });
         assert_eq!((found.status, found.kind.as_str(), found.body.as_str()), (404, "text/html", "<p>\r\n\r\n"));
     }
 }

@@ -32,6 +32,7 @@ mod sleeps;
 mod snippets;
 mod source;
 mod tokens;
+mod type_names;
 mod words;
 
 /// A rule about single files; each rule decides which files it is about.
@@ -58,6 +59,7 @@ pub(crate) const RULES: &[Rule] = &[
     changelog::unreleased,
     row_numbers::are_not_given_twice,
     words::avoided,
+    type_names::say_something,
 ];
 
 /// Something that is not as it should be: "path:line: what is wrong; what would be right".
@@ -104,6 +106,7 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
     complaints.extend(tree.sources.iter().flat_map(|source| paths::exist(source, &tree)));
     complaints.extend(tree.sources.iter().flat_map(|source| paths::pages_exist(source, &tree)));
     complaints.extend(files::needless_exceptions(&tree));
+    complaints.extend(type_names::needless_exceptions(&tree));
     complaints.extend(cycles::complaints(&tree));
     complaints.extend(layers::complaints(&tree));
     complaints.extend(size::lines(&tree));

@@ -141,7 +141,7 @@ enum Words {
 }
 
 /// Where a key has its counter, or could have one.
-enum Place<'w> {
+enum Lookup<'w> {
     Own(&'w AtomicU64, u64),
     Free(&'w AtomicU64, u64),
     None,
@@ -169,10 +169,10 @@ impl Counters {
         loop {
             let counted = row.load(Acquire);
             let (word, old, mark, free_at) = match self.find(mark, now) {
-                Place::Own(word, old) => (word, old, mark, old & TIME),
+                Lookup::Own(word, old) => (word, old, mark, old & TIME),
                 // What was counted for its network meanwhile is not forgotten.
-                Place::Free(word, old) => (word, old, mark, counted),
-                Place::None => (row, counted, Mark::NONE, counted),
+                Lookup::Free(word, old) => (word, old, mark, counted),
+                Lookup::None => (row, counted, Mark::NONE, counted),
             };
             let then = pace.after(free_at, now, UNIT)?;
             if word.compare_exchange(old, mark.word(then), AcqRel, Acquire).is_ok() {
@@ -195,7 +195,7 @@ impl Counters {
         };
         let mark = self.mark(key);
         // What was counted for a network stays counted: others share it.
-        while let Place::Own(word, old) = self.find(mark, self.now()) {
+        while let Lookup::Own(word, old) = self.find(mark, self.now()) {
             let new = mark.word((old & TIME).saturating_sub(step));
             if word.compare_exchange(old, new, AcqRel, Acquire).is_ok() {
                 break;
@@ -205,17 +205,17 @@ impl Counters {
     }
 
     /// The counter of a key, or the first place in its buckets that is free.
-    fn find(&self, mark: Mark, now: u64) -> Place<'_> {
-        let mut free = Place::None;
+    fn find(&self, mark: Mark, now: u64) -> Lookup<'_> {
+        let mut free = Lookup::None;
         for bucket in [mark.hash & 0xffff_ffff, mark.hash >> 21 & 0xff_ffff] {
             let first = usize::try_from(bucket).expect("32 bits") % self.buckets * WAYS;
             for word in &self.words.all()[first..first + WAYS] {
                 let old = word.load(Acquire);
                 if mark.is_of(old) {
-                    return Place::Own(word, old);
+                    return Lookup::Own(word, old);
                 }
-                if old & TIME <= now && matches!(free, Place::None) {
-                    free = Place::Free(word, old);
+                if old & TIME <= now && matches!(free, Lookup::None) {
+                    free = Lookup::Free(word, old);
                 }
             }
         }

@@ -51,7 +51,7 @@ struct Inner {
     /// For errors; without the password.
     name: String,
     limits: Limits,
-    connections: Connections<Shared>,
+    connections: Connections<SharedConnection>,
     script: Script,
     /// Those of this process, and those of which the server sent a notification.
     epochs: EpochWrites,
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Redis {
 }
 
 /// A connection that many tasks share.
-struct Shared {
+struct SharedConnection {
     connection: Connection,
     closed: AtomicBool,
 }
@@ -79,7 +79,7 @@ enum Connection {
     Cluster(::redis::cluster_async::ClusterConnection),
 }
 
-impl Pooled for Shared {
+impl Pooled for SharedConnection {
     fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Relaxed)
     }
@@ -146,7 +146,7 @@ impl Redis {
 }
 
 impl Inner {
-    async fn connection(self: &Arc<Self>) -> Result<Arc<Shared>> {
+    async fn connection(self: &Arc<Self>) -> Result<Arc<SharedConnection>> {
         if self.has_waiting.load(Ordering::Relaxed) {
             watch::start(self);
         }
@@ -159,11 +159,11 @@ impl Inner {
         })
     }
 
-    async fn connect(&self) -> Result<Shared, String> {
+    async fn connect(&self) -> Result<SharedConnection, String> {
         let limit = self.limits.connect_timeout;
         let connecting = self.servers.connect(limit, self.limits.timeout);
         match tokio::time::timeout(limit, connecting).await {
-            Ok(Ok(connection)) => Ok(Shared { connection, closed: AtomicBool::new(false) }),
+            Ok(Ok(connection)) => Ok(SharedConnection { connection, closed: AtomicBool::new(false) }),
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err(format!("no connection within {limit:?}")),
         }
@@ -176,7 +176,7 @@ impl Inner {
     /// Waits for a reply; an I/O error or a timeout closes the connection.
     async fn wait_for<T>(
         &self,
-        link: &Shared,
+        link: &SharedConnection,
         answer: impl Future<Output = Result<T, RedisError>> + Send,
     ) -> Result<T> {
         let answer = match answer.await {

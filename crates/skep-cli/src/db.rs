@@ -3,9 +3,9 @@
 //! The programs `sqlite3` and `psql` do the work.
 
 mod address;
-mod place;
 mod postgres;
 mod sqlite;
+mod target;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -15,8 +15,8 @@ use std::process::{Command, ExitCode};
 use skep_units::nearest;
 
 use crate::BAD_USAGE;
-use place::Database;
-pub(crate) use place::Place;
+use target::Database;
+pub(crate) use target::Target;
 
 const HELP: &str = "\
 usage: skep db COMMAND [--yes]
@@ -46,9 +46,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     let is_confirmed = words.iter().any(|word| word == "--yes");
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "--yes").collect();
     let done = match words.as_slice() {
-        ["console"] => Place::find(Path::new(".")).and_then(|place| console(&place)),
-        ["seed"] => Place::find(Path::new(".")).and_then(|place| seed(&place)),
-        ["reset"] => Place::find(Path::new(".")).and_then(|place| reset(&place, Path::new("."), is_confirmed)),
+        ["console"] => Target::find(Path::new(".")).and_then(|target| console(&target)),
+        ["seed"] => Target::find(Path::new(".")).and_then(|target| seed(&target)),
+        ["reset"] => Target::find(Path::new(".")).and_then(|target| reset(&target, Path::new("."), is_confirmed)),
         other => {
             eprint!("skep db: {}\n\n{HELP}", wrong(other));
             return ExitCode::from(BAD_USAGE);
@@ -76,44 +76,44 @@ fn wrong(words: &[&str]) -> String {
     format!("there is no \"{word}\"{near}")
 }
 
-fn console(place: &Place) -> Result<String, String> {
-    match &place.database {
+fn console(target: &Target) -> Result<String, String> {
+    match &target.database {
         Database::Sqlite(file) => finish(sqlite::shell(file)?.arg("-header").arg("-column")),
         Database::Postgres(address) => finish(&mut postgres::shell(address)),
     }
 }
 
-fn seed(place: &Place) -> Result<String, String> {
-    place.may_change("seed")?;
+fn seed(target: &Target) -> Result<String, String> {
+    target.may_change("seed")?;
     let text = std::fs::read_to_string(SEED).map_err(|error| format!("{SEED}: {error}: write statements into it"))?;
-    match &place.database {
+    match &target.database {
         Database::Sqlite(file) => sqlite::run_in_transaction(file, &text)?,
         Database::Postgres(address) => postgres::run_in_transaction(address, SEED)?,
     }
-    Ok(format!("{SEED} has run in {place}\n"))
+    Ok(format!("{SEED} has run in {target}\n"))
 }
 
-fn reset(place: &Place, folder: &Path, is_confirmed: bool) -> Result<String, String> {
+fn reset(target: &Target, folder: &Path, is_confirmed: bool) -> Result<String, String> {
     if !folder.join("Cargo.toml").is_file() {
         return Err(
             "there is no Cargo.toml here: `reset` is for development, in the folder of an application".to_owned()
         );
     }
-    place.may_change("reset")?;
-    if let Some(socket) = place.server() {
+    target.may_change("reset")?;
+    if let Some(socket) = target.server() {
         return Err(format!(
-            "a server uses {place} (it listens on {}): stop it, and `skep dev`, before",
+            "a server uses {target} (it listens on {}): stop it, and `skep dev`, before",
             socket.display()
         ));
     }
-    if !is_confirmed && !asked(&format!("Delete all data in {place}? [y/N] ")) {
+    if !is_confirmed && !asked(&format!("Delete all data in {target}? [y/N] ")) {
         return Err("nothing was deleted; --yes deletes without asking".to_owned());
     }
-    match &place.database {
+    match &target.database {
         Database::Sqlite(file) => sqlite::delete(file)?,
         Database::Postgres(address) => postgres::make_again(address)?,
     }
-    Ok(format!("{place} is empty; the next start of the application makes its tables\n"))
+    Ok(format!("{target} is empty; the next start of the application makes its tables\n"))
 }
 
 /// What somebody says. Without a terminal, the end of the input is a no.

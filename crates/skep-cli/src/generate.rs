@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use skep_units::nearest;
 
-use crate::db::Place;
+use crate::db::Target;
 use crate::{BAD_USAGE, say};
 use check::Check;
 use field::Field;
@@ -198,7 +198,7 @@ fn generate(wanted: &Wanted) -> Result<String, Refusal> {
 /// An error if a server runs that would run a migration before it is known whether the application compiles with it.
 fn no_server(package: &Package) -> Result<(), String> {
     for folder in [&package.root, &package.workspace] {
-        if let Some(socket) = Place::find(folder)?.server() {
+        if let Some(socket) = Target::find(folder)?.server() {
             return Err(format!(
                 "a server of this application listens on {}, and could run the new migration before it has been compiled: \
                  stop it, and `skep dev`, and start it again afterwards; nothing was written",

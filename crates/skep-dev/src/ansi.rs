@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::editor::Place;
+use crate::editor::SourceLocation;
 
 /// What the escape sequences before a text have set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Style {
 }
 
 /// Makes HTML of the text. Places that the compiler names after `-->` or `:::` become links, where `link` has one.
-pub(crate) fn to_html(text: &str, link: impl Fn(&Place<'_>) -> String) -> String {
+pub(crate) fn to_html(text: &str, link: impl Fn(&SourceLocation<'_>) -> String) -> String {
     let mut html = String::with_capacity(text.len() * 2);
     let mut style = Style::default();
     for line in text.split_inclusive('\n') {
@@ -56,7 +56,7 @@ pub(crate) fn to_html(text: &str, link: impl Fn(&Place<'_>) -> String) -> String
         let place = plain.strip_prefix("--> ").or_else(|| plain.strip_prefix("::: ")).map(str::trim);
         for (style, text) in runs {
             style.open(&mut html);
-            match place.filter(|place| text.trim_end().ends_with(place)).and_then(Place::of) {
+            match place.filter(|place| text.trim_end().ends_with(place)).and_then(SourceLocation::of) {
                 Some(found) => write_link(&mut html, text, place.unwrap_or_default(), &link(&found)),
                 None => escape(&mut html, text),
             }

@@ -9,13 +9,13 @@ pub(crate) struct Editor(String);
 
 /// A line of a source file, as the compiler names it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Place<'t> {
+pub(crate) struct SourceLocation<'t> {
     file: &'t str,
     line: u32,
     column: u32,
 }
 
-impl<'t> Place<'t> {
+impl<'t> SourceLocation<'t> {
     /// `src/lib.rs:4:5`.
     pub(crate) fn of(text: &'t str) -> Option<Self> {
         let (rest, column) = text.rsplit_once(':')?;
@@ -42,7 +42,7 @@ impl Editor {
     }
 
     /// The URL for a place; files are named relative to `folder`.
-    pub(crate) fn url(&self, folder: &Path, place: &Place<'_>) -> String {
+    pub(crate) fn url(&self, folder: &Path, place: &SourceLocation<'_>) -> String {
         let path: PathBuf = folder.join(place.file);
         let file = encoded(&path.to_string_lossy());
         let numbers = [("{line}", place.line), ("{column}", place.column)];
@@ -70,14 +70,14 @@ mod tests {
 
     #[test]
     fn a_place_is_a_link_into_the_editor() {
-        let place = Place::of("src/a b.rs:4:15").unwrap();
+        let place = SourceLocation::of("src/a b.rs:4:15").unwrap();
         let code = Editor::new("vscode://file{file}:{line}:{column}").unwrap();
         assert_eq!(code.url(Path::new("/srv/shop"), &place), "vscode://file/srv/shop/src/a%20b.rs:4:15");
         let other = Editor::new("idea://open?file={file}&line={line}").unwrap();
-        let place = Place::of("/x\"y.rs:1:2").unwrap();
+        let place = SourceLocation::of("/x\"y.rs:1:2").unwrap();
         assert_eq!(other.url(Path::new("/srv"), &place), "idea://open?file=/x%22y.rs&line=1");
         assert!(Editor::new("vim").unwrap_err().contains("{file}"));
-        assert_eq!(Place::of("src/lib.rs"), None);
-        assert_eq!(Place::of("a:b:c"), None);
+        assert_eq!(SourceLocation::of("src/lib.rs"), None);
+        assert_eq!(SourceLocation::of("a:b:c"), None);
     }
 }

@@ -26,7 +26,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::editor::Editor;
 use crate::inject::Injected;
 use crate::policy;
-use crate::state::{News, State};
+use crate::state::{DevState, News};
 
 type Body = UnsyncBoxBody<Bytes, hyper::Error>;
 
@@ -84,7 +84,7 @@ impl Front {
     }
 
     /// The page with the script in it.
-    fn with_script(&self, response: Response<Incoming>, method: &Method, state: &State) -> Response<Body> {
+    fn with_script(&self, response: Response<Incoming>, method: &Method, state: &DevState) -> Response<Body> {
         let (mut parts, body) = response.into_parts();
         let tag = self.script_tag(state, method);
         if let Some(length) =
@@ -104,7 +104,7 @@ impl Front {
     }
 
     /// `data-post`: loading it again would send the form again.
-    fn script_tag(&self, state: &State, method: &Method) -> String {
+    fn script_tag(&self, state: &DevState, method: &Method) -> String {
         let post = if method == Method::POST { " data-post" } else { "" };
         format!(
             "<script src=\"/-/dev/reload.js\" nonce=\"{}\" data-version=\"{}\" data-styles=\"{}\"{post}></script>",

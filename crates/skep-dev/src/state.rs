@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 /// What is the case now.
 #[derive(Clone, Debug)]
-pub(crate) struct State {
+pub(crate) struct DevState {
     /// Which version serves; another number for each, and after each asset that no page can exchange.
     pub(crate) version: u64,
     /// Counts changes of style sheets.
@@ -33,21 +33,21 @@ pub(crate) struct Problem {
 
 /// The state, to change and to wait for.
 #[derive(Debug)]
-pub(crate) struct News(watch::Sender<State>);
+pub(crate) struct News(watch::Sender<DevState>);
 
 impl News {
     /// `now`: numbers that no earlier run has given to a page that is still open.
     pub(crate) fn new(now: u64) -> Self {
         let state =
-            State { version: now, styles: 0, serves: false, problem: None, progress: String::new(), problems: 0 };
+            DevState { version: now, styles: 0, serves: false, problem: None, progress: String::new(), problems: 0 };
         Self(watch::Sender::new(state))
     }
 
-    pub(crate) fn now(&self) -> State {
+    pub(crate) fn now(&self) -> DevState {
         self.0.borrow().clone()
     }
 
-    pub(crate) fn follow(&self) -> watch::Receiver<State> {
+    pub(crate) fn follow(&self) -> watch::Receiver<DevState> {
         self.0.subscribe()
     }
 
@@ -96,7 +96,7 @@ impl News {
     }
 }
 
-impl State {
+impl DevState {
     /// As an event of `/-/dev/events`.
     pub(crate) fn event(&self) -> String {
         let Self { version, styles, problem, progress, .. } = self;

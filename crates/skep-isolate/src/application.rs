@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::file_stamp::FileStamp;
 use crate::hash::Hash;
 use crate::options::Options;
-use crate::source::Source;
+use crate::source::ComponentFile;
 use crate::stages::{Compiled, Probed, Serving};
 use crate::sys;
 use crate::version::Version;
@@ -81,7 +81,7 @@ impl Application {
         &self,
         host: &Host,
         disk: Option<&Disk>,
-        source: &Source,
+        source: &ComponentFile,
     ) -> Option<Result<Arc<Version>, Arc<Error>>> {
         {
             let mut last = self.last_file();
@@ -99,7 +99,7 @@ impl Application {
     }
 
     /// A version that has answered its probe. One whose code was too slow for that is optimised first.
-    fn probed(&self, host: &Host, disk: Option<&Disk>, source: &Source) -> Result<Probed, Error> {
+    fn probed(&self, host: &Host, disk: Option<&Disk>, source: &ComponentFile) -> Result<Probed, Error> {
         let compiled = Compiled::new(host, disk, source, &self.options)?;
         match compiled.probe(&self.options) {
             Err(error) if error.is_temporary() => match Compiled::optimised(compiled.version(), host, disk)? {
@@ -217,7 +217,7 @@ impl Application {
         }
         let path: &Path = &self.options.file;
         *skep_units::lock(&self.stamp) = FileStamp::of(path);
-        let source = Source::read(path).map_err(|error| self.note(error))?;
+        let source = ComponentFile::read(path).map_err(|error| self.note(error))?;
         match self.load(host, disk, &source) {
             Some(loaded) => loaded,
             None => self.current().ok_or_else(|| Error::invalid("has failed before").in_file(path).into()),

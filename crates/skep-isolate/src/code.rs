@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::precompiled::Precompiled;
 use crate::recycle;
 use crate::reuse::ModuleCache;
-use crate::source::{Form, Source, TrustedCode};
+use crate::source::{ComponentFile, Form, TrustedCode};
 use crate::sys::{self, Mapped};
 use crate::wasi::is_wasi03;
 
@@ -31,7 +31,12 @@ pub(crate) struct Code {
 
 impl Code {
     /// Compiles a file, or loads code that was compiled before.
-    pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<Self, Error> {
+    pub(crate) fn new(
+        host: &Host,
+        disk: Option<&Disk>,
+        source: &ComponentFile,
+        options: &Options,
+    ) -> Result<Self, Error> {
         match &source.form {
             Form::Component if options.module_cache.is_snapshot() => {
                 Self::recyclable(host, disk, &source.bytes, options)
@@ -97,7 +102,7 @@ impl Code {
         compile(host, disk, wasm)
     }
 
-    fn of_file(host: &Host, source: &Source, file: &Precompiled) -> Result<Self, Error> {
+    fn of_file(host: &Host, source: &ComponentFile, file: &Precompiled) -> Result<Self, Error> {
         let code = load(host, &source.code(&file.code)?)?;
         let start = file.start.as_ref().map(|start| load(host, &source.code(start)?));
         let start = start.transpose()?.map(|start| start.component);

@@ -22,7 +22,7 @@ use crate::serve::{failed, size};
 use crate::services;
 use crate::settings;
 use crate::snapshot::{PATIENCE, Start, or_cold};
-use crate::source::{Form, Source};
+use crate::source::{ComponentFile, Form};
 use crate::state::Grants;
 
 /// The settings of a component on which compiled code depends.
@@ -91,7 +91,7 @@ fn run(arguments: Vec<OsString>) -> Result<String, Error> {
     let database =
         values.get("database").map(|resolved| resolved.value.to_string()).filter(|address| !address.is_empty());
     let begun = Instant::now();
-    let source = Source::read(&file)?;
+    let source = ComponentFile::read(&file)?;
     if source.form != Form::Component {
         return Err(Error::invalid("is compiled already").in_file(&file));
     }
@@ -106,7 +106,7 @@ fn run(arguments: Vec<OsString>) -> Result<String, Error> {
 
 /// Whether start-up code is in its image, and the parts of the file.
 fn make(
-    source: &Source,
+    source: &ComponentFile,
     options: &Options,
     (settings, database): (Vec<RawSetting>, Option<Secret<String>>),
 ) -> Result<(bool, [Vec<u8>; 4]), Error> {

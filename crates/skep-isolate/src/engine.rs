@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::features;
 use crate::function_cache::FunctionCache;
-use crate::state::State;
+use crate::state::StoreData;
 use crate::sys::FaultShortcut;
 use idle::IdleSlots;
 
@@ -36,7 +36,7 @@ pub(crate) struct Host {
 struct Side {
     kind: Kind,
     engine: Engine,
-    linker: Linker<State>,
+    linker: Linker<StoreData>,
     idle: Mutex<IdleSlots>,
 }
 
@@ -183,7 +183,7 @@ impl Host {
         &self.side.engine
     }
 
-    pub(crate) fn linker(&self) -> &Linker<State> {
+    pub(crate) fn linker(&self) -> &Linker<StoreData> {
         &self.side.linker
     }
 

@@ -6,7 +6,7 @@ use wasmtime_wasi_http::p2;
 use wasmtime_wasi_http::p3;
 
 use crate::services::versioned;
-use crate::state::State;
+use crate::state::StoreData;
 use crate::wasi::Version;
 
 pub(crate) struct Exports {
@@ -46,7 +46,7 @@ pub(crate) struct Jobs {
 }
 
 impl Exports {
-    pub(crate) fn of(pre: &InstancePre<State>) -> wasmtime::Result<Self> {
+    pub(crate) fn of(pre: &InstancePre<StoreData>) -> wasmtime::Result<Self> {
         let component = pre.component();
         Ok(Self { handler: Handler::of(pre)?, direct: DirectHandler::of(component), jobs: Jobs::of(component) })
     }
@@ -54,7 +54,7 @@ impl Exports {
 
 impl Handler {
     /// The newer one, if there are both.
-    fn of(pre: &InstancePre<State>) -> wasmtime::Result<Self> {
+    fn of(pre: &InstancePre<StoreData>) -> wasmtime::Result<Self> {
         #[cfg(feature = "wasi03")]
         {
             let component = pre.component();

@@ -4,7 +4,7 @@ use wasmtime::Store;
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
 use wasmtime::component::{Component, ComponentExportIndex, Instance};
 
-use crate::state::State;
+use crate::state::StoreData;
 use crate::wasi::exports;
 
 /// The names of its function.
@@ -37,7 +37,7 @@ impl Init {
         exports(component, |name| NAMES.contains(&name))
     }
 
-    pub(crate) async fn call(&self, store: &mut Store<State>, instance: &Instance) -> wasmtime::Result<()> {
+    pub(crate) async fn call(&self, store: &mut Store<StoreData>, instance: &Instance) -> wasmtime::Result<()> {
         match self {
             Self::Skep(index) => {
                 let init = instance.get_typed_func::<(), (Result<(), String>,)>(&mut *store, index)?;

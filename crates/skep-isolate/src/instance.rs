@@ -14,13 +14,13 @@ use {
 use crate::program::Program;
 use crate::recycle::ResetPlan;
 use crate::reuse::Reuse;
-use crate::state::{Refused, State};
+use crate::state::{Refused, StoreData};
 use crate::sys::{Discarded, Memory};
 use crate::trap::Late;
 
 /// A copy of a program. Its memory is made when it serves its first request.
 pub(crate) struct Instance {
-    pub(crate) store: Store<State>,
+    pub(crate) store: Store<StoreData>,
     proxy: Option<Proxy>,
     #[cfg(feature = "wasi03")]
     service: Option<Arc<Service>>,
@@ -45,7 +45,7 @@ pub(crate) struct Reset {
 
 impl Instance {
     pub(crate) fn new(program: &Program, reuse: Option<Reuse>) -> Self {
-        let mut store = Store::new(program.pre.engine(), State::new(&program.grants, reuse));
+        let mut store = Store::new(program.pre.engine(), StoreData::new(&program.grants, reuse));
         set_limits(&mut store);
         Self {
             store,
@@ -76,10 +76,10 @@ impl Instance {
         self.store.data().was_refused_memory()
     }
 
-    /// Has the guest handle a request. `make` puts the request into the table of [`State`].
+    /// Has the guest handle a request. `make` puts the request into the table of [`StoreData`].
     pub(crate) async fn serve<F>(&mut self, program: &Program, indices: &ProxyIndices, make: F) -> Result<()>
     where
-        F: FnOnce(&mut State) -> Result<(Resource<HostIncomingRequest>, Resource<HostResponseOutparam>)>,
+        F: FnOnce(&mut StoreData) -> Result<(Resource<HostIncomingRequest>, Resource<HostResponseOutparam>)>,
     {
         self.begin(program)?;
         let instance = self.live(program).await?;
@@ -105,7 +105,7 @@ impl Instance {
         handle: F,
     ) -> Result<()>
     where
-        F: AsyncFnOnce(&Accessor<State>, &Arc<Service>) -> Result<()>,
+        F: AsyncFnOnce(&Accessor<StoreData>, &Arc<Service>) -> Result<()>,
     {
         let instance = self.live(program).await?;
         let service = match self.service.take() {
@@ -265,8 +265,8 @@ const TURNS: u32 = 8;
 /// waits for all others, and of a hundred responses of 80 us one took 20 ms.
 const UNDISTURBED: u64 = 2;
 
-/// Bounds memory and time of a store by its [`State`].
-pub(crate) fn set_limits(store: &mut Store<State>) {
+/// Bounds memory and time of a store by its [`StoreData`].
+pub(crate) fn set_limits(store: &mut Store<StoreData>) {
     store.limiter(|state| state);
     store.epoch_deadline_callback(|store| {
         if store.data().is_late() {

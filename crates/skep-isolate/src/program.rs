@@ -7,11 +7,11 @@ use wasmtime::component::InstancePre;
 use crate::init::Init;
 use crate::limits::Limits;
 use crate::recycle::ResetPlan;
-use crate::state::{Grants, State};
+use crate::state::{Grants, StoreData};
 use crate::sys::{FaultShortcut, Pages};
 
 pub(crate) struct Program {
-    pub(crate) pre: InstancePre<State>,
+    pub(crate) pre: InstancePre<StoreData>,
     /// Start-up code that each new instance runs.
     pub(crate) init: Option<Init>,
     /// How instances are reset after a request. `None`: each request gets a new instance.

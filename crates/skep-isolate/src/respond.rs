@@ -37,7 +37,7 @@ use crate::clock::Work;
 use crate::exports::Handler;
 use crate::instance::Instance;
 use crate::services::{FIELD, Sender};
-use crate::state::State;
+use crate::state::StoreData;
 use crate::version::Version;
 use body::{End, Rest, Streamed};
 use failure::Failure;
@@ -281,7 +281,7 @@ async fn run(version: Arc<Version>, permit: RequestPermit, incoming: Incoming, g
     };
     let Incoming { request, is_tls, id, .. } = incoming;
     let scheme = if is_tls { Scheme::Https } else { Scheme::Http };
-    let make = |state: &mut State| {
+    let make = |state: &mut StoreData| {
         state.services.begin(id);
         let mut http = state.http();
         let request = http.new_incoming_request(scheme, request)?;

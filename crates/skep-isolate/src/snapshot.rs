@@ -25,7 +25,7 @@ use crate::instance;
 use crate::options::Options;
 use crate::random::seed;
 use crate::reuse::ModuleCache;
-use crate::state::{Frozen, Grants, State};
+use crate::state::{Frozen, Grants, StoreData};
 use crate::trap::{Late, describe};
 
 /// The time of start-up code, with what it waits.
@@ -98,9 +98,9 @@ async fn begin(
     seed: u128,
     grants: &Arc<Grants>,
     patience: Duration,
-) -> Result<(Arc<Frozen>, Store<State>, wasmtime::Result<Instance>), Error> {
+) -> Result<(Arc<Frozen>, Store<StoreData>, wasmtime::Result<Instance>), Error> {
     let frozen = Arc::new(Frozen::new(seed));
-    let mut store = Store::new(code.host.engine(), State::for_image(grants, &frozen));
+    let mut store = Store::new(code.host.engine(), StoreData::for_image(grants, &frozen));
     let ran = run(&code.host, &code.component, &mut store, patience).await?;
     Ok((frozen, store, ran))
 }
@@ -138,7 +138,7 @@ fn unfit(source: wasmtime::Error) -> Error {
 /// Runs start-up code whose memory is in an image already, for its other effects: it opens the database, say. Nothing
 /// is frozen, since its memory is dropped.
 pub(crate) fn run_again(host: &Host, component: &Component, grants: &Arc<Grants>) -> Result<(), Error> {
-    let mut store = Store::new(host.engine(), State::new(grants, None));
+    let mut store = Store::new(host.engine(), StoreData::new(grants, None));
     runtime()?.block_on(async {
         let ran = run(host, component, &mut store, PATIENCE).await?;
         ran.map(drop).map_err(|error| failed(&error, store.data()))
@@ -154,7 +154,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 async fn run(
     host: &Host,
     component: &Component,
-    store: &mut Store<State>,
+    store: &mut Store<StoreData>,
     patience: Duration,
 ) -> Result<wasmtime::Result<Instance>, Error> {
     instance::set_limits(store);
@@ -186,7 +186,7 @@ impl fmt::Display for NotDone {
 impl std::error::Error for NotDone {}
 
 /// Why start-up code failed, with what it printed if it did not return.
-fn failed(error: &wasmtime::Error, state: &State) -> Error {
+fn failed(error: &wasmtime::Error, state: &StoreData) -> Error {
     let (trap, output) = (describe(error), state.services.request.said());
     let has_returned = error.downcast_ref::<WasmBacktrace>().is_none();
     if has_returned || output.is_empty() {
@@ -209,7 +209,7 @@ fn refuse(frozen: &Frozen) -> Result<(), Error> {
 
 /// Refuses open handles: the table of resources is new for each request, and a number in the image would name another
 /// resource.
-fn holds_nothing(state: &State) -> Result<(), Error> {
+fn holds_nothing(state: &StoreData) -> Result<(), Error> {
     if state.is_table_empty() {
         return Ok(());
     }
@@ -221,12 +221,12 @@ fn holds_nothing(state: &State) -> Result<(), Error> {
 
 /// The instance as the snapshotter reads it.
 struct Running {
-    store: Store<State>,
+    store: Store<StoreData>,
     instance: Instance,
 }
 
 impl Running {
-    async fn ask<R, T>(&mut self, interface: &str, name: &str, take: impl FnOnce(&Store<State>, R) -> T) -> T
+    async fn ask<R, T>(&mut self, interface: &str, name: &str, take: impl FnOnce(&Store<StoreData>, R) -> T) -> T
     where
         R: Lift + 'static,
         (R,): ComponentNamedList,

@@ -14,7 +14,7 @@ use crate::hash::Hash;
 use crate::precompiled::Precompiled;
 
 /// The content of a component's file.
-pub(crate) struct Source {
+pub(crate) struct ComponentFile {
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
     /// Of all of it, without the checksum of precompiled code.
@@ -46,7 +46,7 @@ const MAGIC: &[u8] = b"\0asm";
 const MODULE: &[u8] = &[1, 0, 0, 0];
 const COMPONENT: &[u8] = &[0x0d, 0, 1, 0];
 
-impl Source {
+impl ComponentFile {
     /// Reads a file. Fails with what is wrong if it cannot be served.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let read = || {
@@ -117,7 +117,7 @@ fn form(bytes: &[u8]) -> Result<Form, Error> {
     Err(Error::invalid("is not a component: a component begins with the bytes 00 61 73 6d 0d 00 01 00"))
 }
 
-impl fmt::Debug for Source {
+impl fmt::Debug for ComponentFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.path.display(), self.hash)
     }

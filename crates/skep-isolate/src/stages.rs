@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::reuse::ModuleCache;
 use crate::snapshot::{self, PATIENCE, Start, or_cold};
-use crate::source::{Form, Source};
+use crate::source::{ComponentFile, Form};
 use crate::state::Grants;
 use crate::sys::can_find_written_pages;
 use crate::version::{Counts, Identity, Made, Version};
@@ -46,7 +46,12 @@ pub(crate) struct Serving {
 
 impl Compiled {
     /// Compiles a file and runs its start-up code. Errors do not name the file.
-    pub(crate) fn new(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<Self, Error> {
+    pub(crate) fn new(
+        host: &Host,
+        disk: Option<&Disk>,
+        source: &ComponentFile,
+        options: &Options,
+    ) -> Result<Self, Error> {
         let begun = Instant::now();
         let (grants, code) = compile(host, disk, source, options)?;
         let made = Made {
@@ -124,7 +129,12 @@ impl Probed {
 }
 
 /// Compiles, and runs start-up code.
-fn compile(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options) -> Result<(Arc<Grants>, Code), Error> {
+fn compile(
+    host: &Host,
+    disk: Option<&Disk>,
+    source: &ComponentFile,
+    options: &Options,
+) -> Result<(Arc<Grants>, Code), Error> {
     let start = match source.form {
         Form::Component if options.module_cache.is_snapshot() => {
             or_cold(Start::of(host, disk, &source.bytes, options), options)?
@@ -146,7 +156,7 @@ fn compile(host: &Host, disk: Option<&Disk>, source: &Source, options: &Options)
 }
 
 /// What a component may use, if it can be served at all.
-fn granted(host: &Host, code: &Code, source: &Source, options: &Options) -> Result<Arc<Grants>, Error> {
+fn granted(host: &Host, code: &Code, source: &ComponentFile, options: &Options) -> Result<Arc<Grants>, Error> {
     check(&code.host, &code.component, options)?;
     let mut grants = options.grants(&host.clock, services::are_imported(code.host.engine(), &code.component))?;
     grants.env.extend(grants.build(&source.hash));
@@ -154,7 +164,7 @@ fn granted(host: &Host, code: &Code, source: &Source, options: &Options) -> Resu
 }
 
 /// Start-up code of a precompiled file runs here once more, for its effects beyond memory.
-fn run_again(source: &Source, code: &Code, grants: &Arc<Grants>) -> Result<(), Error> {
+fn run_again(source: &ComponentFile, code: &Code, grants: &Arc<Grants>) -> Result<(), Error> {
     if let Form::Precompiled(file) = &source.form {
         file.warn_of_changes(&grants.name, &grants.env);
     }

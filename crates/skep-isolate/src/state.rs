@@ -22,7 +22,7 @@ pub(crate) use grants::{Dir, Frozen, Grants};
 use hooks::Hooks;
 
 /// The data of a store.
-pub(crate) struct State {
+pub(crate) struct StoreData {
     table: ResourceTable,
     /// Made when it is first used: most requests never do.
     wasi: Option<Box<WasiCtx>>,
@@ -133,7 +133,7 @@ impl Memory {
     }
 }
 
-impl State {
+impl StoreData {
     pub(crate) fn new(grants: &Arc<Grants>, reuse: Option<Reuse>) -> Self {
         Self {
             table: ResourceTable::new(),
@@ -218,7 +218,7 @@ impl State {
     }
 }
 
-impl services::Guest for State {
+impl services::Guest for StoreData {
     fn services(&mut self) -> &mut services::Instance {
         &mut self.services
     }
@@ -230,20 +230,20 @@ impl services::Guest for State {
     }
 }
 
-impl WasiView for State {
+impl WasiView for StoreData {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         self.wasi();
         WasiCtxView { ctx: self.wasi.as_mut().expect("it was just made"), table: &mut self.table }
     }
 }
 
-impl WasiHttpView for State {
+impl WasiHttpView for StoreData {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         WasiHttpCtxView { ctx: &mut self.http, table: &mut self.table, hooks: &mut self.hooks }
     }
 }
 
-impl ResourceLimiter for State {
+impl ResourceLimiter for StoreData {
     fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
         let fits = maximum.is_none_or(|maximum| desired <= maximum);
         let total = &self.hooks.grants().total_memory;

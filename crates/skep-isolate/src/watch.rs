@@ -14,7 +14,7 @@ use crate::disk::Disk;
 use crate::engine::Host;
 use crate::error::Error;
 use crate::file_stamp::FileStamp;
-use crate::source::Source;
+use crate::source::ComponentFile;
 use crate::table::Table;
 
 /// The pause between two looks at the files.
@@ -113,7 +113,7 @@ fn guarded(application: &Arc<Application>, host: &Host, disk: Option<&Disk>) {
 
 fn reload(application: &Arc<Application>, host: &Host, disk: Option<&Disk>) {
     let name = &application.options.name;
-    let source = match Source::read(&application.options.file) {
+    let source = match ComponentFile::read(&application.options.file) {
         Ok(source) => source,
         Err(error) => {
             let error = application.note(error);

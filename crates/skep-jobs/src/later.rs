@@ -17,7 +17,7 @@ use crate::store::New;
 pub trait Later {
     /// What it is done with.
     #[doc(hidden)]
-    fn place(&self) -> Place<'_>;
+    fn job_context(&self) -> JobContext<'_>;
 
     /// Enqueues a job, and gives its number. If a transaction of the request is open, the job is a part of it: it
     /// exists once that is committed, and never if it is undone. Without one, it is enqueued at once.
@@ -28,7 +28,7 @@ pub trait Later {
     /// If the application does not list the type in [`jobs!`](crate::jobs!), or of the database.
     fn later<J: Job>(&self, job: impl Into<Order<J>>) -> impl Future<Output = Result<Option<i64>>> {
         let order = job.into();
-        async move { enqueue(self.place(), order).await }
+        async move { enqueue(self.job_context(), order).await }
     }
 
     /// The same in a transaction that is not the request's: of [`Local::transaction`].
@@ -38,14 +38,14 @@ pub trait Later {
         job: impl Into<Order<J>>,
     ) -> impl Future<Output = Result<Option<i64>>> {
         let order = job.into();
-        async move { enqueue(Place { transaction: Some(db), ..self.place() }, order).await }
+        async move { enqueue(JobContext { transaction: Some(db), ..self.job_context() }, order).await }
     }
 
     /// Cancels a job: it is deleted. One that is running goes on, and what it writes in its transaction is undone.
     /// False if no job has this number any more.
     fn cancel_job(&self, id: i64) -> impl Future<Output = Result<bool>> {
         async move {
-            let Place { db, transaction, .. } = self.place();
+            let JobContext { db, transaction, .. } = self.job_context();
             let delete = query("delete from skep_job where id = ?", id).own();
             let changes = match transaction {
                 Some(transaction) => transaction.execute(delete).await?,
@@ -66,32 +66,32 @@ pub trait Later {
 /// A database, the transaction that is open, and the jobs of the application.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Place<'p> {
+pub struct JobContext<'p> {
     pub(crate) db: &'p Local,
     pub(crate) transaction: Option<&'p Transaction>,
     pub(crate) jobs: &'p Jobs,
 }
 
 impl Later for Cx<'_> {
-    fn place(&self) -> Place<'_> {
-        Place { db: self.db(), transaction: self.open_transaction(), jobs: self.state() }
+    fn job_context(&self) -> JobContext<'_> {
+        JobContext { db: self.db(), transaction: self.open_transaction(), jobs: self.state() }
     }
 }
 
 impl Later for JobCx<'_> {
-    fn place(&self) -> Place<'_> {
-        self.work.place()
+    fn job_context(&self) -> JobContext<'_> {
+        self.work.job_context()
     }
 }
 
 impl Later for Work {
-    fn place(&self) -> Place<'_> {
-        Place { db: self.db(), transaction: self.open_transaction(), jobs: self.state() }
+    fn job_context(&self) -> JobContext<'_> {
+        JobContext { db: self.db(), transaction: self.open_transaction(), jobs: self.state() }
     }
 }
 
-async fn enqueue<J: Job>(place: Place<'_>, order: Order<J>) -> Result<Option<i64>> {
-    let Place { db, transaction, jobs } = place;
+async fn enqueue<J: Job>(context: JobContext<'_>, order: Order<J>) -> Result<Option<i64>> {
+    let JobContext { db, transaction, jobs } = context;
     let Some(kind) = jobs.kinds.get(J::KIND) else {
         let (name, kind) = (std::any::type_name::<J>(), J::KIND);
         return Err(Error::internal(format!("the job `{name}` (kind {kind:?}) is not among jobs![...]")));

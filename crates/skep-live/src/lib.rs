@@ -35,7 +35,7 @@ mod topics;
 pub use app::{LiveApp, live_script};
 pub use piece::live;
 pub use send::RELOAD;
-pub use topic::{Place, Received, Subscription, Topic};
+pub use topic::{Received, Subscription, Topic, TopicContext};
 pub use topics::Topics;
 
 /// What an application's source usually needs.

@@ -62,7 +62,7 @@ mod native {
 
     use super::Changes;
     use crate::elsewhere::{Elsewhere, Heard};
-    use crate::thread::{Look, Shared, Worker, listen};
+    use crate::thread::{NextPoll, Signals, Worker, listen};
     use crate::topics::own;
 
     /// The channel of PostgreSQL.
@@ -116,7 +116,7 @@ mod native {
     /// Sends notifications, hears those of others, and once a minute takes it that something was missed.
     async fn run(
         db: sql::Local,
-        shared: Arc<Shared>,
+        shared: Arc<Signals>,
         outgoing: Arc<Mutex<Vec<u64>>>,
         (elsewhere, is_on_postgres): (Elsewhere, bool),
     ) {
@@ -130,7 +130,7 @@ mod native {
             }
         };
         let listening = tokio::task::spawn_local(listen(db.clone(), CHANNEL, hear));
-        let (mut look, mut last) = (Look::default(), None);
+        let (mut look, mut last) = (NextPoll::default(), None);
         while !shared.has_ended() {
             elsewhere.repeat_later();
             let tags = std::mem::take(&mut *lock(&outgoing));

@@ -25,9 +25,9 @@ use crate::topics::is_postgres;
 const LOOK: Duration = Duration::from_mins(1);
 
 /// When the database is looked at next though nobody may have been woken: processes look at different times.
-pub(crate) struct Look(Instant);
+pub(crate) struct NextPoll(Instant);
 
-impl Default for Look {
+impl Default for NextPoll {
     fn default() -> Self {
         Self(Instant::now() + LOOK + up_to(LOOK / 6))
     }
@@ -39,7 +39,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The thread, and who may be woken beside it.
 #[derive(Default)]
 pub(crate) struct Worker {
-    shared: Arc<Shared>,
+    shared: Arc<Signals>,
     opened: OnceLock<Opened>,
     /// The process in which it was started.
     process: Mutex<Option<u32>>,
@@ -54,24 +54,24 @@ struct Opened {
 
 /// What the thread shares with those who wake it.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct Signals {
     notify: Notify,
     has_ended: AtomicBool,
     /// A thread hears of the file.
     is_watching: AtomicBool,
 }
 
-impl Shared {
+impl Signals {
     pub(crate) fn has_ended(&self) -> bool {
         self.has_ended.load(Ordering::Relaxed)
     }
 
     /// Waits until it is woken, or until it is time to look: false. However often it is woken, it looks.
-    pub(crate) async fn woken(&self, look: &mut Look) -> bool {
+    pub(crate) async fn woken(&self, look: &mut NextPoll) -> bool {
         _ = timeout_at(look.0, self.notify.notified()).await;
         let is_time = Instant::now() >= look.0;
         if is_time {
-            *look = Look::default();
+            *look = NextPoll::default();
         }
         !is_time
     }
@@ -122,7 +122,7 @@ impl Worker {
         &self,
         name: &'static str,
         woken: impl Fn(&[u64]) + Send + 'static,
-        work: impl FnOnce(sql::Local, Arc<Shared>) -> F + Send + 'static,
+        work: impl FnOnce(sql::Local, Arc<Signals>) -> F + Send + 'static,
     ) -> Result<bool>
     where
         F: Future<Output = ()>,
@@ -159,8 +159,8 @@ impl Worker {
 fn spawn<F: Future<Output = ()>>(
     name: &'static str,
     database: Database,
-    shared: Arc<Shared>,
-    work: impl FnOnce(sql::Local, Arc<Shared>) -> F + Send + 'static,
+    shared: Arc<Signals>,
+    work: impl FnOnce(sql::Local, Arc<Signals>) -> F + Send + 'static,
 ) -> io::Result<()> {
     let run = move || {
         let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());

@@ -87,8 +87,8 @@ impl<M: Serialize, K: Display + ?Sized> Topic<M, K> {
     ///
     /// # Errors
     /// If the message has no JSON form, or of the database.
-    pub async fn publish(&self, cx: &impl Place, key: &K, message: &M) -> Result<()> {
-        let (db, transaction, topics) = cx.place();
+    pub async fn publish(&self, cx: &impl TopicContext, key: &K, message: &M) -> Result<()> {
+        let (db, transaction, topics) = cx.topic_context();
         match transaction {
             Some(transaction) => self.insert(transaction, topics, key, message).await,
             None => {
@@ -104,8 +104,8 @@ impl<M: Serialize, K: Display + ?Sized> Topic<M, K> {
     ///
     /// # Errors
     /// As [`publish`](Self::publish).
-    pub async fn publish_in(&self, db: &Transaction, cx: &impl Place, key: &K, message: &M) -> Result<()> {
-        self.insert(db, cx.place().2, key, message).await
+    pub async fn publish_in(&self, db: &Transaction, cx: &impl TopicContext, key: &K, message: &M) -> Result<()> {
+        self.insert(db, cx.topic_context().2, key, message).await
     }
 
     async fn insert(&self, db: &Transaction, topics: &Topics, key: &K, message: &M) -> Result<()> {
@@ -125,8 +125,8 @@ impl<M, K: Display + ?Sized> Topic<M, K> {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn position(&self, cx: &impl Place) -> Result<i64> {
-        let (db, transaction, _) = cx.place();
+    pub async fn position(&self, cx: &impl TopicContext) -> Result<i64> {
+        let (db, transaction, _) = cx.topic_context();
         let last = match transaction {
             Some(transaction) => transaction.one(last_number()).await?,
             None => db.one(last_number()).await?,
@@ -138,8 +138,8 @@ impl<M, K: Display + ?Sized> Topic<M, K> {
     ///
     /// # Errors
     /// Of the database.
-    pub async fn subscribe(&self, cx: &impl Place, key: &K, after: Option<i64>) -> Result<Subscription<M>> {
-        let (db, _, topics) = cx.place();
+    pub async fn subscribe(&self, cx: &impl TopicContext, key: &K, after: Option<i64>) -> Result<Subscription<M>> {
+        let (db, _, topics) = cx.topic_context();
         let key = key.to_string();
         if topics.hub.last().is_none() {
             topics.hub.begin(db.one(last_number()).await?.unwrap_or_default());
@@ -308,20 +308,20 @@ impl<M> std::fmt::Debug for Subscription<M> {
 }
 
 /// Where messages may be published from: [`Cx`], and [`Work`] outside of requests.
-pub trait Place {
+pub trait TopicContext {
     /// The database, the transaction that is open, and the topics of the application.
     #[doc(hidden)]
-    fn place(&self) -> (&Local, Option<&Transaction>, &Topics);
+    fn topic_context(&self) -> (&Local, Option<&Transaction>, &Topics);
 }
 
-impl Place for Cx<'_> {
-    fn place(&self) -> (&Local, Option<&Transaction>, &Topics) {
+impl TopicContext for Cx<'_> {
+    fn topic_context(&self) -> (&Local, Option<&Transaction>, &Topics) {
         (self.db(), self.open_transaction(), self.state())
     }
 }
 
-impl Place for Work {
-    fn place(&self) -> (&Local, Option<&Transaction>, &Topics) {
+impl TopicContext for Work {
+    fn topic_context(&self) -> (&Local, Option<&Transaction>, &Topics) {
         (self.db(), self.open_transaction(), self.state())
     }
 }

@@ -13,7 +13,7 @@ use crate::hub::Row;
 #[cfg(not(target_family = "wasm"))]
 use crate::schema::CHANNEL;
 #[cfg(not(target_family = "wasm"))]
-use crate::thread::{Look, Shared, Worker, listen};
+use crate::thread::{NextPoll, Signals, Worker, listen};
 
 /// How long messages are there, and how many: what [`LiveApp::topics`](crate::LiveApp::topics) is given.
 ///
@@ -138,10 +138,10 @@ const AT_ONCE: usize = 500;
 
 /// Reads messages whenever this process is woken.
 #[cfg(not(target_family = "wasm"))]
-async fn read_new(db: sql::Local, shared: Arc<Shared>, hub: Arc<Hub>) {
+async fn read_new(db: sql::Local, shared: Arc<Signals>, hub: Arc<Hub>) {
     let woken = Arc::clone(&shared);
     let listening = tokio::task::spawn_local(listen(db.clone(), CHANNEL, move |_| woken.wake()));
-    let mut look = Look::default();
+    let mut look = NextPoll::default();
     while !shared.has_ended() {
         let after = hub.last().unwrap_or_default();
         match db.all(newer(after)).await {

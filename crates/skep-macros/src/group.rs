@@ -17,7 +17,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         _ => "a group is a struct with named fields, which are fields of the form",
     };
     let rules = rules(input)?;
-    let parts: Vec<Part> = field::named(input, help)?.into_iter().map(Part::of).collect();
+    let parts: Vec<GroupField> = field::named(input, help)?.into_iter().map(GroupField::of).collect();
     Ok(write(input, &parts, rules.as_ref()))
 }
 
@@ -37,7 +37,7 @@ fn rules(input: &DeriveInput) -> Result<Option<Expr>> {
 }
 
 /// A field of the group, and the code for it.
-struct Part {
+struct GroupField {
     name: Ident,
     read: TokenStream,
     info: TokenStream,
@@ -45,7 +45,7 @@ struct Part {
     constant: TokenStream,
 }
 
-impl Part {
+impl GroupField {
     fn of(field: &Field) -> Self {
         let name = field.ident.clone().expect("only named fields come here");
         let (kind, text, at) = (&field.ty, field::name(&name), field::span(&field.ty));
@@ -62,7 +62,7 @@ impl Part {
     }
 }
 
-fn write(input: &DeriveInput, parts: &[Part], rules: Option<&Expr>) -> TokenStream {
+fn write(input: &DeriveInput, parts: &[GroupField], rules: Option<&Expr>) -> TokenStream {
     let name = &input.ident;
     let (read, info) = (parts.iter().map(|part| &part.read), parts.iter().map(|part| &part.info));
     let (give, constants) = (parts.iter().map(|part| &part.give), parts.iter().map(|part| &part.constant));

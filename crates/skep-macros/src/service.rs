@@ -8,7 +8,7 @@ use quote::quote;
 use syn::{DeriveInput, Result};
 
 use self::declaration::Declaration;
-use self::parameters::{Parameter, Source};
+use self::parameters::{Parameter, ParameterSource};
 use self::pattern::Pattern;
 use crate::field::wrong;
 
@@ -69,7 +69,8 @@ fn understand(input: &DeriveInput) -> Result<TokenStream> {
 }
 
 fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter]) -> Result<()> {
-    let taken = |position| parameters.iter().any(|one| matches!(one.source, Source::Path(at) if at == position));
+    let taken =
+        |position| parameters.iter().any(|one| matches!(one.source, ParameterSource::Path(at) if at == position));
     let names = &pattern.names;
     for (position, name) in names.iter().enumerate() {
         if !taken(position) {
@@ -83,25 +84,29 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
         let help = format!("a path has at most {MAX_PATH_PARAMETERS} parameters, not {}", names.len());
         return wrong(&declaration.path, help);
     }
-    let unread = |one: &&Parameter| matches!(one.source, Source::Json | Source::Header(_) | Source::Guard { .. });
+    let unread = |one: &&Parameter| {
+        matches!(one.source, ParameterSource::Json | ParameterSource::Header(_) | ParameterSource::Guard { .. })
+    };
     if let Some(parameter) = parameters.iter().filter(|_| declaration.external).find(unread) {
         return wrong(&parameter.name, "an external service has only path, query and form fields");
     }
     if let Some((name, _)) = &declaration.when
         && let Some(taken) =
-            parameters.iter().find(|one| matches!(&one.source, Source::Query { name: own, .. } if own == name))
+            parameters.iter().find(|one| matches!(&one.source, ParameterSource::Query { name: own, .. } if own == name))
     {
         return wrong(&taken.name, format!("`{name}` has a fixed value from `when`, so it cannot be a parameter"));
     }
     forms(declaration, parameters)?;
     let mut body: Option<&Parameter> = None;
-    for parameter in parameters.iter().filter(|one| matches!(one.source, Source::Form { .. } | Source::Json)) {
+    for parameter in
+        parameters.iter().filter(|one| matches!(one.source, ParameterSource::Form { .. } | ParameterSource::Json))
+    {
         if !declaration.has_body() {
             let help =
                 "a GET service has no body: remove the attribute to read from the query, or change the method to POST";
             return wrong(&parameter.name, help);
         }
-        let alone = |one: &Parameter| matches!(one.source, Source::Json);
+        let alone = |one: &Parameter| matches!(one.source, ParameterSource::Json);
         if body.is_some_and(|other| alone(other) || alone(parameter)) {
             return wrong(
                 &parameter.name,
@@ -111,7 +116,7 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
         body = Some(parameter);
     }
     if let Some((text, _)) = &declaration.once
-        && let Some(json) = parameters.iter().find(|one| matches!(one.source, Source::Json))
+        && let Some(json) = parameters.iter().find(|one| matches!(one.source, ParameterSource::Json))
     {
         let help = format!("`once = \"{}\"` is for forms: a JSON request has no hidden field", text.value());
         return wrong(&json.name, help);
@@ -121,9 +126,10 @@ fn check(declaration: &Declaration, pattern: &Pattern, parameters: &[Parameter])
 
 /// Checks options that need a form, and the reserved field name.
 fn forms(declaration: &Declaration, parameters: &[Parameter]) -> Result<()> {
-    let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
-    let is_input =
-        |one: &&Parameter| is_form(one) || !declaration.has_body() && matches!(one.source, Source::Query { .. });
+    let is_form = |one: &&Parameter| matches!(one.source, ParameterSource::Form { .. });
+    let is_input = |one: &&Parameter| {
+        is_form(one) || !declaration.has_body() && matches!(one.source, ParameterSource::Query { .. })
+    };
     if let Some(taken) = parameters.iter().filter(is_input).find(|one| one.name == "form") {
         let help = "a field of a form cannot be named `form`, because `Name::form` is the form of the service";
         return wrong(&taken.name, help);

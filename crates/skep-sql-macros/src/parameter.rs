@@ -13,7 +13,7 @@ use syn::spanned::Spanned as _;
 use crate::columns::Field;
 use crate::home::Home;
 use crate::infer::Kind;
-use crate::statement::{Place, Whole};
+use crate::statement::{ParameterPosition, Whole};
 use crate::text::{Parameter, Text};
 use crate::write::marker;
 
@@ -24,7 +24,7 @@ pub(crate) fn parameters<'a>(
     given: &mut impl Iterator<Item = &'a Expr>,
 ) -> Vec<TokenStream> {
     let kind = |which: usize| {
-        let place: Place = (piece, chosen, which);
+        let place: ParameterPosition = (piece, chosen, which);
         kind(whole.home, whole.kinds.get(&place).copied().unwrap_or(Kind::Any))
     };
     let (mut all, mut row) = (Vec::new(), None);

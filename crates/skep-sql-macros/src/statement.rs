@@ -23,10 +23,10 @@ use crate::write;
 const MOST: usize = 64;
 
 /// Which parameter: the piece, the alternative in it, and which one of its text.
-pub(crate) type Place = (usize, usize, usize);
+pub(crate) type ParameterPosition = (usize, usize, usize);
 
 /// Which parameters must be a `Scope`, for a column of a table.
-pub(crate) type Scopes = HashMap<Place, BTreeSet<(String, String)>>;
+pub(crate) type Scopes = HashMap<ParameterPosition, BTreeSet<(String, String)>>;
 
 /// What was found out of one `sql!`.
 pub(crate) struct Whole {
@@ -34,9 +34,9 @@ pub(crate) struct Whole {
     pub(crate) dialect: Dialect,
     /// One for each combination of alternatives; the first piece's alternative counts fastest.
     pub(crate) statements: Vec<Checked>,
-    pub(crate) kinds: HashMap<Place, Kind>,
+    pub(crate) kinds: HashMap<ParameterPosition, Kind>,
     /// Which parameters are arrays of their kind, lists among them.
-    pub(crate) arrays: HashSet<Place>,
+    pub(crate) arrays: HashSet<ParameterPosition>,
     pub(crate) scopes: Scopes,
     /// The migrations, below the package's folder.
     pub(crate) files: Vec<String>,
@@ -117,7 +117,7 @@ fn check_all(schema: &Schema, input: &Input, folder: &str) -> std::result::Resul
 pub(crate) fn add_scopes(
     scopes: &mut Scopes,
     proofs: &BTreeSet<Proof>,
-    places: &[Place],
+    places: &[ParameterPosition],
     lists: &[usize],
 ) -> std::result::Result<(), String> {
     for Proof { parameter, table, column } in proofs {
@@ -151,7 +151,7 @@ pub(crate) fn refuse_scopes(input: &Input, scopes: &Scopes) -> std::result::Resu
 pub(crate) struct Combination {
     pub(crate) sql: String,
     /// Where its parameters come from.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<ParameterPosition>,
     /// Which of them are lists, from 1.
     pub(crate) lists: Vec<usize>,
 }

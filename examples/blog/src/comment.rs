@@ -29,9 +29,9 @@ impl Handle for Comment {
             return article::show(cx, &self.page, None, Some(preview)).await;
         }
         let (problem, status, wait) = match self.keep(cx).await {
-            Ok(Kept::First) => return Ok(Response::see_other(Article::link(self.page).at("comments"))),
-            Ok(Kept::Behind(other, id)) => return Ok(Response::see_other(article::to_comment(self.page, other, id))),
-            Ok(Kept::TooMany) => (TOO_MANY, StatusCode::TOO_MANY_REQUESTS, window_seconds(cx)),
+            Ok(Stored::First) => return Ok(Response::see_other(Article::link(self.page).at("comments"))),
+            Ok(Stored::Behind(other, id)) => return Ok(Response::see_other(article::to_comment(self.page, other, id))),
+            Ok(Stored::TooMany) => (TOO_MANY, StatusCode::TOO_MANY_REQUESTS, window_seconds(cx)),
             // The disk is full, or somebody else holds the database: what was typed must not be lost with it.
             Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
                 tracing::error!(target: "blog", id = %cx.id(), "a comment could not be kept: {error}");
@@ -55,7 +55,7 @@ fn window_seconds(cx: &Cx<'_>) -> i64 {
 }
 
 /// Whether a comment was kept.
-enum Kept {
+enum Stored {
     /// On the first page of comments.
     First,
     /// Behind this one, which the last page begins after; and its own number.
@@ -66,14 +66,14 @@ enum Kept {
 
 impl Comment {
     /// Keeps it, unless its author's address has sent too many lately.
-    async fn keep(&self, cx: &Cx<'_>) -> Result<Kept> {
+    async fn keep(&self, cx: &Cx<'_>) -> Result<Stored> {
         let address = cx.peer().address.map_or_else(|| "local".into(), |address| address.ip().to_string());
         let db = cx.db().transaction().await?;
         db.one(sql!(i64, "select id from article where slug = ?", &self.page)).await?.or_404()?;
         db.execute(sql!("delete from recent_author where at <= unixepoch() - ?", window_seconds(cx))).await?;
         let count = sql!(i64, "select count(*) from recent_author where address = ?", &address);
         if db.one(count).await?.unwrap_or(0) >= cx.settings::<Blog>().max_comments.into() {
-            return Ok(Kept::TooMany);
+            return Ok(Stored::TooMany);
         }
         db.execute(sql!("insert into recent_author (address) values (?)", &address)).await?;
         let html = markdown::comment(&self.text);
@@ -90,7 +90,7 @@ impl Comment {
         let other = db.one(before_last_page).await?;
         // Kept before the answer is made: a disk that is full says so here.
         db.commit().await?;
-        Ok(other.zip(id).map_or(Kept::First, |(other, id)| Kept::Behind(other, id)))
+        Ok(other.zip(id).map_or(Stored::First, |(other, id)| Stored::Behind(other, id)))
     }
 }
 

@@ -17,7 +17,7 @@ use skep::prelude::*;
 use skep::sql::{self, Blocking, Query, Row};
 
 use crate::markdown;
-use crate::source::Source;
+use crate::source::ArticleSource;
 
 mod seeds;
 
@@ -37,7 +37,7 @@ struct Stamp {
 /// What has to be done to the table.
 #[derive(Default)]
 struct Changes {
-    written: Vec<Source>,
+    written: Vec<ArticleSource>,
     /// The addresses of all files, broken ones included: an article whose file is broken stays.
     present: BTreeSet<String>,
 }
@@ -99,7 +99,7 @@ fn read(folder: &Path, seen: &BTreeMap<String, Stamp>, now: &BTreeMap<String, St
     for (stem, _) in now.iter().filter(|(stem, stamp)| seen.get(*stem) != Some(stamp)) {
         let path = folder.join(format!("{stem}.md"));
         let source = fs::read(&path).map_err(|error| error.to_string());
-        match source.and_then(|bytes| Source::parse(stem, &bytes).map_err(|broken| broken.to_string())) {
+        match source.and_then(|bytes| ArticleSource::parse(stem, &bytes).map_err(|broken| broken.to_string())) {
             Ok(source) => changes.written.push(source),
             Err(problem) => {
                 tracing::warn!(target: "blog", "{}: {problem}; the article stays as it was", path.display());
@@ -141,15 +141,15 @@ struct Columns {
 }
 
 /// A row as it is to be.
-fn columns(source: &Source) -> Columns {
-    let Source { slug, title, published, summary, markdown, tags } = source.clone();
+fn columns(source: &ArticleSource) -> Columns {
+    let ArticleSource { slug, title, published, summary, markdown, tags } = source.clone();
     let tags = tags.iter().map(Slug::as_str).collect::<Vec<_>>().join(" ");
     let plain = markdown::plain(&markdown);
     Columns { slug, title, published, summary, markdown, plain, tags }
 }
 
 /// The rows there are from the first of these to the last; they are in the order of their addresses.
-fn stored(db: &mut Blocking<'_>, sources: &[Source]) -> sql::Result<Vec<Columns>> {
+fn stored(db: &mut Blocking<'_>, sources: &[ArticleSource]) -> sql::Result<Vec<Columns>> {
     let (Some(first), Some(last)) = (sources.first(), sources.last()) else { return Ok(Vec::new()) };
     db.all(sql!(
         Columns,
@@ -187,7 +187,7 @@ fn tag(article: Option<i64>, tag: &Slug) -> Query<'_> {
     sql!("insert into article_tag (article_id, tag) values (?, ?)", article, tag)
 }
 
-fn store_one(db: &mut Blocking<'_>, source: &Source) -> sql::Result<()> {
+fn store_one(db: &mut Blocking<'_>, source: &ArticleSource) -> sql::Result<()> {
     let id = db.one(upsert(&columns(source)))?;
     db.execute(untag(id))?;
     for name in &source.tags {
@@ -203,7 +203,7 @@ pub async fn is_taken(cx: &Cx<'_>, page: &Slug) -> Result<bool> {
 
 /// Writes the file of an article and its row, so that it is there at once. Should the row fail, the next look finds the
 /// file.
-pub async fn publish(cx: &Cx<'_>, source: &Source) -> Result<()> {
+pub async fn publish(cx: &Cx<'_>, source: &ArticleSource) -> Result<()> {
     let (folder, name, text) = (cx.data().join(FOLDER), source.slug.to_string(), source.to_text());
     cx.offload(move || replace(&folder, &name, &text)).await??;
     let db = cx.transaction().await?;

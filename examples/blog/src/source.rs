@@ -18,7 +18,7 @@ use skep::Slug;
 
 /// What a file says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Source {
+pub struct ArticleSource {
     /// From the file's name: its address.
     pub slug: Slug,
     /// The title.
@@ -68,7 +68,7 @@ struct FrontMatter {
 
 const FENCE: &str = "+++";
 
-impl Source {
+impl ArticleSource {
     /// Reads a file; `stem` is its name without `.md`.
     pub fn parse(stem: &str, bytes: &[u8]) -> Result<Self, Broken> {
         let slug = stem
@@ -182,29 +182,29 @@ mod tests {
     const GOOD: &str = "+++\ntitle = \"A day\"\ndate = 2026-11-21\ntags = [\"b\", \"a\", \"b\"]\n+++\n\nText.\n";
 
     fn complaint(text: impl AsRef<[u8]>) -> String {
-        Source::parse("a-day", text.as_ref()).unwrap_err().to_string()
+        ArticleSource::parse("a-day", text.as_ref()).unwrap_err().to_string()
     }
 
     #[test]
     fn a_file_says_all_it_says() {
-        let source = Source::parse("a-day", GOOD.as_bytes()).unwrap();
+        let source = ArticleSource::parse("a-day", GOOD.as_bytes()).unwrap();
         assert_eq!((source.title.as_str(), source.published.as_str()), ("A day", "2026-11-21"));
         assert_eq!(source.tags, ["b".parse().unwrap(), "a".parse().unwrap()]);
         assert_eq!(source.markdown, "Text.");
-        assert_eq!(Source::parse("a-day", GOOD.replace('\n', "\r\n").as_bytes()).unwrap(), source);
+        assert_eq!(ArticleSource::parse("a-day", GOOD.replace('\n', "\r\n").as_bytes()).unwrap(), source);
     }
 
     #[test]
     fn what_is_written_is_what_is_read() {
-        let source = Source::parse("a-day", GOOD.as_bytes()).unwrap();
-        let odd = Source {
+        let source = ArticleSource::parse("a-day", GOOD.as_bytes()).unwrap();
+        let odd = ArticleSource {
             title: "A \"day\" \\ in '26 🐝".into(),
             summary: "Two\n+++\nlines \u{7f}, ' and \"".into(),
             markdown: "+++\n\nNot the front.".into(),
             ..source.clone()
         };
         for source in [source, odd] {
-            assert_eq!(Source::parse("a-day", source.to_text().as_bytes()).unwrap(), source);
+            assert_eq!(ArticleSource::parse("a-day", source.to_text().as_bytes()).unwrap(), source);
         }
     }
 
@@ -221,6 +221,6 @@ mod tests {
         assert!(complaint(GOOD.replace("2026-11-21", "2026-13-21")).starts_with("line 3:"));
         assert!(complaint(GOOD.replace("\"A day\"", "\" \"")).contains("title must be one line"));
         assert!(complaint(GOOD.replace("\"a\"", "\"A b\"")).contains("tag \"A b\""));
-        assert!(Source::parse("A day", GOOD.as_bytes()).is_err());
+        assert!(ArticleSource::parse("A day", GOOD.as_bytes()).is_err());
     }
 }

@@ -11,7 +11,7 @@ use crate::desk::{self, Desk};
 use crate::layout::page;
 use crate::library;
 use crate::markdown;
-use crate::source::Source;
+use crate::source::ArticleSource;
 
 /// The form for an article: a new one, or one that there is.
 #[derive(Service)]
@@ -128,10 +128,10 @@ impl Handle for Save {
 
 impl Save {
     /// The article as its file says it, so that what is stored is what is read after a restart.
-    fn source(&self) -> Result<Source> {
+    fn source(&self) -> Result<ArticleSource> {
         let slug = self.page.as_ref().map_or_else(|| Slug::of(self.title.as_str()), |Hidden(page)| page.clone());
         let tags = self.tags.as_ref().map_or("", Text::as_str).split(' ').filter(|tag| !tag.is_empty());
-        let source = Source {
+        let source = ArticleSource {
             slug,
             title: self.title.to_string(),
             published: self.date.to_string(),
@@ -139,7 +139,7 @@ impl Save {
             summary: self.summary.as_ref().map_or("", MultilineText::as_str).to_owned(),
             markdown: self.text.to_string(),
         };
-        Source::parse(source.slug.as_str(), source.to_text().as_bytes())
+        ArticleSource::parse(source.slug.as_str(), source.to_text().as_bytes())
             .map_err(|broken| Save::text.refuse(broken.to_string()))
     }
 }

@@ -41,14 +41,14 @@ pub enum Role {
 }
 
 /// An agent or an administrator, as a guard.
-pub type Agent = Allowed<Answer>;
+pub type Agent = Allowed<MayAnswer>;
 
 /// An administrator, as a guard.
 pub type Admin = Allowed<Administer>;
 
 /// The rule of [`Agent`].
 #[derive(Debug)]
-pub struct Answer;
+pub struct MayAnswer;
 
 /// The rule of [`Admin`].
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl ScopeKind for User {
     }
 }
 
-impl Rule for Answer {
+impl Rule for MayAnswer {
     type Account = User;
 
     async fn allows(user: &User, _cx: &Cx<'_>) -> Result<bool> {

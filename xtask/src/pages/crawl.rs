@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::site::{Answer, Site};
+use crate::site::{PageResponse, Site};
 
 /// More pages than any example has: beyond it, links make new links.
 const MOST: usize = 500;
@@ -55,7 +55,7 @@ pub(super) fn all(site: &Site) -> Result<Vec<Page>, String> {
 }
 
 /// Where an answer leads.
-fn next(path: &str, answer: &Answer) -> Vec<Step> {
+fn next(path: &str, answer: &PageResponse) -> Vec<Step> {
     let mut steps: Vec<Step> = answer.location.iter().filter_map(|to| local(path, to)).map(Step::Get).collect();
     if answer.kind != "text/html" {
         return steps;
@@ -98,15 +98,21 @@ mod tests {
     fn links_lead_on_and_forms_are_sent() {
         let body = "<p><a class=\"x\" href=\"/a?b=1&amp;c=2#d\">e</a><a href=\"https://else.where/\">f</a>\
                     <form method=\"post\" action=\"/g\"><form action=\"/h\"><a href=\"?i\">";
-        let answer = Answer { status: 200, kind: "text/html".into(), location: None, cookie: None, body: body.into() };
+        let answer =
+            PageResponse { status: 200, kind: "text/html".into(), location: None, cookie: None, body: body.into() };
         let get = |path: &str| Step::Get(path.to_owned());
         assert_eq!(next("/j?k", &answer), [get("/a?b=1&c=2"), Step::Post("/g".into()), get("/h"), get("/j?i")]);
     }
 
     #[test]
     fn a_redirect_leads_on() {
-        let answer =
-            Answer { status: 303, kind: String::new(), location: Some("/a".into()), cookie: None, body: String::new() };
+        let answer = PageResponse {
+            status: 303,
+            kind: String::new(),
+            location: Some("/a".into()),
+            cookie: None,
+            body: String::new(),
+        };
         assert_eq!(next("/", &answer), [Step::Get("/a".into())]);
     }
 }

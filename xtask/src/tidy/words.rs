@@ -7,7 +7,7 @@ use super::source::Source;
 const LEFT_OUT: &[&str] =
     &["xtask/src/tidy/words.rs", "docs/decisions/", "tools/runs/", "tools/peers/markdown/article.md"];
 
-/// What moves to crates of its own, or is written anew, at the moment: its words are changed there.
+/// What moves to crates of its own, or is rewritten, at the moment: its words are changed there.
 const MOVING: &[&str] = &[
     "crates/skep-sql/src/",
     "crates/skep/src/html",
@@ -21,7 +21,7 @@ const MOVING: &[&str] = &[
 /// Some words of the glossary are also plain English, or the field's for something else, so that no machine can
 /// distinguish the uses: "said", "what is", "is no", "by name" (`order by name`), "kept" and "beside"; "question",
 /// "answer", "life" and "care" in articles; "guest" (of a component), "void" (an element, a function's result), "renew"
-/// (a certificate), "let go", "stands still" (a clock).
+/// (a certificate), "let go", "stands still" (a clock). Names of types are in `type_names`.
 const WORDS: &[(&str, &str)] = &[
     ("kid", "child process"),
     ("kids", "child processes"),

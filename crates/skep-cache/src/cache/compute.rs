@@ -14,7 +14,7 @@
 //! | stamp | Is the copy in a near tier up to date? | `mark` of the copy | [`Driver::stamp`] of the far tier, or a time limit | read from the far tier |
 //!
 //! Expiry and epochs are the contract; generation and stamp only say when memory and near tiers must look again. An
-//! entry moves through these states (`State`):
+//! entry moves through these states (`Freshness`):
 //!
 //! ```text
 //! set ─> Fresh ─ (drawn shortly before its end) ─> Early ─ fresh_until ─> Stale ─> StaleIfError ─ dead_at ─> miss
@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::inner::{Found, Inner, State};
+use super::inner::{Found, Freshness, Inner};
 use super::value::Value;
 use super::{Cache, Codec, Count, Driver, Error, Result, Serialize};
 use crate::clock::{Time, Version};
@@ -124,11 +124,11 @@ impl<K: Serialize + ?Sized, V: Send, D: Driver, C: Codec<V>> Cache<K, V, D, C> {
         let mut found = Found::Nothing;
         let now = self.inner.clock.now();
         self.inner.look_up(&encoded, now, |value| value.decode(&self.inner.codec), &mut found).await?;
-        let Found::Entry(state @ (State::Fresh | State::Early | State::Stale), Some(value)) = found else {
+        let Found::Entry(state @ (Freshness::Fresh | Freshness::Early | Freshness::Stale), Some(value)) = found else {
             return self.get_or(key, compute).await;
         };
         self.inner.count_hit(state);
-        if state != State::Fresh && !self.inner.single_flight.is_in_flight(&encoded) {
+        if state != Freshness::Fresh && !self.inner.single_flight.is_in_flight(&encoded) {
             let inner = Arc::clone(&self.inner);
             spawn(Box::pin(async move {
                 let compute = || async { compute().await.map(|value| some(value.into())).map_err(Error::computation) };
@@ -192,7 +192,7 @@ impl<D: Driver, C: Send + Sync + 'static> Drop for Lease<'_, D, C> {
 
 /// A stored value that may replace a computed one.
 struct StaleValue<V> {
-    state: State,
+    state: Freshness,
     version: Version,
     value: Option<V>,
 }
@@ -207,8 +207,8 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     {
         loop {
             let stale = match self.stored(key).await? {
-                Some(StaleValue { state: State::Fresh, value, .. }) => {
-                    self.count_hit(State::Fresh);
+                Some(StaleValue { state: Freshness::Fresh, value, .. }) => {
+                    self.count_hit(Freshness::Fresh);
                     return Ok(value);
                 }
                 stale => stale,
@@ -220,7 +220,7 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
                 }
                 Role::Follower(follower) => follower,
             };
-            if let Some(StaleValue { state: state @ (State::Early | State::Stale), value, .. }) = stale {
+            if let Some(StaleValue { state: state @ (Freshness::Early | Freshness::Stale), value, .. }) = stale {
                 self.count_hit(state);
                 return Ok(value);
             }
@@ -307,11 +307,11 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     }
 
     /// Takes the lease. If another process has it, waits until that has stored a value or the lease ends.
-    async fn turn<'a, V: Send>(&'a self, key: &'a Key, stale: Option<(State, Version)>) -> Result<Turn<'a, V, D, C>>
+    async fn turn<'a, V: Send>(&'a self, key: &'a Key, stale: Option<(Freshness, Version)>) -> Result<Turn<'a, V, D, C>>
     where
         C: Codec<V>,
     {
-        let servable = stale.is_some_and(|(state, _)| state != State::StaleIfError);
+        let servable = stale.is_some_and(|(state, _)| state != Freshness::StaleIfError);
         let mut pause = Duration::from_millis(1);
         loop {
             let now = self.clock.now();
@@ -329,11 +329,11 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
             };
             // Another caller, here or elsewhere, may have finished between the read and the lease.
             if let Some(found) = self.stored(key).await?
-                && matches!(found.state, State::Fresh | State::Early)
-                && stale.is_none_or(|(state, version)| state != State::Early || version != found.version)
+                && matches!(found.state, Freshness::Fresh | Freshness::Early)
+                && stale.is_none_or(|(state, version)| state != Freshness::Early || version != found.version)
             {
                 Lease::release(lease).await?;
-                self.count_hit(State::Fresh);
+                self.count_hit(Freshness::Fresh);
                 return Ok(Turn::Done(found.value));
             }
             if lease.is_some() {
@@ -426,8 +426,8 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     }
 
     /// After a failure: the stale value counts as fresh until the next attempt, at most until its end.
-    async fn postpone(&self, key: &[u8], stale: Option<State>) -> Result<()> {
-        if !matches!(stale, Some(State::Stale | State::StaleIfError)) {
+    async fn postpone(&self, key: &[u8], stale: Option<Freshness>) -> Result<()> {
+        if !matches!(stale, Some(Freshness::Stale | Freshness::StaleIfError)) {
             return Ok(());
         }
         let now = self.clock.now();
@@ -464,9 +464,9 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
         Value(record.entry()).decode(&self.codec).map(Some)
     }
 
-    fn count_hit(&self, state: State) {
+    fn count_hit(&self, state: Freshness) {
         self.counters.count(Count::Hit);
-        if matches!(state, State::Stale | State::StaleIfError) {
+        if matches!(state, Freshness::Stale | Freshness::StaleIfError) {
             self.counters.count(Count::Stale);
         }
     }

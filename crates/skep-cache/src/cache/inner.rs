@@ -39,7 +39,7 @@ pub(crate) struct Inner<D, C> {
 
 /// The freshness of an entry. The module `compute` has the diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum Freshness {
     Fresh,
     /// Fresh, and this caller was drawn to refresh it early.
     Early,
@@ -52,17 +52,17 @@ pub(crate) enum State {
 pub(crate) enum Found<T> {
     Nothing,
     /// `None` is a negative entry.
-    Entry(State, Option<T>),
+    Entry(Freshness, Option<T>),
 }
 
 impl<T> Found<T> {
     #[inline]
     fn fresh(self) -> Option<T> {
-        if let Self::Entry(State::Fresh | State::Early, value) = self { value } else { None }
+        if let Self::Entry(Freshness::Fresh | Freshness::Early, value) = self { value } else { None }
     }
 
     fn is_fresh(&self) -> bool {
-        matches!(self, Self::Entry(State::Fresh | State::Early, _))
+        matches!(self, Self::Entry(Freshness::Fresh | Freshness::Early, _))
     }
 }
 
@@ -176,16 +176,16 @@ impl<D: Driver, C: Send + Sync + 'static> Inner<D, C> {
     }
 
     #[inline]
-    fn state(&self, entry: &Entry<'_>, now: Time) -> Option<State> {
+    fn state(&self, entry: &Entry<'_>, now: Time) -> Option<Freshness> {
         let until = entry.fresh_until();
         if now < until {
             let early = entry.cost() > 0 && self.is_drawn(entry.cost(), until.since(now));
-            return Some(if early { State::Early } else { State::Fresh });
+            return Some(if early { Freshness::Early } else { Freshness::Fresh });
         }
         if now < until.plus(self.rules.stale) {
-            return Some(State::Stale);
+            return Some(Freshness::Stale);
         }
-        (now < until.plus(self.rules.stale_if_error)).then_some(State::StaleIfError)
+        (now < until.plus(self.rules.stale_if_error)).then_some(Freshness::StaleIfError)
     }
 
     /// `XFetch`: whether this caller refreshes a value that took `cost` microseconds and expires after `left`.

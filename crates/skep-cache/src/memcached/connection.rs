@@ -88,7 +88,7 @@ enum Pending {
 }
 
 #[must_use]
-pub(super) struct Answer<T> {
+pub(super) struct PendingReply<T> {
     receiver: oneshot::Receiver<Result<T, Failure>>,
     deadline: Instant,
     shared: Arc<Shared>,
@@ -115,18 +115,18 @@ impl Connection {
         Self { shared, tasks: [reading.abort_handle(), writing.abort_handle()] }
     }
 
-    pub(super) fn call(&self, request: impl FnOnce(&mut Vec<u8>)) -> Result<Answer<Reply>, Failure> {
+    pub(super) fn call(&self, request: impl FnOnce(&mut Vec<u8>)) -> Result<PendingReply<Reply>, Failure> {
         let (sender, receiver) = oneshot::channel();
         let deadline = self.shared.enqueue(Pending::One(sender), request)?;
-        Ok(Answer { receiver, deadline, shared: Arc::clone(&self.shared) })
+        Ok(PendingReply { receiver, deadline, shared: Arc::clone(&self.shared) })
     }
 
     /// Sends requests that end with a [fence](super::protocol::fence). The answer is all replies before that of the
     /// fence.
-    pub(super) fn batch(&self, requests: impl FnOnce(&mut Vec<u8>)) -> Result<Answer<Vec<Reply>>, Failure> {
+    pub(super) fn batch(&self, requests: impl FnOnce(&mut Vec<u8>)) -> Result<PendingReply<Vec<Reply>>, Failure> {
         let (sender, receiver) = oneshot::channel();
         let deadline = self.shared.enqueue(Pending::Batch(sender, Vec::new()), requests)?;
-        Ok(Answer { receiver, deadline, shared: Arc::clone(&self.shared) })
+        Ok(PendingReply { receiver, deadline, shared: Arc::clone(&self.shared) })
     }
 }
 
@@ -142,7 +142,7 @@ impl Drop for Connection {
     }
 }
 
-impl<T> Answer<T> {
+impl<T> PendingReply<T> {
     pub(super) async fn wait(mut self) -> Result<T, Failure> {
         let received = match tokio::time::timeout_at(self.deadline, &mut self.receiver).await {
             Ok(received) => received.ok(),

@@ -12,7 +12,7 @@ use super::ring::Fault;
 use super::shard::{Count, Found, Shard};
 use super::slot::Slot;
 use super::words::{Backing, Words};
-use super::writer::{self, Place, Writer};
+use super::writer::{self, Location, Writer};
 use crate::clock::Time;
 use crate::driver::{Claim, Entry, Record, Removal, Token, Usage, When};
 use crate::error::{Error, Result};
@@ -205,7 +205,7 @@ impl<G: Backing> Map<G> {
         self.shards().map(|shard| shard.counted(what)).fold(0, u64::saturating_add)
     }
 
-    fn put(&self, writer: &mut Writer<'_>, place: Option<Place>, key: Key<'_>, entry: &Entry<'_>) -> Outcome<()> {
+    fn put(&self, writer: &mut Writer<'_>, place: Option<Location>, key: Key<'_>, entry: &Entry<'_>) -> Outcome<()> {
         let value = entry.as_bytes();
         if value.len() > self.geometry.max_value {
             return Ok(Err(Error::too_large(value.len(), self.geometry.max_value)));
@@ -333,11 +333,11 @@ fn busy(_: Fault) -> Error {
     Error::unreachable("waiting for another process that writes to the shared map")
 }
 
-fn exists(place: &Place, key: Key<'_>, now: Time) -> bool {
+fn exists(place: &Location, key: Key<'_>, now: Time) -> bool {
     place.head.expires > now.millis() && place.head.generation == key.generation as u8
 }
 
-fn may(writer: &Writer<'_>, place: Option<&Place>, key: Key<'_>, new: &Entry<'_>, when: When, now: Time) -> bool {
+fn may(writer: &Writer<'_>, place: Option<&Location>, key: Key<'_>, new: &Entry<'_>, when: When, now: Time) -> bool {
     let old = place.filter(|place| exists(place, key, now));
     let live = old.filter(|old| !old.head.is_tombstone());
     match when {

@@ -43,7 +43,7 @@ pub(crate) struct Writer<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     at: usize,
     slot: Slot,
     pub(crate) head: Head,
@@ -64,25 +64,25 @@ impl<'a> Writer<'a> {
     }
 
     /// The record of a key, dead or alive.
-    pub(crate) fn find(&self, hash: u64, key: &[u8]) -> Option<Place> {
+    pub(crate) fn find(&self, hash: u64, key: &[u8]) -> Option<Location> {
         self.shard.places(hash).find_map(|at| {
             let slot = self.shard.slot(at);
             let is_readable = |slot: &Slot| slot.fits(hash) && !slot.is_busy();
             let (words, head) = Some(slot).filter(is_readable).and_then(|slot| self.shard.record(slot))?;
             let is_it = head.hash == hash && record::has_key(words, &head, key, self.shard.seeds);
-            is_it.then_some(Place { at, slot, head })
+            is_it.then_some(Location { at, slot, head })
         })
     }
 
     /// The value of a record, if its checksum is right.
-    pub(crate) fn value(&self, place: &Place, key: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    pub(crate) fn value(&self, place: &Location, key: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         let (words, head) = self.shard.record(place.slot).ok_or(Fault::Damaged)?;
         let copied = record::read(words, &head, key, self.shard.seeds, out);
         if copied == record::CopyResult::Whole { Ok(()) } else { Err(Fault::Damaged) }
     }
 
     /// Stores a record, replacing the one that [`find`](Self::find) found.
-    pub(crate) fn put(&mut self, place: Option<Place>, new: &New<'_>) -> Result<(), Fault> {
+    pub(crate) fn put(&mut self, place: Option<Location>, new: &New<'_>) -> Result<(), Fault> {
         let size = record::size(new.key.len(), new.value.len());
         if let Some(place) = place.filter(|place| place.head.words() == size && place.head.is_plain() && new.is_plain())
         {
@@ -109,7 +109,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Overwrites a record of the same length.
-    fn overwrite(&mut self, place: Place, new: &New<'_>, size: usize) -> Result<(), Fault> {
+    fn overwrite(&mut self, place: Location, new: &New<'_>, size: usize) -> Result<(), Fault> {
         let (at, busy) = (place.slot.at(), place.slot.busy());
         let words = self.shard.words.part(at..at + size).ok_or(Fault::Damaged)?;
         if !self.held.is_mine() {
@@ -122,7 +122,7 @@ impl<'a> Writer<'a> {
         self.replace(place.at, busy, place.slot.rewritten())
     }
 
-    pub(crate) fn remove(&mut self, place: Place) {
+    pub(crate) fn remove(&mut self, place: Location) {
         self.vacate(place.at, &place.head);
     }
 
@@ -136,7 +136,7 @@ impl<'a> Writer<'a> {
         self.shard.words.count(changes(hash), 1);
     }
 
-    fn publish(&mut self, place: Option<Place>, slot: Slot, hash: u64, size: usize) -> Result<(), Fault> {
+    fn publish(&mut self, place: Option<Location>, slot: Slot, hash: u64, size: usize) -> Result<(), Fault> {
         let (at, expected) = match place {
             Some(place) => (place.at, place.slot),
             None => self.vacancy(hash),

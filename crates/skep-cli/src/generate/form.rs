@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::samples;
 use super::scaffold::{controls, lines};
 use super::service::{mount, unused_paths};
-use super::template::{Places, fill};
+use super::template::{Placeholders, fill};
 use super::words;
 
 /// Plans a page with a form, the service that it is sent to, and a test.
@@ -35,7 +35,7 @@ pub(super) fn form(plan: &mut Plan<'_>, package: &Package, name: &Name, fields: 
     mount(plan, module, &[&name.camel(), "Submit"])
 }
 
-fn places(package: &Package, name: &Name, fields: &[Field], guard: Option<&Guard>) -> Places {
+fn places(package: &Package, name: &Name, fields: &[Field], guard: Option<&Guard>) -> Placeholders {
     let field = guard.map(Guard::field).unwrap_or_default();
     let mut imports: Vec<&str> = fields.iter().filter_map(Field::import).collect();
     imports.sort_unstable();

@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::samples;
 use super::scaffold::declarations;
 use super::source;
-use super::template::{Places, fill};
+use super::template::{Placeholders, fill};
 
 /// Plans a job with a test, and what it needs in Cargo.toml.
 pub(super) fn job(plan: &mut Plan<'_>, package: &Package, name: &Name, fields: &[Field]) -> Result<(), String> {
@@ -23,7 +23,7 @@ pub(super) fn job(plan: &mut Plan<'_>, package: &Package, name: &Name, fields: &
     plan.edit("Cargo.toml", depend)
 }
 
-fn places(package: &Package, name: &Name, fields: &[Field]) -> Places {
+fn places(package: &Package, name: &Name, fields: &[Field]) -> Placeholders {
     let declared = declarations(fields);
     let literal = |field: &Field| {
         let text = samples::sample(field.kind);

@@ -6,7 +6,7 @@ use super::plan::Plan;
 use super::samples::sample;
 use super::scaffold::lines;
 use super::source;
-use super::template::{Places, fill};
+use super::template::{Placeholders, fill};
 
 /// Plans a function whose parameters are the address and the fields.
 pub(super) fn mail(plan: &mut Plan<'_>, name: &Name, fields: &[Field]) -> Result<(), String> {
@@ -25,7 +25,7 @@ pub(super) fn mail(plan: &mut Plan<'_>, name: &Name, fields: &[Field]) -> Result
     plan.edit("src/lib.rs", |text| source::add_module(text, module))
 }
 
-fn places(name: &Name, fields: &[Field]) -> Places {
+fn places(name: &Name, fields: &[Field]) -> Placeholders {
     let arguments = fields.iter().map(|field| format!(", {}: {}", field.name.snake(), parameter(field)));
     let text: Vec<String> =
         fields.iter().map(|field| format!("{}: {{{}}}\\n", field.name.title(), field.name.snake())).collect();

@@ -6,7 +6,7 @@ use super::package::Package;
 use super::source;
 use super::statements::NewTable;
 use super::tables::Table;
-use super::template::Places;
+use super::template::Placeholders;
 
 /// A module of tests with `client()`, which an application has if a test needs more than `Client::new(app())`.
 const SUPPORT: &str = "tests/support/client.rs";
@@ -31,7 +31,7 @@ impl<'a> Samples<'a> {
         Ok(Self { table, package, rows })
     }
 
-    pub(super) fn places(&self) -> Places {
+    pub(super) fn places(&self) -> Placeholders {
         let fields = self.table.fields;
         let fill: String = fields.iter().map(|field| set(field, sample(field.kind))).collect();
         let title = fields.iter().find(|field| field.is_title());

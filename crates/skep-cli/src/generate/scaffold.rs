@@ -10,7 +10,7 @@ use super::samples::Samples;
 use super::service::unused_paths;
 use super::source;
 use super::statements::NewTable;
-use super::template::{Places, fill};
+use super::template::{Placeholders, fill};
 use super::words;
 
 /// Columns of a list that people can read at a glance.
@@ -125,10 +125,10 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    fn places(&self) -> Result<Places, String> {
+    fn places(&self) -> Result<Placeholders, String> {
         let (name, fields) = (self.table.name, self.table.fields);
         let (list, samples) = (name.plural(), Samples::of(self.table, self.package)?);
-        let mut places: Places = vec![
+        let mut places: Placeholders = vec![
             ("table", name.snake().to_owned()),
             ("module", name.snake().to_owned()),
             ("post", name.snake().to_owned()),
@@ -204,7 +204,7 @@ impl Offer for {offer} {{
     }
 
     /// What the list shows.
-    fn list(&self) -> Places {
+    fn list(&self) -> Placeholders {
         let shown = self.shown();
         let (post, link) = (self.table.name.snake(), |content: &str| {
             format!("a href=(Show {{ id: {}.id }}) {{ {content} }}", self.table.name.snake())
@@ -239,7 +239,7 @@ impl Offer for {offer} {{
     }
 
     /// The page of one row, and the row that it and the form read.
-    fn one(&self) -> Places {
+    fn one(&self) -> Placeholders {
         let (name, fields) = (self.table.name, self.table.fields);
         let title = fields.iter().find(|field| field.is_title());
         let shown = fields.iter().filter(|field| title.is_none_or(|title| title.name != field.name));
@@ -276,7 +276,7 @@ impl Offer for {offer} {{
     }
 
     /// The fields of the form, their controls, and what they are filled with.
-    fn form(&self) -> Places {
+    fn form(&self) -> Placeholders {
         let fields = self.table.fields;
         let declared = fields.iter().map(|field| {
             format!("    #[form]\n    {}: {},\n", field.name.snake(), field.optionally(&field.form_type()))

@@ -8,7 +8,7 @@ use super::package::Package;
 use super::plan::Plan;
 use super::samples;
 use super::source;
-use super::template::{Places, fill};
+use super::template::{Placeholders, fill};
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -92,7 +92,7 @@ fn places(
     parameters: &[(Name, &'static str)],
     has_layout: bool,
     guard: Option<&Guard>,
-) -> Places {
+) -> Placeholders {
     let is_page = method == "GET";
     let fields = parameters.iter().map(|(name, kind)| {
         format!(

@@ -1,10 +1,10 @@
-//! Templates with places such as `$title$`.
+//! Templates with placeholders such as `$title$`.
 
-/// Names of places, and what stands there.
-pub(super) type Places = Vec<(&'static str, String)>;
+/// Names of placeholders, and their values.
+pub(super) type Placeholders = Vec<(&'static str, String)>;
 
-/// The text with everything in its place.
-pub(super) fn fill(template: &str, places: &Places) -> String {
+/// The text with a value for each placeholder.
+pub(super) fn fill(template: &str, places: &Placeholders) -> String {
     let mut parts = template.split('$');
     let mut text = parts.next().unwrap_or_default().to_owned();
     while let (Some(name), Some(after)) = (parts.next(), parts.next()) {

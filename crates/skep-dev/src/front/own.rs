@@ -12,7 +12,7 @@ use hyper::{Method, Request, Response, StatusCode};
 
 use super::{Body, Front, headers, whole};
 use crate::ansi::{escape, to_html};
-use crate::state::State;
+use crate::state::DevState;
 
 const HTML: &str = "text/html; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -64,7 +64,7 @@ impl Front {
     }
 
     /// The problem, or the progress. `stands_alone`: instead of a page of the application, and not over one.
-    fn page(&self, state: &State, stands_alone: bool) -> String {
+    fn page(&self, state: &DevState, stands_alone: bool) -> String {
         let mut html = String::from("<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">");
         html.push_str("<meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\">");
         let title = match &state.problem {

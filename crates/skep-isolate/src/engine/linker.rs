@@ -1,7 +1,7 @@
 //! What a component may import: WASI 0.2, the services of Skep, and on its own engine WASI 0.3.
 //!
 //! Most requests use no clock, no environment and no random number. So the state of WASI's interfaces is made when one
-//! of them is first called (`State::ctx`); streams and HTTP, which every request uses, need none of it.
+//! of them is first called (`StoreData::ctx`); streams and HTTP, which every request uses, need none of it.
 
 use wasmtime::Result;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
@@ -13,7 +13,7 @@ use wasmtime_wasi::random::WasiRandom;
 use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsView};
 use wasmtime_wasi_http::p2::add_only_http_to_linker_async;
 
-use crate::state::State;
+use crate::state::StoreData;
 use crate::wasi::Version;
 
 /// The packages that are provided in version 0.2.
@@ -64,31 +64,31 @@ impl io::error::HostError for ErrorView<'_> {
 /// Adds interfaces of a package, whose state `$state` gives.
 macro_rules! add {
     ($linker:ident, $package:ident { $($interface:ident),+ }, $kind:ty, $state:expr) => {
-        $($package::$interface::add_to_linker::<State, $kind>($linker, $state)?;)+
+        $($package::$interface::add_to_linker::<StoreData, $kind>($linker, $state)?;)+
     };
 }
 
-pub(super) fn fill(l: &mut Linker<State>) -> Result<()> {
-    add!(l, io { poll, streams }, Table, State::table);
-    io::error::add_to_linker::<State, Errors>(l, |state| ErrorView(state.table()))?;
+pub(super) fn fill(l: &mut Linker<StoreData>) -> Result<()> {
+    add!(l, io { poll, streams }, Table, StoreData::table);
+    io::error::add_to_linker::<StoreData, Errors>(l, |state| ErrorView(state.table()))?;
     add_only_http_to_linker_async(l)?;
-    add!(l, clocks { wall_clock, monotonic_clock }, WasiClocks, State::clocks);
+    add!(l, clocks { wall_clock, monotonic_clock }, WasiClocks, StoreData::clocks);
     add!(l, random { random, insecure, insecure_seed }, WasiRandom, |state| state.wasi().random());
-    add!(l, filesystem { preopens, types }, WasiFilesystem, State::filesystem);
-    add!(l, cli { exit, environment, stdin, stdout, stderr }, WasiCli, State::cli);
-    add!(l, cli { terminal_input, terminal_output }, WasiCli, State::cli);
-    add!(l, cli { terminal_stdin, terminal_stdout, terminal_stderr }, WasiCli, State::cli);
+    add!(l, filesystem { preopens, types }, WasiFilesystem, StoreData::filesystem);
+    add!(l, cli { exit, environment, stdin, stdout, stderr }, WasiCli, StoreData::cli);
+    add!(l, cli { terminal_input, terminal_output }, WasiCli, StoreData::cli);
+    add!(l, cli { terminal_stdin, terminal_stdout, terminal_stderr }, WasiCli, StoreData::cli);
     // These exist so that programs of every language start. Every address is refused.
-    add!(l, sockets { tcp, udp, tcp_create_socket, udp_create_socket }, WasiSockets, State::sockets);
-    add!(l, sockets { instance_network, ip_name_lookup }, WasiSockets, State::sockets);
+    add!(l, sockets { tcp, udp, tcp_create_socket, udp_create_socket }, WasiSockets, StoreData::sockets);
+    add!(l, sockets { instance_network, ip_name_lookup }, WasiSockets, StoreData::sockets);
     let options = LinkOptions::default();
-    sockets::network::add_to_linker::<State, WasiSockets>(l, &(&options).into(), State::sockets)?;
+    sockets::network::add_to_linker::<StoreData, WasiSockets>(l, &(&options).into(), StoreData::sockets)?;
     crate::services::add_to_linker(l)
 }
 
 /// WASI 0.3, whose functions run concurrently.
 #[cfg(feature = "wasi03")]
-pub(super) fn fill_wasi03(l: &mut Linker<State>) -> Result<()> {
+pub(super) fn fill_wasi03(l: &mut Linker<StoreData>) -> Result<()> {
     wasmtime_wasi::p3::add_to_linker(l)?;
     wasmtime_wasi_http::p3::add_to_linker(l)
 }

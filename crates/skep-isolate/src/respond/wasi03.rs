@@ -24,7 +24,7 @@ use wasmtime_wasi_http::{Error, FieldMap, WasiHttpView};
 use super::{Given, Incoming, give};
 use crate::instance::Instance;
 use crate::program::Program;
-use crate::state::State;
+use crate::state::StoreData;
 
 /// Has an instance handle a request, with what it does after its response.
 pub(super) async fn serve(
@@ -34,7 +34,7 @@ pub(super) async fn serve(
     (incoming, given): (Incoming, Given),
 ) -> Result<()> {
     instance.begin(program)?;
-    let handle = async |accessor: &Accessor<State>, service: &Arc<Service>| {
+    let handle = async |accessor: &Accessor<StoreData>, service: &Arc<Service>| {
         accessor.with(|mut access| access.data_mut().services.begin(incoming.id));
         answer(accessor, service, (incoming, given)).await?;
         // What it does after its response is a part of the request.
@@ -45,7 +45,11 @@ pub(super) async fn serve(
 }
 
 /// Calls the handler. It may run on after its response.
-async fn answer(accessor: &Accessor<State>, service: &Service, (mut incoming, given): (Incoming, Given)) -> Result<()> {
+async fn answer(
+    accessor: &Accessor<StoreData>,
+    service: &Service,
+    (mut incoming, given): (Incoming, Given),
+) -> Result<()> {
     let (until, done) = (incoming.until, incoming.done.take());
     let request = accessor.with(|mut access| request(access.data_mut(), incoming));
     let response = match service.handle(accessor, request).await? {
@@ -73,7 +77,7 @@ pub(super) fn authority(parts: &http::request::Parts) -> Option<Authority> {
 }
 
 /// A request as WASI 0.3 has it.
-fn request(state: &mut State, incoming: Incoming) -> Request {
+fn request(state: &mut StoreData, incoming: Incoming) -> Request {
     let (parts, body) = incoming.request.into_parts();
     let scheme = if incoming.is_tls { Scheme::HTTPS } else { Scheme::HTTP };
     let (authority, path) = (authority(&parts), parts.uri.path_and_query().cloned());

@@ -17,7 +17,7 @@ use super::{Application, Guest};
 type Failure = (u8, String);
 /// Place, key, version, until, now.
 type Remove = (WasmStr, WasmList<u8>, u64, u64, u64);
-type Answer<T> = std::result::Result<T, Failure>;
+type HostResult<T> = std::result::Result<T, Failure>;
 
 const INTERFACE: &str = "skep:host/cache@0.1.0";
 
@@ -38,7 +38,7 @@ const LAG: u64 = 1000;
 const MOST_LEASES: usize = 64;
 
 /// A cache of one application, under keys that no other application has.
-struct Kept {
+struct ApplicationCache {
     application: Arc<Application>,
     driver: Arc<Backend>,
     blocks: bool,
@@ -47,13 +47,13 @@ struct Kept {
 /// One entry of it.
 #[derive(Clone)]
 struct Entry {
-    kept: Arc<Kept>,
+    kept: Arc<ApplicationCache>,
     key: Vec<u8>,
 }
 
-impl Kept {
+impl ApplicationCache {
     /// Opens a cache, which waits for a disk the first time.
-    async fn of(application: Arc<Application>, place: &str) -> Answer<Self> {
+    async fn of(application: Arc<Application>, place: &str) -> HostResult<Self> {
         let opened = if application.hosted.is_open(place) {
             application.hosted.cache(place)
         } else {
@@ -89,7 +89,7 @@ impl Kept {
     }
 
     /// Runs what may wait for a disk on the pool.
-    async fn change<R, F>(self: Arc<Self>, work: impl FnOnce(Arc<Self>) -> F + Send + 'static) -> Answer<R>
+    async fn change<R, F>(self: Arc<Self>, work: impl FnOnce(Arc<Self>) -> F + Send + 'static) -> HostResult<R>
     where
         R: Send + 'static,
         F: Future<Output = skep_cache::Result<R>> + Send,
@@ -103,7 +103,7 @@ impl Kept {
     }
 }
 
-impl Driver for Kept {
+impl Driver for ApplicationCache {
     fn name(&self) -> &'static str {
         self.driver.name()
     }
@@ -142,9 +142,9 @@ impl Driver for Kept {
 }
 
 impl Entry {
-    async fn of<T: Guest>(guest: &mut T, place: &str, key: Vec<u8>) -> Answer<Self> {
+    async fn of<T: Guest>(guest: &mut T, place: &str, key: Vec<u8>) -> HostResult<Self> {
         let application = guest.services().application().map_err(unavailable)?;
-        let kept = Kept::of(application, place).await?;
+        let kept = ApplicationCache::of(application, place).await?;
         Ok(Self { kept: Arc::new(kept), key })
     }
 }
@@ -185,12 +185,12 @@ impl Drop for Leases {
 }
 
 /// Invalidates a tag in all caches of an application.
-async fn invalidate(application: Arc<Application>, tag: String) -> Answer<()> {
+async fn invalidate(application: Arc<Application>, tag: String) -> HostResult<()> {
     let places: Vec<String> = application.hosted.caches().map(str::to_owned).collect();
     let mut result = Ok(());
     for place in places {
         let tag = tag.clone();
-        let kept = Arc::new(Kept::of(Arc::clone(&application), &place).await?);
+        let kept = Arc::new(ApplicationCache::of(Arc::clone(&application), &place).await?);
         let done = kept.change(move |kept| async move {
             let clock = kept.application.hosted.setup().clock.clone();
             let tags = skep_cache::Cache::<str, ()>::builder("tags").clock(clock).build(Arc::clone(&kept))?;
@@ -241,7 +241,7 @@ fn reading<T: Guest + 'static>(linker: &mut Linker<T>) -> Result<()> {
         Box::new(async move {
             let place = place.to_str(&store)?.into_owned();
             let Ok(application) = store.data_mut().services().application() else { return Ok((0,)) };
-            let kept = Kept::of(application, &place).await;
+            let kept = ApplicationCache::of(application, &place).await;
             Ok((kept.ok().map_or(0, |kept| kept.told()),))
         })
     })?;

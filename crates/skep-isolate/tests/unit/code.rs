@@ -6,7 +6,7 @@ use wasmtime::Store;
 
 use super::*;
 use crate::engine::Size;
-use crate::state::{Grants, State};
+use crate::state::{Grants, StoreData};
 
 /// Memory of this process that holds files of a folder, in KiB.
 fn resident(folder: &str) -> u64 {
@@ -41,7 +41,7 @@ fn released_code_pages_take_no_memory_and_come_back() {
     mapped.release_pages();
     assert_eq!(resident(), 0);
     let grants = Arc::new(Grants { clock: Arc::clone(&host.clock), memory: 1 << 20, ..Grants::default() });
-    let mut store = Store::new(host.engine(), State::new(&grants, None));
+    let mut store = Store::new(host.engine(), StoreData::new(&grants, None));
     store.set_epoch_deadline(1000);
     let linked = host.linker().instantiate_pre(&code.component).unwrap();
     let run = async {

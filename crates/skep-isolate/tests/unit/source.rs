@@ -3,7 +3,7 @@
 use super::*;
 
 fn complaint(bytes: &[u8]) -> String {
-    Source::of(Path::new("app.wasm"), bytes.to_vec()).unwrap_err().to_string()
+    ComponentFile::of(Path::new("app.wasm"), bytes.to_vec()).unwrap_err().to_string()
 }
 
 #[test]
@@ -14,5 +14,5 @@ fn the_error_says_what_a_file_is_that_is_no_component() {
     assert!(complaint(b"\0asm\x0e\0\x01\0").contains("of a version"));
     assert!(complaint(b" (component)").contains("wasm-tools parse"));
     assert!(complaint(b"<html>").contains("is not a component"));
-    assert_eq!(Source::of(Path::new("a"), b"\0asm\x0d\0\x01\0".to_vec()).unwrap().form, Form::Component);
+    assert_eq!(ComponentFile::of(Path::new("a"), b"\0asm\x0d\0\x01\0".to_vec()).unwrap().form, Form::Component);
 }

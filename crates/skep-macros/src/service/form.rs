@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{DeriveInput, Ident, Visibility};
 
 use super::declaration::Declaration;
-use super::parameters::{Parameter, Source};
+use super::parameters::{Parameter, ParameterSource};
 use super::pattern::Pattern;
 use super::write::{link, path};
 use crate::field;
@@ -25,8 +25,8 @@ pub(super) fn form(
     };
     let (name, visibility) = (&input.ident, &input.vis);
     let is_asked = |one: &&Parameter| match one.source {
-        Source::Path(position) => !pattern.comes_from_query(position),
-        Source::Query { .. } => method == "post",
+        ParameterSource::Path(position) => !pattern.comes_from_query(position),
+        ParameterSource::Query { .. } => method == "post",
         _ => false,
     };
     let arguments = parameters.iter().filter(is_asked).map(|Parameter { name, kind, .. }| quote!(#name: #kind));
@@ -62,8 +62,8 @@ fn inputs<'p>(
 ) -> impl Iterator<Item = (&'p Parameter, &'p String)> {
     let is_get = declaration.method == "GET";
     parameters.iter().filter_map(move |parameter| match &parameter.source {
-        Source::Form { name } => Some((parameter, name)),
-        Source::Query { name, .. } if is_get => Some((parameter, name)),
+        ParameterSource::Form { name } => Some((parameter, name)),
+        ParameterSource::Query { name, .. } if is_get => Some((parameter, name)),
         _ => None,
     })
 }
@@ -81,10 +81,10 @@ pub(super) fn fields(declaration: &Declaration, parameters: &[Parameter]) -> Vec
     let fields = inputs(declaration, parameters).map(|(Parameter { kind, source, .. }, text)| {
         let at = field::span(kind);
         match source {
-            Source::Query { default: Some(_), .. } => {
+            ParameterSource::Query { default: Some(_), .. } => {
                 quote_spanned!(at=> ::skep::form::query_info::<#kind>(#text, false))
             }
-            Source::Query { .. } => {
+            ParameterSource::Query { .. } => {
                 quote_spanned!(at=> ::skep::form::query_info::<#kind>(#text, <#kind as ::skep::param::Field>::REQUIRED))
             }
             _ => quote_spanned!(at=> ::skep::form::info::<#kind>(#text)),

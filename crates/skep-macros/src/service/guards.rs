@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::DeriveInput;
 
-use super::parameters::{Parameter, Source};
+use super::parameters::{Parameter, ParameterSource};
 use crate::field;
 
 /// The name of the struct that holds the values of the guards.
@@ -52,7 +52,7 @@ pub(super) fn checks(name: &Ident, parameters: &[Parameter]) -> TokenStream {
     let holder = holder(name);
     let infos = guarded.iter().map(|Parameter { kind, source, .. }| {
         let (at, text) = (field::span(kind), as_written(kind));
-        let of = if matches!(source, Source::Guard { is_state: true }) { "of_state" } else { "of" };
+        let of = if matches!(source, ParameterSource::Guard { is_state: true }) { "of_state" } else { "of" };
         let of = Ident::new(of, at);
         quote_spanned!(at=> ::skep::guard::GuardInfo::#of::<#kind>(#text))
     });

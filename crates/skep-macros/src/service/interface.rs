@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{DeriveInput, Ident};
 
 use super::declaration::Declaration;
-use super::parameters::{Parameter, Source, about};
+use super::parameters::{Parameter, ParameterSource, about};
 use super::pattern::Pattern;
 use super::write::option;
 use crate::field;
@@ -78,19 +78,19 @@ fn statement(interface: &Ident, parameter: &Parameter, pattern: &Pattern) -> Tok
     let shape = quote!((&&&::skep::openapi::Probe::<#kind>::NEW).parameter());
     let required = quote!(<#kind as ::skep::param::Field>::REQUIRED);
     match source {
-        Source::Path(position) => {
+        ParameterSource::Path(position) => {
             let is_tail = pattern.is_tail(*position);
             quote!(#interface.path(#text, #about, #shape, #is_tail);)
         }
-        Source::Query { name, default: None } => quote!(#interface.query(#name, #about, #shape, #required);),
-        Source::Query { name, default: Some(default) } => quote! {
+        ParameterSource::Query { name, default: None } => quote!(#interface.query(#name, #about, #shape, #required);),
+        ParameterSource::Query { name, default: Some(default) } => quote! {
             let default: #kind = #default;
             #interface.query_or(#name, #about, #shape, &default);
         },
-        Source::Header(name) => quote!(#interface.header(#name, #about, #shape, #required);),
-        Source::Form { name } => quote!(#interface.field(#name, #about);),
-        Source::Guard { .. } => TokenStream::new(),
-        Source::Json => {
+        ParameterSource::Header(name) => quote!(#interface.header(#name, #about, #shape, #required);),
+        ParameterSource::Form { name } => quote!(#interface.field(#name, #about);),
+        ParameterSource::Guard { .. } => TokenStream::new(),
+        ParameterSource::Json => {
             quote!(#interface.takes(#about, (&&::skep::openapi::Probe::<#kind>::NEW).json());)
         }
     }

@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 use syn::{DeriveInput, GenericArgument, PathArguments, Type};
 
 use super::declaration::Declaration;
-use super::parameters::{Parameter, Source};
+use super::parameters::{Parameter, ParameterSource};
 use super::pattern::Pattern;
 use super::write::{href, link};
 
@@ -96,17 +96,17 @@ pub(super) fn link_type(
 }
 
 fn is_in_link(parameter: &Parameter) -> bool {
-    matches!(parameter.source, Source::Path(_) | Source::Query { .. })
+    matches!(parameter.source, ParameterSource::Path(_) | ParameterSource::Query { .. })
 }
 
 /// What is optional is seen by the name of its type: a macro knows no more. Behind an alias it is an argument.
 fn way(parameter: &Parameter) -> Way<'_> {
     let kind = &parameter.kind;
     match &parameter.source {
-        Source::Query { default: Some(default), .. } => {
+        ParameterSource::Query { default: Some(default), .. } => {
             Way::Method { default: quote!(#default), takes: quote!(#kind), has_into: false, parameter }
         }
-        Source::Query { .. } if inner(kind, "Option").is_some() || inner(kind, "Vec").is_some() => {
+        ParameterSource::Query { .. } if inner(kind, "Option").is_some() || inner(kind, "Vec").is_some() => {
             let default = quote!(::core::default::Default::default());
             Way::Method { default, takes: quote!(#kind), has_into: true, parameter }
         }
@@ -148,8 +148,8 @@ fn inner<'t>(kind: &'t Type, name: &str) -> Option<&'t Type> {
 fn form_page(name: &Ident, link_name: &Ident, parameters: &[Parameter]) -> TokenStream {
     let (cx, guards) = (Ident::new("cx", Span::mixed_site()), Ident::new("guards", Span::mixed_site()));
     let fields = parameters.iter().map(|Parameter { name, kind, source, .. }| match source {
-        Source::Guard { .. } => quote!(#name: #guards.#name),
-        Source::Header(header) => {
+        ParameterSource::Guard { .. } => quote!(#name: #guards.#name),
+        ParameterSource::Header(header) => {
             quote!(#name: ::skep::service::read_header::<#kind>(#cx.fields(), #header)?)
         }
         _ => quote!(#name: self.#name),
@@ -177,7 +177,7 @@ fn form_page(name: &Ident, link_name: &Ident, parameters: &[Parameter]) -> Token
 /// `Default`, which agrees with `#[query(default = ...)]`: for services all of whose parameters have a default.
 pub(super) fn default(input: &DeriveInput, declaration: &Declaration, parameters: &[Parameter]) -> Option<TokenStream> {
     let name = &input.ident;
-    let has_default = |one: &Parameter| matches!(one.source, Source::Query { default: Some(_), .. });
+    let has_default = |one: &Parameter| matches!(one.source, ParameterSource::Query { default: Some(_), .. });
     let all = parameters.iter().map(|one| match (is_in_link(one), way(one)) {
         (true, Way::Method { default, .. }) => Some((&one.name, default)),
         _ => None,

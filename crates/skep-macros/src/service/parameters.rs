@@ -12,12 +12,12 @@ use crate::field::{self, wrong};
 pub(super) struct Parameter {
     pub(super) name: Ident,
     pub(super) kind: Type,
-    pub(super) source: Source,
+    pub(super) source: ParameterSource,
     /// Its documentation.
     pub(super) about: String,
 }
 
-pub(super) enum Source {
+pub(super) enum ParameterSource {
     Path(usize),
     Query {
         name: String,
@@ -36,7 +36,7 @@ pub(super) enum Source {
 
 impl Parameter {
     pub(super) fn is_guard(&self) -> bool {
-        matches!(self.source, Source::Guard { .. })
+        matches!(self.source, ParameterSource::Guard { .. })
     }
 }
 
@@ -57,8 +57,8 @@ fn parameter(field: &Field, pattern: &Pattern) -> Result<Parameter> {
     let name = field.ident.clone().expect("only named fields come here");
     let text = field::name(&name);
     let source = match (source(field, &text)?, pattern.position(&text)) {
-        (None, Some(position)) => Source::Path(position),
-        (None, None) => Source::Query { name: text, default: None },
+        (None, Some(position)) => ParameterSource::Path(position),
+        (None, None) => ParameterSource::Query { name: text, default: None },
         (Some((_, source)), None) => source,
         (Some((span, _)), Some(_)) => {
             return Err(Error::new(span, format!("`{text}` is in the path already: remove this attribute")));
@@ -75,20 +75,20 @@ pub(super) fn about(attributes: &[Attribute]) -> String {
 }
 
 /// The source that an attribute names, and the span of the attribute.
-fn source(field: &Field, name: &str) -> Result<Option<(Span, Source)>> {
+fn source(field: &Field, name: &str) -> Result<Option<(Span, ParameterSource)>> {
     let mut found = None;
     for attribute in &field.attrs {
         let path = attribute.path();
         let source = if path.is_ident("form") {
-            Source::Form { name: name.to_owned() }
+            ParameterSource::Form { name: name.to_owned() }
         } else if path.is_ident("json") {
-            Source::Json
+            ParameterSource::Json
         } else if path.is_ident("header") {
             let name: LitStr = attribute
                 .parse_args()
                 .map_err(|error| Error::new(error.span(), "name the header field: `#[header(\"accept-language\")]`"))?;
             lower_case(&name)?;
-            Source::Header(name)
+            ParameterSource::Header(name)
         } else if path.is_ident("guard") || path.is_ident("state") {
             if !matches!(attribute.meta, syn::Meta::Path(_)) {
                 return wrong(
@@ -96,9 +96,9 @@ fn source(field: &Field, name: &str) -> Result<Option<(Span, Source)>> {
                     "`#[guard]` and `#[state]` have no options: the type of the field says it all",
                 );
             }
-            Source::Guard { is_state: path.is_ident("state") }
+            ParameterSource::Guard { is_state: path.is_ident("state") }
         } else if path.is_ident("query") {
-            Source::Query { name: name.to_owned(), default: default(attribute)? }
+            ParameterSource::Query { name: name.to_owned(), default: default(attribute)? }
         } else {
             continue;
         };

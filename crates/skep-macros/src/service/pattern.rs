@@ -7,7 +7,7 @@ use crate::field::wrong;
 
 /// A parsed path.
 pub(super) struct Pattern {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<PathPart>,
     /// Its parameters.
     pub(super) names: Vec<String>,
     /// The number of parts before the suffix that the query may replace.
@@ -18,7 +18,7 @@ pub(super) struct Pattern {
 
 /// Part of a path. Parameters are numbered in order.
 #[derive(Clone)]
-pub(super) enum Part {
+pub(super) enum PathPart {
     Prefix(Box<Expr>),
     Literal(String),
     Segment(usize),
@@ -38,7 +38,7 @@ impl Pattern {
             }
         }
         if let Some(prefix) = &declaration.prefix {
-            pattern.parts.insert(0, Part::Prefix(Box::new(prefix.clone())));
+            pattern.parts.insert(0, PathPart::Prefix(Box::new(prefix.clone())));
             pattern.before_suffix += 1;
         }
         pattern.when.clone_from(&declaration.when);
@@ -63,7 +63,7 @@ impl Pattern {
         }
         let path = LitStr::new(if path.is_empty() { "/" } else { path }, address.span());
         let mut pattern = Self::parse(&path)?;
-        if let Some(Part::Literal(first)) = pattern.parts.first_mut() {
+        if let Some(PathPart::Literal(first)) = pattern.parts.first_mut() {
             first.insert_str(0, &format!("{scheme}{host}"));
         }
         Ok(pattern)
@@ -92,10 +92,10 @@ impl Pattern {
                     if pattern.names.iter().any(|known| known == name) {
                         return wrong(format!("the path names `{name}` twice"));
                     }
-                    pattern.parts.push(Part::Literal(std::mem::take(&mut literal)));
+                    pattern.parts.push(PathPart::Literal(std::mem::take(&mut literal)));
                     let position = pattern.names.len();
                     pattern.names.push(name.to_owned());
-                    pattern.parts.push(if tail { Part::Tail(position) } else { Part::Segment(position) });
+                    pattern.parts.push(if tail { PathPart::Tail(position) } else { PathPart::Segment(position) });
                 }
                 Err(help) => return wrong(help),
             }
@@ -104,7 +104,7 @@ impl Pattern {
             }
         }
         if !literal.is_empty() {
-            pattern.parts.push(Part::Literal(literal));
+            pattern.parts.push(PathPart::Literal(literal));
         }
         pattern.before_suffix = pattern.parts.len();
         Ok(pattern)
@@ -112,40 +112,40 @@ impl Pattern {
 
     /// The number of parts before the trailing parameters.
     fn before_suffix(&self) -> usize {
-        let is_suffix = |part: &&Part| match part {
-            Part::Segment(_) | Part::Tail(_) => true,
-            Part::Literal(text) => text == "/",
-            Part::Prefix(_) => false,
+        let is_suffix = |part: &&PathPart| match part {
+            PathPart::Segment(_) | PathPart::Tail(_) => true,
+            PathPart::Literal(text) => text == "/",
+            PathPart::Prefix(_) => false,
         };
         let suffix = self.parts.iter().rev().take_while(is_suffix).count();
         // A literal at the end is not a suffix, and neither is "/" alone.
-        let has_parameter = matches!(self.parts.last(), Some(Part::Segment(_) | Part::Tail(_)));
+        let has_parameter = matches!(self.parts.last(), Some(PathPart::Segment(_) | PathPart::Tail(_)));
         if has_parameter { self.parts.len() - suffix } else { self.parts.len() }
     }
 
     /// Does a GET form send this parameter in the query?
     pub(super) fn comes_from_query(&self, position: usize) -> bool {
         let suffix = &self.parts[self.before_suffix..];
-        suffix.iter().any(|part| matches!(part, Part::Segment(at) | Part::Tail(at) if *at == position))
+        suffix.iter().any(|part| matches!(part, PathPart::Segment(at) | PathPart::Tail(at) if *at == position))
     }
 
     /// The path whose trailing parameters are in the query, without a trailing slash unless it is the root.
-    pub(super) fn without_suffix(&self) -> Vec<Part> {
+    pub(super) fn without_suffix(&self) -> Vec<PathPart> {
         let mut parts = self.parts[..self.before_suffix].to_vec();
         if self.before_suffix == self.parts.len() {
             return parts;
         }
-        let begins = !parts.iter().any(|part| !matches!(part, Part::Prefix(_)));
+        let begins = !parts.iter().any(|part| !matches!(part, PathPart::Prefix(_)));
         match parts.last_mut() {
-            Some(Part::Literal(text)) if text.len() > 1 => text.truncate(text.trim_end_matches('/').len()),
-            _ if begins => parts.push(Part::Literal("/".to_owned())),
+            Some(PathPart::Literal(text)) if text.len() > 1 => text.truncate(text.trim_end_matches('/').len()),
+            _ if begins => parts.push(PathPart::Literal("/".to_owned())),
             _ => {}
         }
         parts
     }
 
     pub(super) fn is_tail(&self, position: usize) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Tail(at) if *at == position))
+        self.parts.iter().any(|part| matches!(part, PathPart::Tail(at) if *at == position))
     }
 
     pub(super) fn position(&self, name: &str) -> Option<usize> {

@@ -9,8 +9,8 @@ use super::form::{fields, form};
 use super::guards;
 use super::interface::{answer, interface};
 use super::linked;
-use super::parameters::{Parameter, Source};
-use super::pattern::{Part, Pattern};
+use super::parameters::{Parameter, ParameterSource};
+use super::pattern::{PathPart, Pattern};
 use crate::field;
 
 pub(super) fn service(
@@ -23,7 +23,7 @@ pub(super) fn service(
     let route = route(name, declaration, parameters);
     let fields = fields(declaration, parameters);
     let headers = parameters.iter().filter_map(|parameter| match &parameter.source {
-        Source::Header(name) => Some(name),
+        ParameterSource::Header(name) => Some(name),
         _ => None,
     });
     let link = link(pattern, parameters, &|name| quote!(&self.#name));
@@ -100,7 +100,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
     let (method, path) = (&declaration.method, &declaration.path);
     let service = name.to_string();
     let query = parameters.iter().filter_map(|parameter| {
-        let Source::Query { name, default } = &parameter.source else { return None };
+        let ParameterSource::Query { name, default } = &parameter.source else { return None };
         let kind = &parameter.kind;
         let required = match default {
             Some(_) => quote!(false),
@@ -110,11 +110,11 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
     });
     let secrets = parameters.iter().filter_map(|Parameter { name, kind, source, .. }| {
         let name = match source {
-            Source::Path(_) => field::name(name),
-            Source::Query { name, .. } => name.clone(),
+            ParameterSource::Path(_) => field::name(name),
+            ParameterSource::Query { name, .. } => name.clone(),
             _ => return None,
         };
-        let is_read_as_field = declaration.method == "GET" && matches!(source, Source::Query { .. });
+        let is_read_as_field = declaration.method == "GET" && matches!(source, ParameterSource::Query { .. });
         Some(if is_read_as_field {
             quote!((#name, <#kind as ::skep::param::Field>::IS_SECRET))
         } else {
@@ -124,9 +124,11 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
     let once = option(
         declaration.once.as_ref().map(|(_, seconds)| quote!(::core::time::Duration::from_secs(#seconds))).as_ref(),
     );
-    let body = if parameters.iter().any(|one| matches!(one.source, Source::Json)) {
+    let body = if parameters.iter().any(|one| matches!(one.source, ParameterSource::Json)) {
         quote!(::skep::service::BodyKind::Json)
-    } else if declaration.once.is_some() || parameters.iter().any(|one| matches!(one.source, Source::Form { .. })) {
+    } else if declaration.once.is_some()
+        || parameters.iter().any(|one| matches!(one.source, ParameterSource::Form { .. }))
+    {
         quote!(::skep::form::body_of(<Self as ::skep::service::Service>::FIELDS))
     } else {
         quote!(::skep::service::BodyKind::Unread)
@@ -170,7 +172,7 @@ pub(super) fn option(value: Option<&impl quote::ToTokens>) -> TokenStream {
 /// Path, query and header are parsed first: without a valid URL there is no form to show again.
 fn parse(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) -> TokenStream {
     let input = input();
-    let is_form = |one: &&Parameter| matches!(one.source, Source::Form { .. });
+    let is_form = |one: &&Parameter| matches!(one.source, ParameterSource::Form { .. });
     let guards = Ident::new("guards", Span::mixed_site());
     let others = parameters.iter().filter(|one| !is_form(one) && !one.is_guard()).map(|one| {
         let (variable, value) = (variable(one), read(one, pattern));
@@ -221,7 +223,8 @@ fn page(declaration: &Declaration, parameters: &[Parameter], pattern: &Pattern) 
     let page = declaration.page.as_ref()?;
     let (input, cx) = (input(), Ident::new("cx", Span::mixed_site()));
     let shown = Ident::new("shown", Span::mixed_site());
-    let seen = parameters.iter().filter(|one| matches!(one.source, Source::Path(_) | Source::Query { .. }));
+    let seen =
+        parameters.iter().filter(|one| matches!(one.source, ParameterSource::Path(_) | ParameterSource::Query { .. }));
     let seen = seen.map(|one| {
         let (name, value) = (&one.name, read(one, pattern));
         quote!(let #name = #value?;)
@@ -263,18 +266,18 @@ fn read(parameter: &Parameter, pattern: &Pattern) -> TokenStream {
     let Parameter { name, kind, source, .. } = parameter;
     let (text, input, at) = (field::name(name), input(), field::span(kind));
     match source {
-        Source::Path(position) if pattern.is_tail(*position) => {
+        ParameterSource::Path(position) if pattern.is_tail(*position) => {
             quote_spanned!(at=> #input.tail::<#kind>(#position, #text))
         }
-        Source::Path(position) => quote_spanned!(at=> #input.path::<#kind>(#position, #text)),
-        Source::Query { name, default: None } => quote_spanned!(at=> #input.query::<#kind>(#name)),
-        Source::Query { name, default: Some(default) } => {
+        ParameterSource::Path(position) => quote_spanned!(at=> #input.path::<#kind>(#position, #text)),
+        ParameterSource::Query { name, default: None } => quote_spanned!(at=> #input.query::<#kind>(#name)),
+        ParameterSource::Query { name, default: Some(default) } => {
             quote_spanned!(at=> #input.query_or::<#kind>(#name, || #default))
         }
-        Source::Form { name } => quote_spanned!(at=> #input.form::<#kind>(#name)),
-        Source::Json => quote_spanned!(at=> #input.json::<#kind>()),
-        Source::Header(name) => quote_spanned!(at=> #input.header::<#kind>(#name)),
-        Source::Guard { .. } => unreachable!("a guard is no part of the request"),
+        ParameterSource::Form { name } => quote_spanned!(at=> #input.form::<#kind>(#name)),
+        ParameterSource::Json => quote_spanned!(at=> #input.json::<#kind>()),
+        ParameterSource::Header(name) => quote_spanned!(at=> #input.header::<#kind>(#name)),
+        ParameterSource::Guard { .. } => unreachable!("a guard is no part of the request"),
     }
 }
 
@@ -299,19 +302,19 @@ pub(super) fn path(pattern: &Pattern, parameters: &[Parameter], value: &dyn Fn(&
     parts(&pattern.without_suffix(), parameters, value)
 }
 
-fn parts(parts: &[Part], parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
+fn parts(parts: &[PathPart], parameters: &[Parameter], value: &dyn Fn(&Ident) -> TokenStream) -> TokenStream {
     let value = |position: usize| {
-        let parameter = parameters.iter().find(|one| matches!(one.source, Source::Path(at) if at == position));
+        let parameter = parameters.iter().find(|one| matches!(one.source, ParameterSource::Path(at) if at == position));
         value(&parameter.expect("checked: the path's parameters are fields").name)
     };
     let statements = parts.iter().map(|part| match part {
-        Part::Prefix(prefix) => quote!(link.literal(::skep::link::Prefix::as_str(#prefix));),
-        Part::Literal(text) => quote!(link.literal(#text);),
-        Part::Segment(position) => {
+        PathPart::Prefix(prefix) => quote!(link.literal(::skep::link::Prefix::as_str(#prefix));),
+        PathPart::Literal(text) => quote!(link.literal(#text);),
+        PathPart::Segment(position) => {
             let value = value(*position);
             quote!(link.segment(#value);)
         }
-        Part::Tail(position) => {
+        PathPart::Tail(position) => {
             let value = value(*position);
             quote!(link.tail(#value);)
         }
@@ -320,7 +323,7 @@ fn parts(parts: &[Part], parameters: &[Parameter], value: &dyn Fn(&Ident) -> Tok
 }
 
 fn query(parameter: &Parameter, value: &dyn Fn(&Ident) -> TokenStream) -> Option<TokenStream> {
-    let Source::Query { name, default } = &parameter.source else { return None };
+    let ParameterSource::Query { name, default } = &parameter.source else { return None };
     let value = value(&parameter.name);
     let kind = &parameter.kind;
     let at = field::span(kind);

@@ -7,7 +7,7 @@
 
 use bytes::Bytes;
 use http::{Extensions, Method, StatusCode, Uri, Version};
-use skep::request::{Fields, Parts, Places};
+use skep::request::{FieldPositions, Fields, Parts};
 
 use super::{BodyLength, Framing, Rejection, Validated, bad_request, reject};
 use crate::config::Limits;
@@ -23,7 +23,7 @@ pub(crate) struct HeadReader {
     request: Option<RequestLine>,
     framing: Framing,
     /// Where the fields are, from the beginning of the request line.
-    places: Places,
+    places: FieldPositions,
 }
 
 /// Where the parts of `GET /path HTTP/1.1` are.
@@ -271,7 +271,7 @@ fn no_field(line: &[u8]) -> Rejection {
 }
 
 /// The head of these bytes, whose lines are noted. It has a copy of them.
-fn head(bytes: &[u8], request: RequestLine, framing: Framing, places: Places) -> Validated<Head> {
+fn head(bytes: &[u8], request: RequestLine, framing: Framing, places: FieldPositions) -> Validated<Head> {
     let method = Method::from_bytes(&bytes[..request.method]).map_err(|_| bad_request("the method is malformed"))?;
     let uri = uri(&bytes[request.method + 1..][..request.target])?;
     let body = framing.body()?;

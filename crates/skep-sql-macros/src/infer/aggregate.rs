@@ -44,8 +44,8 @@ impl Inference<'_> {
         }
         let mut found = false;
         each_part(expression, &mut |part| match part {
-            Part::Expression(part) => found |= self.has_aggregate(part, inner),
-            Part::Select(select) => found |= self.select_has_aggregate(select, inner),
+            Subexpression::Expression(part) => found |= self.has_aggregate(part, inner),
+            Subexpression::Select(select) => found |= self.select_has_aggregate(select, inner),
         });
         found
     }
@@ -137,7 +137,7 @@ impl Inference<'_> {
 }
 
 /// A direct part of an expression.
-pub(super) enum Part<'e, 'b> {
+pub(super) enum Subexpression<'e, 'b> {
     Expression(&'e Expr<'b>),
     Select(&'e Select<'b>),
 }
@@ -145,33 +145,35 @@ pub(super) enum Part<'e, 'b> {
 /// The parts of an expression that are expressions; `is_plain` becomes false if one is a select.
 fn each_part_here<'e, 'b>(expression: &'e Expr<'b>, pending: &mut Vec<&'e Expr<'b>>, is_plain: &mut bool) {
     each_part(expression, &mut |part| match part {
-        Part::Expression(part) => pending.push(part),
-        Part::Select(_) => *is_plain = false,
+        Subexpression::Expression(part) => pending.push(part),
+        Subexpression::Select(_) => *is_plain = false,
     });
 }
 
-pub(super) fn each_part<'e, 'b>(expression: &'e Expr<'b>, visit: &mut dyn FnMut(Part<'e, 'b>)) {
-    let mut all = |list: &'e [Expr<'b>]| list.iter().for_each(|part| visit(Part::Expression(part)));
+pub(super) fn each_part<'e, 'b>(expression: &'e Expr<'b>, visit: &mut dyn FnMut(Subexpression<'e, 'b>)) {
+    let mut all = |list: &'e [Expr<'b>]| list.iter().for_each(|part| visit(Subexpression::Expression(part)));
     match expression {
         Expr::Between { lhs, start, end, .. } => {
             for part in [lhs, start, end] {
-                visit(Part::Expression(part));
+                visit(Subexpression::Expression(part));
             }
         }
-        Expr::Binary(left, _, right) => [left, right].into_iter().for_each(|part| visit(Part::Expression(part))),
+        Expr::Binary(left, _, right) => {
+            [left, right].into_iter().for_each(|part| visit(Subexpression::Expression(part)))
+        }
         Expr::Case { base, when_then_pairs, else_expr } => {
-            base.iter().chain(else_expr).for_each(|part| visit(Part::Expression(part)));
+            base.iter().chain(else_expr).for_each(|part| visit(Subexpression::Expression(part)));
             for (when, then) in *when_then_pairs {
-                visit(Part::Expression(when));
-                visit(Part::Expression(then));
+                visit(Subexpression::Expression(when));
+                visit(Subexpression::Expression(then));
             }
         }
         Expr::Cast { expr, .. }
         | Expr::Collate(expr, _)
         | Expr::IsNull(expr)
         | Expr::NotNull(expr)
-        | Expr::Unary(_, expr) => visit(Part::Expression(expr)),
-        Expr::Exists(select) | Expr::Subquery(select) => visit(Part::Select(select)),
+        | Expr::Unary(_, expr) => visit(Subexpression::Expression(expr)),
+        Expr::Exists(select) | Expr::Subquery(select) => visit(Subexpression::Select(select)),
         Expr::FunctionCall { args, order_by, filter_over, .. } => {
             all(args.unwrap_or_default());
             if let Some(FunctionCallOrder::SortList(sorted)) = order_by {
@@ -182,21 +184,21 @@ pub(super) fn each_part<'e, 'b>(expression: &'e Expr<'b>, visit: &mut dyn FnMut(
         Expr::FunctionCallStar { filter_over, .. } => each_of_tail(filter_over.as_ref(), visit),
         Expr::InList { lhs, rhs, .. } => {
             all(rhs.unwrap_or_default());
-            visit(Part::Expression(lhs));
+            visit(Subexpression::Expression(lhs));
         }
         Expr::InSelect { lhs, rhs, .. } => {
-            visit(Part::Expression(lhs));
-            visit(Part::Select(rhs));
+            visit(Subexpression::Expression(lhs));
+            visit(Subexpression::Select(rhs));
         }
         Expr::InTable { lhs, args, .. } => {
             all(args.unwrap_or_default());
-            visit(Part::Expression(lhs));
+            visit(Subexpression::Expression(lhs));
         }
         Expr::Like { lhs, rhs, escape, .. } => {
-            [*lhs, *rhs].into_iter().chain(*escape).for_each(|part| visit(Part::Expression(part)));
+            [*lhs, *rhs].into_iter().chain(*escape).for_each(|part| visit(Subexpression::Expression(part)));
         }
-        Expr::Parenthesized(list) => list.iter().for_each(|part| visit(Part::Expression(part))),
-        Expr::Raise(_, expr) => expr.iter().for_each(|part| visit(Part::Expression(part))),
+        Expr::Parenthesized(list) => list.iter().for_each(|part| visit(Subexpression::Expression(part))),
+        Expr::Raise(_, expr) => expr.iter().for_each(|part| visit(Subexpression::Expression(part))),
         Expr::DoublyQualified(..)
         | Expr::Id(_)
         | Expr::Literal(_)
@@ -206,17 +208,17 @@ pub(super) fn each_part<'e, 'b>(expression: &'e Expr<'b>, visit: &mut dyn FnMut(
     }
 }
 
-fn each_sorted<'e, 'b>(sorted: &'e [SortedColumn<'b>], visit: &mut dyn FnMut(Part<'e, 'b>)) {
+fn each_sorted<'e, 'b>(sorted: &'e [SortedColumn<'b>], visit: &mut dyn FnMut(Subexpression<'e, 'b>)) {
     for sorted in sorted {
-        visit(Part::Expression(&sorted.expr));
+        visit(Subexpression::Expression(&sorted.expr));
     }
 }
 
-fn each_of_tail<'e, 'b>(tail: Option<&'e FunctionTail<'b>>, visit: &mut dyn FnMut(Part<'e, 'b>)) {
+fn each_of_tail<'e, 'b>(tail: Option<&'e FunctionTail<'b>>, visit: &mut dyn FnMut(Subexpression<'e, 'b>)) {
     let Some(tail) = tail else { return };
-    tail.filter_clause.iter().for_each(|condition| visit(Part::Expression(condition)));
+    tail.filter_clause.iter().for_each(|condition| visit(Subexpression::Expression(condition)));
     if let Some(Over::Window(window)) = tail.over_clause {
-        window.partition_by.iter().copied().flatten().for_each(|part| visit(Part::Expression(part)));
+        window.partition_by.iter().copied().flatten().for_each(|part| visit(Subexpression::Expression(part)));
         each_sorted(window.order_by.unwrap_or_default(), visit);
     }
 }

@@ -17,8 +17,8 @@ use sqlite3_parser::ast::{
     SelectTable, SortedColumn, Stmt, With,
 };
 
-use self::condition::{Condition, Level, Operand, Source};
-use super::aggregate::{Part, each_part, ones};
+use self::condition::{Condition, FromTable, Level, Operand};
+use super::aggregate::{Subexpression, each_part, ones};
 use super::select::alias_name;
 use super::{folded, parse};
 use crate::schema::{Form, Schema, Scoped};
@@ -149,7 +149,7 @@ impl Walk<'_> {
     /// among them is proven or complained of.
     fn level<'o>(
         &mut self,
-        sources: Vec<Source>,
+        sources: Vec<FromTable>,
         from: Option<&FromClause<'_>>,
         condition: Option<&Expr<'_>>,
         outer: Option<&'o Level<'o>>,
@@ -221,16 +221,16 @@ impl Walk<'_> {
         match table {
             SelectTable::Table(name, alias, _) => {
                 let source = self.table(name);
-                level.sources.push(Source { name: called(alias).or(source.name), ..source });
+                level.sources.push(FromTable { name: called(alias).or(source.name), ..source });
             }
             SelectTable::TableCall(name, arguments, alias) => {
                 let source = self.table(name);
-                level.sources.push(Source { name: called(alias).or(source.name), table: None });
+                level.sources.push(FromTable { name: called(alias).or(source.name), table: None });
                 arguments.iter().copied().flatten().for_each(|argument| self.expression(argument, level));
             }
             SelectTable::Select(select, alias) => {
                 self.select(select, level.outer);
-                level.sources.push(Source { name: called(alias), table: None });
+                level.sources.push(FromTable { name: called(alias), table: None });
             }
             SelectTable::Sub(inner, alias) => {
                 let (start, kept) = (level.sources.len(), conditions.len());
@@ -245,10 +245,10 @@ impl Walk<'_> {
     }
 
     /// A table by its name.
-    fn table(&mut self, name: &QualifiedName<'_>) -> Source {
+    fn table(&mut self, name: &QualifiedName<'_>) -> FromTable {
         let folded = folded(name.name.0);
         if name.db_name.is_none() && self.named.contains(&folded) {
-            return Source { name: Some(folded), table: None };
+            return FromTable { name: Some(folded), table: None };
         }
         match self.schema.scoped.get(&folded) {
             Some(Scoped::By(_)) => _ = self.found.tables.insert(folded.clone()),
@@ -259,7 +259,7 @@ impl Walk<'_> {
             None => {}
         }
         let is_table = self.schema.table(&folded).is_some_and(|table| table.form == Form::Table);
-        Source { name: Some(folded.clone()), table: is_table.then_some(folded) }
+        FromTable { name: Some(folded.clone()), table: is_table.then_some(folded) }
     }
 
     fn results(&mut self, columns: &[ResultColumn<'_>], level: &Level<'_>) {
@@ -284,8 +284,8 @@ impl Walk<'_> {
             self.require(&level, 0);
         }
         each_part(expression, &mut |part| match part {
-            Part::Expression(part) => self.expression(part, level),
-            Part::Select(select) => self.select(select, Some(level)),
+            Subexpression::Expression(part) => self.expression(part, level),
+            Subexpression::Select(select) => self.select(select, Some(level)),
         });
     }
 

@@ -22,7 +22,7 @@ pub(super) type Named = Rc<HashMap<String, Columns>>;
 
 /// One table, view or select of a `from`.
 #[derive(Clone)]
-pub(super) struct Source {
+pub(super) struct FromItem {
     /// In lower case.
     pub(super) name: Option<String>,
     /// In lower case, hidden ones last; `None` if they are not known.
@@ -38,13 +38,13 @@ pub(super) struct Source {
 /// What names mean in one select.
 #[derive(Clone)]
 pub(super) struct Scope<'s> {
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<FromItem>,
     pub(super) outer: Option<&'s Scope<'s>>,
     pub(super) named: Named,
 }
 
 impl<'s> Scope<'s> {
-    pub(super) fn new(sources: Vec<Source>, outer: Option<&'s Self>, named: Named) -> Self {
+    pub(super) fn new(sources: Vec<FromItem>, outer: Option<&'s Self>, named: Named) -> Self {
         Self { sources, outer, named }
     }
 }
@@ -54,11 +54,11 @@ impl Scope<'_> {
     fn of_decimals(&self, results: &Columns) -> Self {
         let is_fixed = |(_, ty): &&(String, Type)| matches!(ty.kind, Kind::Fixed { .. });
         let decimals = results.iter().flat_map(|all| all.iter()).filter(is_fixed).cloned().collect();
-        Self { sources: vec![Source::of(None, Some(decimals))], outer: self.outer, named: Rc::clone(&self.named) }
+        Self { sources: vec![FromItem::of(None, Some(decimals))], outer: self.outer, named: Rc::clone(&self.named) }
     }
 }
 
-impl Source {
+impl FromItem {
     pub(super) fn unknown(name: Option<String>) -> Self {
         Self { name, columns: None, visible: 0, rowid: None, joined: Vec::new() }
     }
@@ -182,7 +182,7 @@ impl Inference<'_> {
                 let windows = window_clause.is_some_and(|windows| !windows.is_empty());
                 if !groups && (having.is_some() || windows || self.aggregates(columns, whole)) {
                     // One row, also of no rows at all: then every column of the tables is NULL.
-                    scope.sources.iter_mut().for_each(Source::make_nullable);
+                    scope.sources.iter_mut().for_each(FromItem::make_nullable);
                 }
                 let results = self.results(columns, &scope);
                 // SQLite lets all these name the results, too.
@@ -247,7 +247,7 @@ impl Inference<'_> {
     }
 
     /// The sources of a `from`.
-    pub(super) fn from(&mut self, from: &FromClause<'_>, outer: Option<&Scope<'_>>, named: &Named) -> Vec<Source> {
+    pub(super) fn from(&mut self, from: &FromClause<'_>, outer: Option<&Scope<'_>>, named: &Named) -> Vec<FromItem> {
         let mut sources = Vec::new();
         if let Some(first) = from.select {
             sources = self.source(first, outer, named, &[]);
@@ -277,15 +277,15 @@ impl Inference<'_> {
                 _ => false,
             };
             if !finds_one {
-                sources.iter_mut().for_each(Source::make_repeated);
+                sources.iter_mut().for_each(FromItem::make_repeated);
             }
-            more.iter_mut().for_each(Source::make_repeated);
+            more.iter_mut().for_each(FromItem::make_repeated);
             // A `full join` is both.
             if join.contains(JoinType::RIGHT) {
-                sources.iter_mut().for_each(Source::make_nullable);
+                sources.iter_mut().for_each(FromItem::make_nullable);
             }
             if join.contains(JoinType::LEFT) {
-                more.iter_mut().for_each(Source::make_nullable);
+                more.iter_mut().for_each(FromItem::make_nullable);
             }
             sources.append(&mut more);
         }
@@ -293,7 +293,7 @@ impl Inference<'_> {
     }
 
     /// Columns that a join compares by their name.
-    fn joined(&mut self, left: &[Source], right: &[Source]) {
+    fn joined(&mut self, left: &[FromItem], right: &[FromItem]) {
         for source in right {
             for name in &source.joined {
                 let (one, other) = (left.iter().find_map(|source| source.has(name)), source.has(name));
@@ -323,8 +323,8 @@ impl Inference<'_> {
         table: &SelectTable<'_>,
         outer: Option<&Scope<'_>>,
         named: &Named,
-        before: &[Source],
-    ) -> Vec<Source> {
+        before: &[FromItem],
+    ) -> Vec<FromItem> {
         match table {
             SelectTable::Table(name, alias, _) => {
                 let alias = alias.as_ref().map(|alias| folded(alias_name(alias)));
@@ -339,16 +339,16 @@ impl Inference<'_> {
                     self.ty(argument, &scope);
                 }
                 let name = alias.as_ref().map_or(name.name.0, alias_name);
-                vec![Source::unknown(Some(folded(name)))]
+                vec![FromItem::unknown(Some(folded(name)))]
             }
             SelectTable::Select(select, alias) => {
                 let columns = self.select(select, outer, named);
-                vec![Source::of(alias.as_ref().map(|alias| folded(alias_name(alias))), columns)]
+                vec![FromItem::of(alias.as_ref().map(|alias| folded(alias_name(alias))), columns)]
             }
             SelectTable::Sub(from, alias) => {
                 let sources = self.from(from, outer, named);
                 match alias {
-                    Some(alias) => vec![Source::unknown(Some(folded(alias_name(alias))))],
+                    Some(alias) => vec![FromItem::unknown(Some(folded(alias_name(alias))))],
                     None => sources,
                 }
             }
@@ -356,24 +356,24 @@ impl Inference<'_> {
     }
 
     /// A table, a view, or a select that `with` has named.
-    pub(super) fn table(&mut self, name: &QualifiedName<'_>, named: &Named) -> Source {
+    pub(super) fn table(&mut self, name: &QualifiedName<'_>, named: &Named) -> FromItem {
         let folded = folded(name.name.0);
         if let Some(columns) = named.get(&folded).filter(|_| name.db_name.is_none()) {
-            return Source::of(Some(folded), columns.clone());
+            return FromItem::of(Some(folded), columns.clone());
         }
-        let Some(table) = self.schema.table(&unquoted(name.name.0)) else { return Source::unknown(Some(folded)) };
+        let Some(table) = self.schema.table(&unquoted(name.name.0)) else { return FromItem::unknown(Some(folded)) };
         self.tables.push(table.name.clone());
         if table.form == Form::View {
-            return Source::of(Some(folded), self.view(&table.sql));
+            return FromItem::of(Some(folded), self.view(&table.sql));
         }
         let hidden = |column: &&crate::schema::Column| column.hidden;
         let visible = table.columns.len() - table.columns.iter().filter(hidden).count();
         let is_ordered = table.columns.iter().skip(visible).all(|column| column.hidden);
         let rowid = table.has_rowid.then_some(Type::of(Kind::Integer));
         if is_ordered {
-            Source { visible, rowid, ..Source::of(Some(folded), Some(table.types())) }
+            FromItem { visible, rowid, ..FromItem::of(Some(folded), Some(table.types())) }
         } else {
-            Source::unknown(Some(folded))
+            FromItem::unknown(Some(folded))
         }
     }
 
@@ -407,7 +407,7 @@ fn bare<'e, 'b>(expression: &'e Expr<'b>) -> &'e Expr<'b> {
 /// What `*` or `table.*` stands for.
 fn star(scope: &Scope<'_>, table: Option<&str>) -> Option<Vec<(String, Type)>> {
     let mut all = Vec::new();
-    let wanted = |source: &&Source| table.is_none_or(|table| source.name.as_deref() == Some(table));
+    let wanted = |source: &&FromItem| table.is_none_or(|table| source.name.as_deref() == Some(table));
     let is_joined = |name: &String| scope.sources.iter().any(|source| source.joined.contains(name));
     for source in scope.sources.iter().filter(wanted) {
         for (name, ty) in source.columns.as_ref()?.iter().take(source.visible) {
@@ -425,8 +425,8 @@ fn star(scope: &Scope<'_>, table: Option<&str>) -> Option<Vec<(String, Type)>> {
 
 /// True if at most one row of the table fulfils the condition, whatever is on the left: it compares a unique column.
 /// Only integers, since texts are compared by the rules of either side.
-fn is_by_key(condition: &Expr<'_>, right: &[Source]) -> bool {
-    let [Source { name: Some(right_name), columns: Some(columns), .. }] = right else { return false };
+fn is_by_key(condition: &Expr<'_>, right: &[FromItem]) -> bool {
+    let [FromItem { name: Some(right_name), columns: Some(columns), .. }] = right else { return false };
     let is_key = |side: &Expr<'_>| {
         let Expr::Qualified(table, column) = side else { return false };
         let column = folded(column.0);
@@ -448,7 +448,7 @@ fn is_by_key(condition: &Expr<'_>, right: &[Source]) -> bool {
     }
 }
 
-fn join_naturally(left: &mut [Source], right: &mut [Source]) {
+fn join_naturally(left: &mut [FromItem], right: &mut [FromItem]) {
     let is_known = left.iter().chain(right.iter()).all(|source| source.columns.is_some());
     if !is_known {
         // Which columns are joined cannot be said, so nothing is said of any.

@@ -6,7 +6,7 @@ use sqlite3_parser::ast::{
     Cmd, Expr, InsertBody, OneSelect, QualifiedName, ResultColumn, Select, Set, Stmt, Upsert, UpsertDo, With,
 };
 
-use super::select::{Named, Scope, Source};
+use super::select::{FromItem, Named, Scope};
 use super::{Columns, Inference, Kind, Type, folded, unquoted};
 use crate::schema::Form;
 
@@ -100,7 +100,7 @@ impl Inference<'_> {
     }
 
     /// The table that is written, which no name of `with` hides.
-    fn written(&mut self, name: &QualifiedName<'_>, _named: &Named) -> Source {
+    fn written(&mut self, name: &QualifiedName<'_>, _named: &Named) -> FromItem {
         let mut source = self.table(name, &Named::default());
         if let Some(alias) = &name.alias {
             source.name = Some(folded(alias.0));
@@ -181,7 +181,7 @@ impl Inference<'_> {
         while let Some(upsert) = next {
             if let UpsertDo::Set { sets, where_clause } = &upsert.do_clause {
                 let row = self.written(table, named);
-                let excluded = Source { name: Some("excluded".to_owned()), ..row.clone() };
+                let excluded = FromItem { name: Some("excluded".to_owned()), ..row.clone() };
                 let scope = Scope::new(vec![row, excluded], None, Rc::clone(named));
                 self.sets(table, sets, &scope);
                 self.condition(where_clause.as_ref(), &scope);

@@ -66,7 +66,7 @@ pub struct Cx<'r> {
     /// What only requests with a form have.
     form: OnceCell<Box<FormState>>,
     /// What only requests with a session have.
-    session: OnceCell<Box<session::State>>,
+    session: OnceCell<Box<session::SessionState>>,
     /// What it holds of the memory for bodies.
     memory: Option<Box<Share>>,
     /// There was a transaction, which perhaps has ended.

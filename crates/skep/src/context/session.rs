@@ -115,7 +115,7 @@ use users::OWNER;
 /// [`Limits::sessions_per_address`](crate::Limits::sessions_per_address), 503 if the store is unavailable (a failing
 /// store signs nobody out), and 409 for a change of a session that another request has just renewed or ended.
 pub struct Session<'c> {
-    state: &'c State,
+    state: &'c SessionState,
     pending: &'c PendingCookies,
     sessions: &'c Sessions,
     keys: &'c AppKeys,
@@ -128,7 +128,7 @@ pub struct Session<'c> {
 
 /// The session state of a request.
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct SessionState {
     now: RefCell<LoadState>,
 }
 
@@ -159,7 +159,7 @@ const ATTEMPTS: u32 = 100;
 
 impl<'c> Session<'c> {
     pub(crate) fn new(
-        state: &'c State,
+        state: &'c SessionState,
         pending: &'c PendingCookies,
         (sessions, keys): (&'c Sessions, &'c AppKeys),
         cookie: Option<&'c str>,

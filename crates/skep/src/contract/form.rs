@@ -97,7 +97,7 @@ pub use look::{
     Area, Choose, ChooseMany, FitsChoice, FitsDatalist, FitsGroup, FitsInput, FitsRows, FitsSeveral, FitsTextarea,
     Grouped, Groups, Line, LineOrArea, Look, Offers, OffersMany, Pick, Several, Tick,
 };
-pub use name::{Name, Part};
+pub use name::{Name, NamePart};
 pub use number::{Decimal, Whole};
 pub use offer::{Among, ChosenFrom, Offer, Offered, OneOf};
 pub use offered::ListedOption;
@@ -333,7 +333,7 @@ impl<S> Form<S> {
 
     /// The attributes of the `input` for a part of a field: one choice ([`Name::of`]), one value of a list
     /// ([`Name::at`]).
-    pub fn part<T: FormField>(&self, part: &Part<S, T>) -> Controlled<'_> {
+    pub fn part<T: FormField>(&self, part: &NamePart<S, T>) -> Controlled<'_> {
         self.control(part.name, &part.which, Element::Input)
     }
 
@@ -364,7 +364,7 @@ impl<S> Form<S> {
     }
 
     /// The attributes of the `label` of a part of a field.
-    pub fn part_label<T: FormField>(&self, part: &Part<S, T>) -> Controlled<'_> {
+    pub fn part_label<T: FormField>(&self, part: &NamePart<S, T>) -> Controlled<'_> {
         self.control(part.name, &part.which, Element::Label)
     }
 }

@@ -37,14 +37,14 @@ enum Kind {
 #[derive(Clone, Debug, Default)]
 struct Lines {
     head: Bytes,
-    places: Places,
+    places: FieldPositions,
     map: OnceCell<Box<HeaderMap>>,
 }
 
 /// Where the fields of a head lie in it, for a server that finds them.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
-    all: Vec<Place>,
+pub struct FieldPositions {
+    all: Vec<FieldPosition>,
     /// The bits of [`bit`] for all names: what is not here is not searched for.
     names: u64,
     /// The same for first letters alone.
@@ -55,7 +55,7 @@ pub struct Places {
 type Range = (u32, u32);
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct FieldPosition {
     name: Range,
     value: Range,
 }
@@ -75,7 +75,7 @@ pub struct Values<'f>(ValuesKind<'f>);
 #[derive(Debug)]
 enum ValuesKind<'f> {
     None,
-    Lines { lines: &'f Lines, rest: &'f [Place], name: &'f [u8] },
+    Lines { lines: &'f Lines, rest: &'f [FieldPosition], name: &'f [u8] },
     Map(ValueIter<'f, HeaderValue>),
 }
 
@@ -96,7 +96,7 @@ fn part(head: &[u8], range: Range) -> &[u8] {
     head.get(range.0 as usize..range.1 as usize).unwrap_or_default()
 }
 
-impl Places {
+impl FieldPositions {
     /// Room for as many fields as most requests have.
     pub fn reserve(&mut self) {
         self.all.reserve(16);
@@ -122,18 +122,21 @@ impl Places {
         let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         self.names |= bit(name);
         self.initials |= initial(name);
-        self.all.push(Place { name: (position(at), position(at + name.len())), value: (position(from), position(to)) });
+        self.all.push(FieldPosition {
+            name: (position(at), position(at + name.len())),
+            value: (position(from), position(to)),
+        });
     }
 }
 
 impl Lines {
     #[inline]
-    fn name(&self, place: &Place) -> &[u8] {
+    fn name(&self, place: &FieldPosition) -> &[u8] {
         part(&self.head, place.name)
     }
 
     #[inline]
-    fn value(&self, place: &Place) -> Value<'_> {
+    fn value(&self, place: &FieldPosition) -> Value<'_> {
         Value(part(&self.head, place.value))
     }
 
@@ -165,7 +168,7 @@ impl Fields {
     /// found.
     #[doc(hidden)]
     #[must_use]
-    pub fn in_head(head: Bytes, places: Places) -> Self {
+    pub fn in_head(head: Bytes, places: FieldPositions) -> Self {
         Self(Kind::Lines(Lines { head, places, map: OnceCell::new() }))
     }
 

@@ -17,7 +17,7 @@ use crate::http::fields::list::elements;
 
 pub use self::subnet::Subnet;
 #[doc(hidden)]
-pub use crate::http::fields::Places;
+pub use crate::http::fields::FieldPositions;
 pub use crate::http::fields::{Fields, NotText, Value, Values};
 
 /// All of a request that stands before its body. It is what [`http::request::Parts`] is, which it is made of and

@@ -24,13 +24,13 @@ pub struct Masks {
 /// The beginning of a route, up to its last secret.
 #[derive(Debug)]
 struct SecretRoute {
-    parts: Vec<Part>,
+    parts: Vec<Segment>,
     /// The last part is all that follows.
     is_rest: bool,
 }
 
 #[derive(Debug)]
-enum Part {
+enum Segment {
     Literal(String),
     Any,
     /// Unless it is one of these, which other routes have in its place.
@@ -119,9 +119,9 @@ impl SecretRoute {
             |segment: &&str| segment.starts_with('{') && secrets.contains(&segment.trim_matches(['{', '*', '}']));
         let length = own.iter().rposition(is_secret)? + 1;
         let part = |(at, segment): (usize, &&str)| match segment {
-            _ if is_secret(segment) => Part::Secret(siblings(&own[..at], patterns)),
-            _ if segment.starts_with('{') => Part::Any,
-            literal => Part::Literal((*literal).to_owned()),
+            _ if is_secret(segment) => Segment::Secret(siblings(&own[..at], patterns)),
+            _ if segment.starts_with('{') => Segment::Any,
+            literal => Segment::Literal((*literal).to_owned()),
         };
         let parts = own[..length].iter().enumerate().map(part).collect();
         Some(Self { parts, is_rest: own[length - 1].starts_with("{*") })
@@ -129,15 +129,15 @@ impl SecretRoute {
 
     /// Adds the secret ranges of a path.
     fn find(&self, segments: &[(Cow<'_, str>, Range<usize>)], secret: &mut Vec<Range<usize>>) {
-        let fits = |(part, (segment, _)): (&Part, &(Cow<'_, str>, Range<usize>))| match part {
-            Part::Literal(literal) => literal.eq_ignore_ascii_case(segment),
-            Part::Any => true,
-            Part::Secret(others) => !others.iter().any(|other| other == segment),
+        let fits = |(part, (segment, _)): (&Segment, &(Cow<'_, str>, Range<usize>))| match part {
+            Segment::Literal(literal) => literal.eq_ignore_ascii_case(segment),
+            Segment::Any => true,
+            Segment::Secret(others) => !others.iter().any(|other| other == segment),
         };
         if segments.len() < self.parts.len() || !self.parts.iter().zip(segments).all(fits) {
             return;
         }
-        let secrets = self.parts.iter().zip(segments).filter(|(part, _)| matches!(part, Part::Secret(_)));
+        let secrets = self.parts.iter().zip(segments).filter(|(part, _)| matches!(part, Segment::Secret(_)));
         secret.extend(secrets.map(|(_, (_, range))| range.clone()));
         if self.is_rest {
             secret.extend(segments[self.parts.len()..].iter().map(|(_, range)| range.clone()));

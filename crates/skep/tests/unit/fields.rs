@@ -6,7 +6,7 @@ use super::*;
 
 /// The fields of a head as a server finds them.
 fn in_head(lines: &[(&str, &str)]) -> Fields {
-    let (mut head, mut places) = (String::from("GET / HTTP/1.1\r\n"), Places::default());
+    let (mut head, mut places) = (String::from("GET / HTTP/1.1\r\n"), FieldPositions::default());
     for (name, value) in lines {
         let value_at = head.len() + name.len() + 2;
         places.push(name.as_bytes(), head.len(), (value_at, value_at + value.len()));
@@ -67,7 +67,7 @@ fn a_text_is_visible_ascii() {
 /// A server that is wrong about them makes fields that are not there, and no panic.
 #[test]
 fn places_outside_of_the_head_hold_nothing() {
-    let mut places = Places::default();
+    let mut places = FieldPositions::default();
     places.push(b"Host", 99, (98, 7));
     let fields = Fields::in_head(Bytes::from_static(b"GET / HTTP/1.1\r\n\r\n"), places);
     assert!(fields.get(HOST).is_none() && fields.map().is_empty());

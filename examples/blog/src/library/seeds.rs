@@ -48,7 +48,7 @@ pub(super) fn write(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Source;
+    use crate::source::ArticleSource;
 
     #[test]
     fn every_article_in_the_source_is_a_seed_and_reads_well() {
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(files, seeds);
         for (name, text) in SEEDS {
             let stem = name.strip_suffix(".md").unwrap();
-            Source::parse(stem, text.as_bytes()).unwrap_or_else(|broken| panic!("{name}: {broken}"));
+            ArticleSource::parse(stem, text.as_bytes()).unwrap_or_else(|broken| panic!("{name}: {broken}"));
         }
     }
 }

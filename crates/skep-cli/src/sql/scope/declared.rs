@@ -17,10 +17,10 @@ pub(in crate::sql) struct Declared(pub(super) BTreeMap<String, Declaration>);
 pub(super) struct Declaration {
     pub(super) column: String,
     /// The number of the table, and that of the column in it.
-    pub(super) of: Place,
+    pub(super) of: ColumnId,
 }
 
-type Place = (u32, i16);
+type ColumnId = (u32, i16);
 
 const COLUMN: &str = "
     select c.oid, a.attnum from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -39,7 +39,7 @@ impl Declared {
         }
         for (table, Declaration { column, of }) in &self.0 {
             // Another table of the same name is scoped if that is said again.
-            if place(client, table, column).await? != Some(*of) {
+            if column_id(client, table, column).await? != Some(*of) {
                 return Err(scope::lost(table, column));
             }
         }
@@ -54,7 +54,7 @@ impl Declared {
             }
             Directive::Scoped { table, column } => {
                 let (table, column) = (folded(table), folded(column).trim_matches('"').to_owned());
-                let of = place(client, &table, &column).await?;
+                let of = column_id(client, &table, &column).await?;
                 let of = of.ok_or_else(|| scope::no_column(&table, &column))?;
                 self.0.insert(table, Declaration { column, of });
             }
@@ -66,7 +66,7 @@ impl Declared {
     }
 }
 
-async fn place(client: &Client, table: &str, column: &str) -> Result<Option<Place>, String> {
+async fn column_id(client: &Client, table: &str, column: &str) -> Result<Option<ColumnId>, String> {
     let row = client.query_opt(COLUMN, &[&table, &column]).await.map_err(|error| chain(&error))?;
     Ok(row.map(|row| (row.get(0), row.get(1))))
 }

@@ -22,7 +22,7 @@ use crate::options::Options;
 use crate::reuse::ModuleCache;
 use crate::serve::size;
 use crate::services::Taken;
-use crate::source::Source;
+use crate::source::ComponentFile;
 use crate::stages::Compiled;
 use crate::version::Version;
 use crate::{jobs, respond, settings};
@@ -59,7 +59,7 @@ impl Said {
 }
 
 /// Code is kept beside what cargo builds, and one test compiles at a time: the next one finds it.
-fn compiled(host: &Host, source: &Source, options: &Options) -> Arc<Version> {
+fn compiled(host: &Host, source: &ComponentFile, options: &Options) -> Arc<Version> {
     static COMPILES: Mutex<()> = Mutex::new(());
     let _turn = COMPILES.lock().unwrap_or_else(PoisonError::into_inner);
     let disk = Disk::open(&std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("guests/cache/skep"));
@@ -118,7 +118,7 @@ impl Site {
         setup.data = folder.path().to_owned();
         options.data.begin(ServerSettings { setup, allow_breaking: false, taken: Taken::default() });
         let host = Host::new(size([&options].into_iter())).unwrap();
-        let source = Source::read(wasm).unwrap();
+        let source = ComponentFile::read(wasm).unwrap();
         let version = compiled(&host, &source, &options);
         Self::new(folder, Some(host), Kind::Component(version))
     }

@@ -28,7 +28,7 @@ pub(super) struct FrameHead(pub(super) [u8; HEADER]);
 
 /// A part of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part<'b> {
+pub(super) enum FramePart<'b> {
     Head(FrameHead),
     /// Of the payload of the last frame, or of the preface. It is not empty.
     Payload(&'b [u8]),
@@ -41,13 +41,13 @@ impl Frames {
     }
 
     /// Takes the next part of these bytes. `None` once all are taken.
-    pub(super) fn next<'b>(&mut self, bytes: &mut &'b [u8]) -> Option<Part<'b>> {
+    pub(super) fn next<'b>(&mut self, bytes: &mut &'b [u8]) -> Option<FramePart<'b>> {
         let wanted = if self.skip > 0 { self.skip } else { HEADER - self.known };
         let (now, rest) = bytes.split_at(wanted.min(bytes.len()));
         *bytes = rest;
         if self.skip > 0 {
             self.skip -= now.len();
-            return (!now.is_empty()).then_some(Part::Payload(now));
+            return (!now.is_empty()).then_some(FramePart::Payload(now));
         }
         self.header[self.known..self.known + now.len()].copy_from_slice(now);
         self.known += now.len();
@@ -56,7 +56,7 @@ impl Frames {
         }
         let head = FrameHead(self.header);
         (self.known, self.skip) = (0, head.length());
-        Some(Part::Head(head))
+        Some(FramePart::Head(head))
     }
 
     /// The beginning of a header.

@@ -3,7 +3,7 @@
 //! Frames that carry nothing, such as pings, cost a client next to nothing, and the server an answer. [`Traffic`]
 //! counts them.
 
-use super::frames::{DATA, END_STREAM, FrameHead, Frames, HEADER, HEADERS, Part, RST_STREAM};
+use super::frames::{DATA, END_STREAM, FrameHead, FramePart, Frames, HEADER, HEADERS, RST_STREAM};
 use super::header_blocks::HeaderBlocks;
 
 /// Frames that are granted for each HEADERS or DATA frame of a response: clients tell the priority of a request, and of
@@ -85,9 +85,9 @@ impl Traffic {
     pub(crate) fn receive(&mut self, mut bytes: &[u8], now: u64, mut pass_on: impl FnMut(&[u8])) -> bool {
         while let Some(part) = self.received.next(&mut bytes) {
             match part {
-                Part::Head(frame) if !self.budget.receive(frame, now) => return false,
-                Part::Head(frame) => self.blocks.begin(frame, &mut pass_on),
-                Part::Payload(payload) => self.blocks.push(payload, &mut pass_on),
+                FramePart::Head(frame) if !self.budget.receive(frame, now) => return false,
+                FramePart::Head(frame) => self.blocks.begin(frame, &mut pass_on),
+                FramePart::Payload(payload) => self.blocks.push(payload, &mut pass_on),
             }
         }
         true
@@ -102,7 +102,7 @@ impl Traffic {
     pub(super) fn send(&mut self, mut bytes: &[u8], now: u64) -> bool {
         let mut is_fine = true;
         while let Some(part) = self.sent.next(&mut bytes) {
-            if let Part::Head(frame) = part {
+            if let FramePart::Head(frame) = part {
                 if frame.kind() == RST_STREAM {
                     self.blocks.end(frame.stream());
                 }

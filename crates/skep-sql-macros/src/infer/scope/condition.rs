@@ -11,13 +11,13 @@ use crate::schema::{Column, Schema, Table};
 
 /// The tables of one select, and what is known of them.
 pub(super) struct Level<'o> {
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<FromTable>,
     facts: Vec<Fact>,
     pub(super) outer: Option<&'o Level<'o>>,
 }
 
 /// One table of a `from`. Names in lower case.
-pub(super) struct Source {
+pub(super) struct FromTable {
     /// What the select calls it.
     pub(super) name: Option<String>,
     /// `None` for a select or a function, of whose columns nothing is known.
@@ -82,7 +82,7 @@ fn equalities(condition: &Expr<'_>, of: &Range<usize>, found: &mut Vec<(Range<us
 }
 
 impl<'o> Level<'o> {
-    pub(super) fn new(sources: Vec<Source>, outer: Option<&'o Self>) -> Self {
+    pub(super) fn new(sources: Vec<FromTable>, outer: Option<&'o Self>) -> Self {
         Self { sources, facts: Vec::new(), outer }
     }
 
@@ -155,7 +155,7 @@ impl<'o> Level<'o> {
     }
 }
 
-impl Source {
+impl FromTable {
     fn known<'s>(&self, schema: &'s Schema) -> Option<&'s Table> {
         schema.table(self.table.as_deref()?)
     }
@@ -174,6 +174,6 @@ impl Source {
 }
 
 /// True if what is equal to one of these columns is equal to the other, once they are equal.
-fn are_equal_alike(schema: &Schema, (one, first): (&Source, &str), (other, second): (&Source, &str)) -> bool {
+fn are_equal_alike(schema: &Schema, (one, first): (&FromTable, &str), (other, second): (&FromTable, &str)) -> bool {
     one.exact(schema, first).zip(other.exact(schema, second)).is_some_and(|(one, other)| one == other)
 }

@@ -6,13 +6,13 @@ use sqlite3_parser::ast::{
     SortedColumn, Upsert, UpsertDo,
 };
 
-use super::condition::{Condition, Fact, Level, Operand, Source};
+use super::condition::{Condition, Fact, FromTable, Level, Operand};
 use super::{Walk, ones};
 use crate::infer::{Kind, folded};
 use crate::schema::Scoped;
 
 /// Where a new row has the column that says whose it is.
-struct Place {
+struct OwnerColumn {
     table: String,
     column: String,
     nth: Option<usize>,
@@ -31,11 +31,11 @@ impl Walk<'_> {
     }
 
     /// The table that is written, which no name of `with` hides.
-    fn target(&mut self, name: &QualifiedName<'_>) -> Source {
+    fn target(&mut self, name: &QualifiedName<'_>) -> FromTable {
         let hidden = std::mem::take(&mut self.named);
         let source = self.table(name);
         self.named = hidden;
-        Source { name: name.alias.as_ref().map(|alias| folded(alias.0)).or(source.name), ..source }
+        FromTable { name: name.alias.as_ref().map(|alias| folded(alias.0)).or(source.name), ..source }
     }
 
     pub(super) fn rest(
@@ -123,23 +123,23 @@ impl Walk<'_> {
             }
         };
         self.upsert(upsert, name, place.as_ref(), parameter);
-        if let (Some(Place { column, .. }), Some(parameter)) = (place, parameter) {
+        if let (Some(OwnerColumn { column, .. }), Some(parameter)) = (place, parameter) {
             level.know(Fact { source: 0, column, parameter });
         }
         self.results(returning, &level);
     }
 
-    fn place(&self, table: &str, column: &str, names: Option<&[String]>) -> Place {
+    fn place(&self, table: &str, column: &str, names: Option<&[String]>) -> OwnerColumn {
         let all = || {
             let columns = &self.schema.table(table)?.columns;
             columns.iter().filter(|one| !one.generated).position(|one| one.name.eq_ignore_ascii_case(column))
         };
         let nth = names.map_or_else(all, |names| names.iter().position(|name| name == column));
-        Place { table: table.to_owned(), column: column.to_owned(), nth }
+        OwnerColumn { table: table.to_owned(), column: column.to_owned(), nth }
     }
 
     /// The rows of an insert: the parameter of the first one.
-    fn new_rows(&mut self, select: &Select<'_>, Place { table, column, nth }: &Place) -> Option<usize> {
+    fn new_rows(&mut self, select: &Select<'_>, OwnerColumn { table, column, nth }: &OwnerColumn) -> Option<usize> {
         self.select(select, None);
         let mut first = None;
         // Once more, for what is known of each row; complaints are the same.
@@ -167,7 +167,7 @@ impl Walk<'_> {
         &mut self,
         upsert: Option<&Upsert<'_>>,
         name: &QualifiedName<'_>,
-        place: Option<&Place>,
+        place: Option<&OwnerColumn>,
         parameter: Option<usize>,
     ) {
         let mut next = upsert;
@@ -175,9 +175,9 @@ impl Walk<'_> {
             next = upsert.next;
             let UpsertDo::Set { sets, where_clause } = &upsert.do_clause else { continue };
             let target = self.target(name);
-            let excluded = Source { name: Some("excluded".to_owned()), table: target.table.clone() };
+            let excluded = FromTable { name: Some("excluded".to_owned()), table: target.table.clone() };
             let mut level = Level::new(vec![target, excluded], None);
-            if let (Some(Place { column, .. }), Some(parameter)) = (place, parameter) {
+            if let (Some(OwnerColumn { column, .. }), Some(parameter)) = (place, parameter) {
                 level.know(Fact { source: 1, column: column.clone(), parameter });
                 let targets = upsert.index.iter().flat_map(|index| index.targets);
                 let mut columns = targets.filter_map(|target| match Operand::of(&target.expr)? {

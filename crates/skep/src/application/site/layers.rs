@@ -24,18 +24,19 @@ use skep_html::nonce;
 
 /// Where what a layer would lose waits: its response is another one, or has another body.
 #[derive(Clone, Default)]
-struct Aside(Arc<Mutex<Kept>>);
+struct Aside(Arc<Mutex<Bypassed>>);
 
+/// What of a response does not pass through the layers.
 #[derive(Default)]
-struct Kept {
+struct Bypassed {
     account: Option<Box<Account>>,
     /// A body that upgrades the connection.
     upgrade: Option<Body>,
 }
 
 impl Aside {
-    fn replace(&self, kept: Kept) -> Kept {
-        mem::replace(&mut *lock(&self.0), kept)
+    fn replace(&self, bypassed: Bypassed) -> Bypassed {
+        mem::replace(&mut *lock(&self.0), bypassed)
     }
 }
 
@@ -68,7 +69,7 @@ impl Local {
                 async move {
                     let mut response = local.respond(&mut request, id).await;
                     if let Some(aside) = aside {
-                        aside.replace(Kept { account: response.take_account(), upgrade: response.take_upgrade() });
+                        aside.replace(Bypassed { account: response.take_account(), upgrade: response.take_upgrade() });
                     }
                     response
                 }
@@ -107,7 +108,7 @@ impl Local {
             self.site().resources.add_security_headers(&mut response, &nonce, peer);
             response
         });
-        let Kept { account, upgrade } = aside.replace(Kept::default());
+        let Bypassed { account, upgrade } = aside.replace(Bypassed::default());
         if let Some(upgrade) = upgrade.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS) {
             *response.body_mut() = upgrade;
         }

@@ -26,7 +26,7 @@ pub(super) struct Dir {
 }
 
 /// One encoding of a file, open.
-struct Source {
+struct EncodedFile {
     encoding: Encoding,
     name: String,
     opened: Opened,
@@ -92,8 +92,8 @@ impl Dir {
     fn send(&self, asked: &Asked<'_>, options: &Options, name: &str, opened: Opened) -> Result {
         let may_have_siblings = options.precompressed && mime::is_compressible(mime::of(name));
         let mut sources = if may_have_siblings { self.siblings(name, &opened) } else { Vec::new() };
-        sources.push(Source { encoding: Encoding::Identity, name: name.to_owned(), opened });
-        let shared = Shared {
+        sources.push(EncodedFile { encoding: Encoding::Identity, name: name.to_owned(), opened });
+        let shared = VariantContext {
             content_type: mime::header(name),
             cache_control: &self.cache_control,
             varies: sources.len() > 1,
@@ -106,7 +106,7 @@ impl Dir {
             self.memory.hold(asked.path, Arc::clone(&entry));
             return choose_and_reply(asked, &entry.resource);
         }
-        let open = |source: Source| {
+        let open = |source: EncodedFile| {
             let stamp = source.opened.stamp;
             shared.variant(source.encoding, &stamp, Content::File(Arc::new(source.opened.file)))
         };
@@ -114,32 +114,32 @@ impl Dir {
     }
 
     /// The compressed forms of `name` that lie beside it and are not older.
-    fn siblings(&self, name: &str, original: &Opened) -> Vec<Source> {
+    fn siblings(&self, name: &str, original: &Opened) -> Vec<EncodedFile> {
         let sibling = |encoding: Encoding| {
             let name = format!("{name}{}", encoding.suffix());
             let opened = self.root.find(&name).ok()?;
             let counts = opened.kind == Kind::Regular && opened.stamp.modified >= original.stamp.modified;
-            counts.then_some(Source { encoding, name, opened })
+            counts.then_some(EncodedFile { encoding, name, opened })
         };
         Encoding::PACKED.into_iter().filter_map(sibling).collect()
     }
 
-    fn is_worth_holding(&self, sources: &[Source], options: &Options, now: SystemTime) -> bool {
-        let size = |source: &Source| usize::try_from(source.opened.stamp.size).unwrap_or(usize::MAX);
-        let is_small = |source: &Source| size(source) <= options.held_file && source.opened.stamp.is_settled(now);
+    fn is_worth_holding(&self, sources: &[EncodedFile], options: &Options, now: SystemTime) -> bool {
+        let size = |source: &EncodedFile| usize::try_from(source.opened.stamp.size).unwrap_or(usize::MAX);
+        let is_small = |source: &EncodedFile| size(source) <= options.held_file && source.opened.stamp.is_settled(now);
         sources.iter().all(is_small) && self.memory.has_room_for(sources.iter().map(size).sum(), sources.len())
     }
 }
 
 /// What the encodings of one file have in common.
-struct Shared<'a> {
+struct VariantContext<'a> {
     content_type: HeaderValue,
     cache_control: &'a HeaderValue,
     varies: bool,
     now: SystemTime,
 }
 
-impl Shared<'_> {
+impl VariantContext<'_> {
     fn variant(&self, encoding: Encoding, stamp: &Stamp, content: Content) -> Variant {
         Variant::from(Description {
             encoding,
@@ -156,7 +156,7 @@ impl Shared<'_> {
 
 /// Reads a small file whole. `None` if it is not as long as it was, or if stamps mean nothing here: then it is not
 /// held.
-fn read(source: &Source, shared: &Shared<'_>) -> Option<(Variant, Origin)> {
+fn read(source: &EncodedFile, shared: &VariantContext<'_>) -> Option<(Variant, Origin)> {
     let place = Root::place(&source.name)?;
     let stamp = source.opened.stamp;
     let expected = usize::try_from(stamp.size).ok()?;

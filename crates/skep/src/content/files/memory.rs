@@ -13,7 +13,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use super::resource::{Content, Resource};
-use super::root::{Place, Root};
+use super::root::{Root, RootPath};
 use super::stamp::Stamp;
 
 /// How long a compressed sibling that came to be later may go unseen.
@@ -48,7 +48,7 @@ pub(super) struct Entry {
 
 /// Where a variant was read, and what it was then.
 pub(super) struct Origin {
-    pub(super) place: Place,
+    pub(super) place: RootPath,
     pub(super) stamp: Stamp,
 }
 

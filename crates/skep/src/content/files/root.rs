@@ -12,9 +12,9 @@ mod unix;
 use std::fs::File;
 
 #[cfg(not(unix))]
-pub(super) use other::{Place, Root};
+pub(super) use other::{Root, RootPath};
 #[cfg(unix)]
-pub(super) use unix::{Place, Root};
+pub(super) use unix::{Root, RootPath};
 
 use super::stamp::Stamp;
 

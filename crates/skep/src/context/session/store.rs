@@ -37,7 +37,7 @@ pub(super) type Values = BTreeMap<String, String>;
 
 /// The sessions of an application.
 pub(crate) struct Sessions {
-    place: Arc<Place>,
+    store: Arc<LazyStore>,
     pub(super) rules: Rules,
     /// In bytes.
     pub(super) limit: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Sessions {
 type Opened = (Cache<[u8], Stored>, Blocks);
 
 /// Opened when it is first needed: an application without sessions has no file for them.
-struct Place {
+struct LazyStore {
     cache: Mutex<Option<Opened>>,
     opening: Mutex<()>,
     /// The file of who configures nothing; without one, memory.
@@ -132,7 +132,7 @@ const FILE: &str = "sessions.sqlite";
 impl Sessions {
     /// What the store holds, once it is open.
     pub(crate) fn status(&self) -> Option<Part> {
-        let cache = lock(&self.place.cache).as_ref()?.0.clone();
+        let cache = lock(&self.store.cache).as_ref()?.0.clone();
         Some(cache::of_usage("sessions", cache.driver()))
     }
 }
@@ -141,7 +141,7 @@ impl Sessions {
     pub(crate) fn new(setup: &Setup, program: &str, table: &Table) -> Self {
         let file = (!setup.temporary_database).then(|| setup.data.join(FILE));
         let (rules, clock) = (setup.session, setup.clock.clone());
-        let place = Place {
+        let store = LazyStore {
             cache: Mutex::default(),
             opening: Mutex::default(),
             file,
@@ -155,7 +155,7 @@ impl Sessions {
             host: setup.host.cache,
         };
         Self {
-            place: Arc::new(place),
+            store: Arc::new(store),
             rules,
             limit: setup.limits.session,
             most_of_user: setup.limits.user_sessions,
@@ -168,9 +168,9 @@ impl Sessions {
 
     /// Keeps them where a configuration says, which was opened already.
     pub(crate) fn keep_on(&self, driver: Arc<cache::Backend>, blocks: Blocks) -> Result<()> {
-        if self.place.opened().is_none() {
-            let cache = self.place.build(driver)?;
-            self.place.keep(cache, blocks);
+        if self.store.opened().is_none() {
+            let cache = self.store.build(driver)?;
+            self.store.keep(cache, blocks);
         }
         Ok(())
     }
@@ -178,12 +178,12 @@ impl Sessions {
     /// Where they are kept if nobody has configured it, for a host of components, and whether writing waits for a disk.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn usual_place(&self) -> Result<(cache::Backend, Blocks)> {
-        self.place.place().map_err(unavailable)
+        self.store.place().map_err(unavailable)
     }
 
     /// Closes what a copy of this process must not share.
     pub(crate) fn close_for_fork(&self) {
-        *lock(&self.place.cache) = None;
+        *lock(&self.store.cache) = None;
     }
 
     /// True if sessions are their cookies, and this store is not used for them.
@@ -287,7 +287,7 @@ impl Sessions {
         T: Send + 'static,
         F: Future<Output = skep_cache::Result<T>>,
     {
-        match self.place.opened() {
+        match self.store.opened() {
             Some((cache, _)) => work(cache).await.map_err(unavailable),
             None => self.write(work).await,
         }
@@ -298,11 +298,11 @@ impl Sessions {
         T: Send + 'static,
         F: Future<Output = skep_cache::Result<T>>,
     {
-        match self.place.opened() {
+        match self.store.opened() {
             Some((cache, false)) => work(cache).await.map_err(unavailable),
             _ => {
-                let place = Arc::clone(&self.place);
-                let done = offload_to_end(&*self.offload, move || block_on(work(place.open()?)));
+                let store = Arc::clone(&self.store);
+                let done = offload_to_end(&*self.offload, move || block_on(work(store.open()?)));
                 done.await.map_err(unavailable)?.map_err(unavailable)
             }
         }
@@ -360,7 +360,7 @@ pub(super) async fn set(
     if cache.set_with(&name[..], stored, policy).await? { Ok(()) } else { Err(refused()) }
 }
 
-impl Place {
+impl LazyStore {
     fn opened(&self) -> Option<Opened> {
         lock(&self.cache).clone()
     }

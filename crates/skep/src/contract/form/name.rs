@@ -90,21 +90,21 @@ impl<S, T: look::FitsGroup> Name<S, T> {
 impl<S, T: look::FitsChoice> Name<S, T> {
     /// One choice of this field, for an `input` and its `label`: `input (Post::kind.of(Kind::Note));`
     #[must_use]
-    pub fn of(self, choice: T::One) -> Part<S, T> {
-        Part { name: self, which: Which::Choice(text_of(&choice)) }
+    pub fn of(self, choice: T::One) -> NamePart<S, T> {
+        NamePart { name: self, which: Which::Choice(text_of(&choice)) }
     }
 }
 
 impl<S, T: look::FitsSeveral> Name<S, T> {
     /// One value of this list, counted from 0, for an `input` and its `label`: `input (Recipe::steps.at(0));`
     #[must_use]
-    pub fn at(self, position: usize) -> Part<S, T> {
-        Part { name: self, which: Which::Item(position) }
+    pub fn at(self, position: usize) -> NamePart<S, T> {
+        NamePart { name: self, which: Which::Item(position) }
     }
 }
 
 /// A part of a field: one of its choices ([`Name::of`]) or of its values ([`Name::at`]).
-pub struct Part<S, T> {
+pub struct NamePart<S, T> {
     pub(crate) name: Name<S, T>,
     pub(crate) which: Which,
 }
@@ -131,8 +131,8 @@ impl<S, T> fmt::Debug for Name<S, T> {
     }
 }
 
-impl<S, T> fmt::Debug for Part<S, T> {
+impl<S, T> fmt::Debug for NamePart<S, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Part").field(&self.name.text).field(&self.which).finish()
+        f.debug_tuple("NamePart").field(&self.name.text).field(&self.which).finish()
     }
 }

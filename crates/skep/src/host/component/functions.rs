@@ -28,20 +28,20 @@ impl Host {
 }
 
 type Failure = (u8, String);
-type Kept<T> = std::result::Result<T, Failure>;
+type HostResult<T> = std::result::Result<T, Failure>;
 
 /// The functions of the interface `cache`.
 #[derive(Debug)]
 pub struct CacheFunctions {
-    get: fn(&str, &[u8], u64) -> Kept<Option<Vec<u8>>>,
-    set: fn(&str, &[u8], &[u8], u8, u64, u64) -> Kept<bool>,
-    remove: fn(&str, &[u8], u64, u64, u64) -> Kept<bool>,
-    lease: fn(&str, &[u8], u64, u64, u64) -> Kept<Option<u64>>,
-    release: fn(&str, &[u8], u64, u64) -> Kept<()>,
-    invalidate: fn(&str) -> Kept<()>,
+    get: fn(&str, &[u8], u64) -> HostResult<Option<Vec<u8>>>,
+    set: fn(&str, &[u8], &[u8], u8, u64, u64) -> HostResult<bool>,
+    remove: fn(&str, &[u8], u64, u64, u64) -> HostResult<bool>,
+    lease: fn(&str, &[u8], u64, u64, u64) -> HostResult<Option<u64>>,
+    release: fn(&str, &[u8], u64, u64) -> HostResult<()>,
+    invalidate: fn(&str) -> HostResult<()>,
     generation: fn(&str) -> u64,
     version: fn() -> u64,
-    count: fn(&str, &str, u8, u32, u64, &[u8]) -> Kept<u64>,
+    count: fn(&str, &str, u8, u32, u64, &[u8]) -> HostResult<u64>,
 }
 
 impl CacheFunctions {

@@ -73,7 +73,7 @@ fn where_stamps_prove_nothing_nothing_is_held_and_a_listing_is_as_strict() {
     let inside = temp.path().join("inside");
     let root = other::Root::open(&inside).unwrap();
     assert!(other::Root::place("file").is_none());
-    assert_eq!(root.stamp(&other::Place::from("file")), None);
+    assert_eq!(root.stamp(&other::RootPath::from("file")), None);
     let (entries, has_more) = root.list("", &root.find("").unwrap().file, 20).unwrap();
     let mut names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
     names.sort_unstable();

@@ -8,8 +8,8 @@ fn parts(frames: &mut Frames, bytes: &[u8], size: usize) -> Vec<(Option<FrameHea
     for mut piece in bytes.chunks(size) {
         while let Some(part) = frames.next(&mut piece) {
             match part {
-                Part::Head(head) => all.push((Some(head), Vec::new())),
-                Part::Payload(payload) => {
+                FramePart::Head(head) => all.push((Some(head), Vec::new())),
+                FramePart::Payload(payload) => {
                     assert!(!payload.is_empty());
                     all.last_mut().unwrap().1.extend_from_slice(payload);
                 }

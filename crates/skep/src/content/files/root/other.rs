@@ -13,7 +13,7 @@ use super::super::stamp::nanoseconds;
 use super::{Entry, Kind, Opened, Stamp, is_listed};
 
 /// The name of a file below the root.
-pub(in crate::content::files) type Place = PathBuf;
+pub(in crate::content::files) type RootPath = PathBuf;
 
 /// A directory, and all that is below it.
 #[derive(Debug)]
@@ -64,12 +64,12 @@ impl Root {
 
     /// Nothing: without a time of change that no program can set, equal stamps prove nothing, and nothing is held.
     #[expect(clippy::unused_self, reason = "the root of a unix system asks the disk")]
-    pub(in crate::content::files) fn stamp(&self, _: &Place) -> Option<Stamp> {
+    pub(in crate::content::files) fn stamp(&self, _: &RootPath) -> Option<Stamp> {
         None
     }
 
     /// `None`: see [`stamp`](Self::stamp).
-    pub(in crate::content::files) fn place(_: &str) -> Option<Place> {
+    pub(in crate::content::files) fn place(_: &str) -> Option<RootPath> {
         None
     }
 

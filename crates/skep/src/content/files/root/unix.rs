@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use super::{Entry, Kind, Opened, Stamp, is_listed};
 
 /// The name of a file below the root, ready for the kernel.
-pub(in crate::content::files) type Place = CString;
+pub(in crate::content::files) type RootPath = CString;
 
 /// `NONBLOCK`: a pipe nobody writes to must not stop the thread. `NOCTTY`: nor may a terminal become ours.
 const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
@@ -85,7 +85,7 @@ impl Root {
     }
 
     /// The name of `path` for [`stamp`](Self::stamp).
-    pub(in crate::content::files) fn place(path: &str) -> Option<Place> {
+    pub(in crate::content::files) fn place(path: &str) -> Option<RootPath> {
         CString::new(path).ok()
     }
 

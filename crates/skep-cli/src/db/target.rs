@@ -9,7 +9,7 @@ use super::address::Address;
 
 /// A database, and what is known of the application that it is of.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct Target {
     pub(super) database: Database,
     is_development: bool,
     /// The socket on which a server listens while it runs.
@@ -23,7 +23,7 @@ pub(super) enum Database {
     Postgres(Address),
 }
 
-impl Place {
+impl Target {
     /// What the environment and `skep.toml` of a folder say.
     pub(crate) fn find(folder: &Path) -> Result<Self, String> {
         let file = folder.join("skep.toml");
@@ -82,7 +82,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.database {
             Database::Sqlite(file) => write!(f, "{}", file.display()),
@@ -110,21 +110,21 @@ fn top_level(toml: &str, name: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn of(toml: &str, variables: &[(&str, &str)]) -> Place {
+    fn of(toml: &str, variables: &[(&str, &str)]) -> Target {
         let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        Place::of(Path::new("shop"), toml, find).unwrap()
+        Target::of(Path::new("shop"), toml, find).unwrap()
     }
 
     #[test]
     fn settings_say_where_it_is() {
-        let place = |toml: &str, variables: &[(&str, &str)]| of(toml, variables).to_string();
-        assert_eq!(place("", &[]), "shop/data/database.sqlite");
+        let target = |toml: &str, variables: &[(&str, &str)]| of(toml, variables).to_string();
+        assert_eq!(target("", &[]), "shop/data/database.sqlite");
         let settings = "# data = \"a\"\ndata = \"var\" # here\n[mail]\ndata = \"b\"";
-        assert_eq!(place(settings, &[]), "shop/var/database.sqlite");
-        assert_eq!(place("data = \"var\"", &[("SKEP_DATA", "/srv")]), "/srv/database.sqlite");
+        assert_eq!(target(settings, &[]), "shop/var/database.sqlite");
+        assert_eq!(target("data = \"var\"", &[("SKEP_DATA", "/srv")]), "/srv/database.sqlite");
         let address = "database = \"postgres://shop:pass%40word@localhost/shop?sslmode=disable\"";
-        assert_eq!(place(address, &[]), "postgres://shop@localhost/shop?sslmode=disable");
-        assert_eq!(place(address, &[("SKEP_DATABASE", "postgresql:///x")]), "postgres:///x");
+        assert_eq!(target(address, &[]), "postgres://shop@localhost/shop?sslmode=disable");
+        assert_eq!(target(address, &[("SKEP_DATABASE", "postgresql:///x")]), "postgres:///x");
     }
 
     #[test]
