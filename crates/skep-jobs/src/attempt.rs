@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use skep::{Error, Local, Result, Site, Work};
+use skep::{Error, LocalSite, Result, Site, Work};
 use skep_units::chain;
 use skep_units::panic::{CatchPanic, catch};
 
@@ -20,7 +20,7 @@ use crate::store::{Claimed, Ended, Fate};
 const LONGEST: usize = 10_000;
 
 /// Runs a job that this runner has claimed.
-pub(crate) async fn run(site: &Arc<Site>, local: &Local, runner: i64, claimed: Claimed) -> Ended {
+pub(crate) async fn run(site: &Arc<Site>, local: &LocalSite, runner: i64, claimed: Claimed) -> Ended {
     let mut fate = caught(site, local, runner, &claimed).await;
     if let Fate::Dead(error) | Fate::Again { error: Some(error), .. } = &mut fate {
         *error = plain(error);
@@ -44,7 +44,7 @@ fn plain(text: &str) -> String {
 
 /// All that the application wrote panics within, also what is dropped: a panic outside would keep the job's slot for
 /// ever.
-async fn caught(site: &Arc<Site>, local: &Local, runner: i64, claimed: &Claimed) -> Fate {
+async fn caught(site: &Arc<Site>, local: &LocalSite, runner: i64, claimed: &Claimed) -> Fate {
     let whole = pin!(async {
         let (jobs, work) = (site.state::<Jobs>(), local.work());
         let fate = match jobs.kinds.get(&*claimed.kind) {

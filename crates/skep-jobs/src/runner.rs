@@ -14,7 +14,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use skep::sql::Transaction;
-use skep::{Local, Result, Site, Work};
+use skep::{LocalSite, Result, Site, Work};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -68,7 +68,7 @@ async fn listen(site: Arc<Site>) {
 
 struct Runner {
     site: Arc<Site>,
-    local: Local,
+    local: LocalSite,
     work: Work,
     id: i64,
     running: HashMap<i64, (String, JoinHandle<()>)>,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use skep::sql::Transaction;
-use skep::{Local, Result, Site};
+use skep::{LocalSite, Result, Site};
 
 use crate::attempt;
 use crate::job::millis;
@@ -35,7 +35,7 @@ pub(crate) async fn prepare(db: &Transaction, jobs: &Jobs, runner: i64, now: i64
 
 /// Runs the next job that is due, if there is one.
 #[cfg_attr(not(any(feature = "test", target_family = "wasm")), allow(dead_code, reason = "a server has a runner"))]
-pub(crate) async fn run_one(site: &Arc<Site>, local: &Local) -> Result<Option<Ended>> {
+pub(crate) async fn run_one(site: &Arc<Site>, local: &LocalSite) -> Result<Option<Ended>> {
     let (jobs, work) = (site.state::<Jobs>(), local.work());
     let now = jobs.now();
     let runner = new_runner(now);

@@ -1,4 +1,4 @@
-//! What a session costs a request, on this machine's disk: a whole request through `Local::answer`, on one thread.
+//! What a session costs a request, on this machine's disk: a whole request through `LocalSite::answer`, on one thread.
 //!
 //! `none` touches no session and is the floor. `get` reads one value, and `set` and `update` store one. `memory` keeps
 //! sessions in the process, `sqlite` in a file, with its writes done at once on the same thread (`Inline`). A server
@@ -16,7 +16,7 @@ mod request {
     use skep::prelude::*;
     use skep::session::Key;
     use skep::test::Client;
-    use skep::{Body, Local, Request, Setup};
+    use skep::{Body, LocalSite, Request, Setup};
 
     const COUNT: Key<u64> = Key::new("count");
 
@@ -60,7 +60,7 @@ mod request {
         let client = Client::of_site(&site);
         client.post("/update", &[]);
         let cookie = format!("skep-session={}", client.cookie("skep-session").expect("there is a session"));
-        let (local, url): (Local, _) = (site.local(), format!("/{what}"));
+        let (local, url): (LocalSite, _) = (site.local(), format!("/{what}"));
         bench.bench_local(|| {
             let request = http::Request::post(&url).header("sec-fetch-site", "same-origin").header("cookie", &cookie);
             let (parts, ()) = request.body(()).expect("it is a request").into_parts();

@@ -118,7 +118,7 @@ pub use ::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 #[doc(hidden)]
 pub use application::app::ServiceEntry;
 pub use application::app::{App, Services};
-pub use application::site::{Local, Site};
+pub use application::site::{LocalSite, Site};
 pub use context::cx::Cx;
 pub use context::setup::{Limits, Setup, StartError};
 pub use context::work::Work;

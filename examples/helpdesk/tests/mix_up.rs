@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use skep::body::Body;
 use skep::offload::Offload;
 use skep::test::Client;
-use skep::{Local, Request, StatusCode};
+use skep::{LocalSite, Request, StatusCode};
 
 /// Blocking work goes to other threads, as in a server. So a request waits in its middle, and others go on.
 struct Threads;
@@ -45,7 +45,7 @@ impl User {
     }
 
     /// Reads a page: it names this user, and not the other one.
-    async fn read(&self, local: &Local, path: &str) {
+    async fn read(&self, local: &LocalSite, path: &str) {
         let response = local.answer(self.request("GET", path, String::new())).await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         let body = response.into_body().collect(u64::MAX).await.unwrap();
@@ -53,13 +53,13 @@ impl User {
         assert!(page.contains(self.name) && !page.contains(self.other), "{path} of {}: {page}", self.name);
     }
 
-    async fn write(&self, local: &Local, round: usize) {
+    async fn write(&self, local: &LocalSite, round: usize) {
         let path = format!("/tickets/{}/comments", self.ticket);
         let response = local.answer(self.request("POST", &path, format!("text={}+{round}", self.name))).await;
         assert_eq!(response.status(), StatusCode::SEE_OTHER);
     }
 
-    async fn round(&self, local: &Local, round: usize) {
+    async fn round(&self, local: &LocalSite, round: usize) {
         self.read(local, "/profile").await;
         self.write(local, round).await;
         self.read(local, "/tickets").await;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
-use skep::{Local, Peer};
+use skep::{LocalSite, Peer};
 use skep_observe::clock::monotonic_millis;
 use skep_observe::log::AccessLog;
 use skep_observe::metrics::{Counter, Recorder};
@@ -52,7 +52,7 @@ pub(crate) struct Rules {
 
 /// What the connections of one thread share: the application, limits, a clock, and the list of them.
 pub(crate) struct Context {
-    pub(crate) local: Local,
+    pub(crate) local: LocalSite,
     pub(crate) limits: Limits,
     pub(crate) rules: Arc<Rules>,
     pub(crate) access: Option<AccessLog>,
@@ -137,7 +137,7 @@ impl Drop for ConnectionGuard {
 
 impl Context {
     pub(crate) fn new(
-        local: Local,
+        local: LocalSite,
         limits: &Limits,
         rules: Arc<Rules>,
         (access, metrics): (Option<AccessLog>, Option<Recorder>),

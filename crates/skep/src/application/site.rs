@@ -1,6 +1,6 @@
-//! A running application: a [`Site`] per process and a [`Local`] per thread.
+//! A running application: a [`Site`] per process and a [`LocalSite`] per thread.
 //!
-//! Start reading at [`Local::answer`], which handles every request.
+//! Start reading at [`LocalSite::answer`], which handles every request.
 
 mod background;
 mod content;
@@ -69,7 +69,7 @@ use skep_html::nonce;
 
 /// An application that is ready to serve requests. Made by [`App::open`](crate::App::open).
 ///
-/// It is immutable, and all threads share it. Each thread has its own [`Local`].
+/// It is immutable, and all threads share it. Each thread has its own [`LocalSite`].
 pub struct Site {
     pub(crate) router: Router<Endpoint>,
     pub(crate) mounts: Vec<mount::MountPoint>,
@@ -96,7 +96,7 @@ pub(crate) type StatusFn = Box<dyn Fn(&Site) -> Vec<Part> + Send + Sync>;
 
 /// One thread's view of a [`Site`]: it handles requests. Cloning is cheap.
 #[derive(Clone)]
-pub struct Local {
+pub struct LocalSite {
     inner: Rc<LocalParts>,
 }
 
@@ -110,14 +110,14 @@ struct LocalParts {
 
 impl Answering for LocalParts {
     fn answer(self: Rc<Self>, request: Request) -> Pin<Box<dyn Future<Output = Response>>> {
-        Box::pin(Local { inner: self }.answer(request))
+        Box::pin(LocalSite { inner: self }.answer(request))
     }
 }
 
 impl Site {
     /// The view for this thread.
     #[must_use]
-    pub fn local(self: &Arc<Self>) -> Local {
+    pub fn local(self: &Arc<Self>) -> LocalSite {
         let thread = ThreadResources::new(Arc::clone(&self.resources));
         let parts = LocalParts {
             site: Arc::clone(self),
@@ -129,7 +129,7 @@ impl Site {
         let inner = Rc::new(parts);
         let application = Rc::downgrade(&inner);
         inner.thread.set_application(application);
-        Local { inner }
+        LocalSite { inner }
     }
 
     /// True if error pages show all details.
@@ -375,7 +375,7 @@ impl Site {
     }
 }
 
-impl Local {
+impl LocalSite {
     /// The application.
     #[must_use]
     pub fn site(&self) -> &Site {
@@ -490,4 +490,4 @@ impl Local {
 }
 
 skep_units::opaque_debug!(Site);
-skep_units::opaque_debug!(Local);
+skep_units::opaque_debug!(LocalSite);

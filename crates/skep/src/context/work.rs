@@ -13,7 +13,7 @@ use crate::http::error::Result;
 use crate::offload::offload;
 use crate::sql;
 
-/// One piece of work outside of a request, tied to its thread: [`Local::work`](crate::Local::work), and of a
+/// One piece of work outside of a request, tied to its thread: [`LocalSite::work`](crate::LocalSite::work), and of a
 /// [mount](crate::mount::Mounted).
 ///
 /// ```

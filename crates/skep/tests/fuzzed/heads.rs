@@ -8,7 +8,7 @@ use std::sync::Arc;
 use http::HeaderValue;
 use skep::form::Messages;
 use skep::prelude::*;
-use skep::{Body, Local, Request, Setup};
+use skep::{Body, LocalSite, Request, Setup};
 
 use super::draw::Draw;
 use super::properties::{at_once, http_request, post_files, text};
@@ -271,7 +271,7 @@ pub fn languages(data: &[u8]) {
 }
 
 fn language(lines: &[String]) -> String {
-    thread_local! { static LOCAL: Local = local(); }
+    thread_local! { static LOCAL: LocalSite = local(); }
     let mut request = http_request("GET", "/language");
     for line in lines {
         request = request.header("accept-language", HeaderValue::from_str(line).expect("it is a value"));
@@ -281,7 +281,7 @@ fn language(lines: &[String]) -> String {
     String::from_utf8(at_once(text(response.into_body()))).expect("the answer is text")
 }
 
-fn local() -> Local {
+fn local() -> LocalSite {
     let mut setup = Setup::default();
     setup.temporary_database = true;
     setup.data = std::env::temp_dir();

@@ -20,7 +20,7 @@ use skep::form::{Date, DateTime, Decimal, Email, Group, Hidden, MultilineText, T
 use skep::param::Pairs;
 use skep::prelude::*;
 use skep::test::Client;
-use skep::{Body, Local, Request, Setup};
+use skep::{Body, LocalSite, Request, Setup};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Param)]
 enum Kind {
@@ -167,7 +167,7 @@ fn answer(service: &impl Service, values: &dyn std::fmt::Debug) -> Response {
 
 struct Site {
     client: Client,
-    local: Local,
+    local: LocalSite,
 }
 
 /// One application for each thread.

@@ -9,7 +9,7 @@ use skep::hosted::Hosted;
 use skep::prelude::*;
 use skep::sql::{Database, Packed};
 use skep::wire::{Reader, Short};
-use skep::{Body, Local, Request, Setup, Site};
+use skep::{Body, LocalSite, Request, Setup, Site};
 
 use super::properties::{at_once, http_request, text};
 
@@ -26,7 +26,7 @@ impl Handle for Mine {
 
 struct Parts {
     site: Arc<Site>,
-    local: Local,
+    local: LocalSite,
     database: Database,
 }
 

@@ -125,7 +125,7 @@ fn bodies() -> Router {
 }
 
 /// A body in pieces whose length nobody says, and why it ends.
-async fn send(local: &skep::Local, path: &str, pieces: usize, error: Option<StatusCode>) -> (u16, String) {
+async fn send(local: &skep::LocalSite, path: &str, pieces: usize, error: Option<StatusCode>) -> (u16, String) {
     let failed = error.map(|status| Err(skep::body::BodyFailure::new(status, "as asked")));
     let body = (0..pieces).map(|_| Ok(vec![b'x'; 1000])).chain(failed);
     let request = http::Request::post(path).header("host", "x").body(()).unwrap();

@@ -15,7 +15,7 @@ use skep::header::SET_COOKIE;
 use skep::prelude::*;
 use skep::session::Key;
 use skep::test::{Client, TestResponse};
-use skep::{Local, Method, Peer, Setup, Site};
+use skep::{LocalSite, Method, Peer, Setup, Site};
 
 const NAME: Key<String> = Key::new("name");
 const COUNT: Key<u32> = Key::new("count");
@@ -386,7 +386,7 @@ fn two_tabs_lose_nothing_of_each_other() {
 
 type Waiting = Pin<Box<dyn Future<Output = Response>>>;
 
-fn begin(local: &Local, method: Method, url: &str, id: &str) -> Waiting {
+fn begin(local: &LocalSite, method: Method, url: &str, id: &str) -> Waiting {
     let request =
         http::Request::builder().method(method).uri(url).header("host", "x").header("sec-fetch-site", "same-origin");
     let (parts, ()) = request.header("cookie", format!("{COOKIE}={id}")).body(()).unwrap().into_parts();

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, COOKIE, HOST, SET_COOKIE};
 use skep::mount::Mounted;
-use skep::{App, Body, HeaderMap, Local, Peer, Request, Setup};
+use skep::{App, Body, HeaderMap, LocalSite, Peer, Request, Setup};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
@@ -39,7 +39,7 @@ pub(super) struct Site {
 }
 
 enum Kind {
-    Native(Local),
+    Native(LocalSite),
     Component(Arc<Version>),
 }
 

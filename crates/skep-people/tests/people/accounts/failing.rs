@@ -89,7 +89,7 @@ fn what_is_mounted_behind_a_guard_sends_the_new_token() {
 }
 
 /// A request of a remembered browser whose handler never responds.
-fn hangs(local: &skep::Local, cookie: &str) -> Pin<Box<impl Future<Output = Response> + use<>>> {
+fn hangs(local: &skep::LocalSite, cookie: &str) -> Pin<Box<impl Future<Output = Response> + use<>>> {
     let request = http::Request::get("/fail/hang").header("cookie", format!("{REMEMBER}={cookie}"));
     let (parts, ()) = request.body(()).unwrap().into_parts();
     let mut running = Box::pin(local.answer(Request::new(parts, Body::empty())));

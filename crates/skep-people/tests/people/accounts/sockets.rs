@@ -88,7 +88,7 @@ impl ByteStream for Silent {
 }
 
 /// One that is open, and what was sent on it.
-fn open(local: &skep::Local, client: &Client, kind: &str) -> (Task, Silent) {
+fn open(local: &skep::LocalSite, client: &Client, kind: &str) -> (Task, Silent) {
     let request = http::Request::get(format!("/{kind}/socket"))
         .header("cookie", format!("skep-session={}", client.cookie("skep-session").unwrap()))
         .header("upgrade", "websocket")

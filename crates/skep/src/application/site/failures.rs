@@ -6,7 +6,7 @@ use http::StatusCode;
 use http::header::SET_COOKIE;
 use skep_units::panic;
 
-use super::Local;
+use super::LocalSite;
 use super::headers::add_cookies;
 use crate::content::error_page::{self, Failure};
 use crate::context::resources::ThreadResources;
@@ -38,7 +38,7 @@ impl<'a> About<'a> {
     }
 }
 
-impl Local {
+impl LocalSite {
     /// The error page for a failure before routing, such as a malformed request line.
     #[must_use]
     pub fn failure(&self, error: &Error) -> Response {

@@ -10,7 +10,7 @@ use http::{Method, StatusCode};
 use skep_units::lock;
 use skep_units::panic::CatchPanic;
 
-use super::Local;
+use super::LocalSite;
 use super::failures::About;
 use super::headers::add_cookies;
 use crate::application::tower::Stack;
@@ -40,7 +40,7 @@ impl Aside {
     }
 }
 
-impl Local {
+impl LocalSite {
     /// Handles a request: through the layers, if there are any.
     pub(super) async fn respond_in_layers(&self, request: &mut Request, id: RequestId) -> Response {
         match self.layers() {

@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::time::Duration;
 
-use super::{Local, Site};
+use super::{LocalSite, Site};
 use crate::http::request::{Parts, Request};
 use crate::http::response::{Response, Result};
 use crate::log::{self, RequestLog, Trace, Whose};
@@ -37,7 +37,7 @@ impl Site {
     }
 }
 
-impl Local {
+impl LocalSite {
     /// Handles a request. It never fails: an error becomes an error page, and a panic ends only its own request.
     pub fn answer(&self, mut request: Request) -> impl Future<Output = Response> + use<> {
         let local = self.clone();

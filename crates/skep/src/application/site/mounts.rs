@@ -10,7 +10,7 @@ use http_body::{Body as _, Frame, SizeHint};
 use skep_units::lock;
 use skep_units::panic::{CatchPanic, Panicked};
 
-use super::{Local, Site, observed};
+use super::{LocalSite, Site, observed};
 use crate::application::mount::{MountPoint, Mounted};
 use crate::context::cx::{Cx, WatchResponse};
 use crate::context::resources::ThreadResources;
@@ -33,7 +33,7 @@ pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountP
     (!is_ours).then(|| (observed::of_mount(position), place))
 }
 
-impl Local {
+impl LocalSite {
     /// Has the access rules check a request that they say something about, before anything else sees it.
     pub(super) async fn check_access(
         &self,

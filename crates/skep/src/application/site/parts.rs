@@ -3,7 +3,7 @@
 use http::header::ALLOW;
 use http::{Method, StatusCode};
 
-use super::Local;
+use super::LocalSite;
 use crate::application::endpoint::Endpoint;
 #[cfg(all(feature = "test", not(target_family = "wasm")))]
 use crate::context::resources::ThreadResources;
@@ -16,7 +16,7 @@ use crate::percent;
 use crate::routing::param::Pairs;
 use crate::routing::router::{Found, NoEndpoint};
 
-impl Local {
+impl LocalSite {
     /// The answer to a browser that asks whether it may send another request; `None` if nothing is there.
     pub(super) fn preflight(&self, cors: &cors::Rules, parts: &Parts, is_mounted: bool) -> Option<Response> {
         if is_mounted {

@@ -13,7 +13,7 @@ use skep_units::panic::CatchPanic;
 use super::failures::About;
 use super::headers::keep_private;
 use super::parts::{check_path, without_path};
-use super::{Local, mounts, observed};
+use super::{LocalSite, mounts, observed};
 use crate::application::mount::MountPoint;
 use crate::base::account::{self, Account};
 #[cfg(feature = "compression")]
@@ -50,7 +50,7 @@ struct Scopes {
 }
 
 impl<'s> Exchange<'s> {
-    fn begin(local: &'s Local, request: &Request, id: RequestId) -> (Self, Scopes) {
+    fn begin(local: &'s LocalSite, request: &Request, id: RequestId) -> (Self, Scopes) {
         let (site, parts) = (local.site(), &request.parts);
         let begun = site.in_development().then(Instant::now);
         let is_measured = request.is_accounted || begun.is_some();
@@ -73,7 +73,7 @@ impl<'s> Exchange<'s> {
     }
 }
 
-impl Local {
+impl LocalSite {
     /// Handles a request, without its log: what it results in, of which [`finish`](Self::finish) makes the response.
     pub(super) async fn respond(&self, request: &mut Request, id: RequestId) -> Response {
         let (exchange, mut scopes) = Exchange::begin(self, request, id);

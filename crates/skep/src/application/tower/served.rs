@@ -19,7 +19,7 @@ use tower_service::Service;
 
 use super::pumped::pumped;
 use super::{body, from_http};
-use crate::application::site::{Local, Site};
+use crate::application::site::{LocalSite, Site};
 use crate::base::cancel::unless_canceled;
 use crate::http::body::{Body, BodyError};
 use crate::http::request::Request;
@@ -100,7 +100,7 @@ impl Driver {
 }
 
 /// Answers, and then makes the rest of a body that goes on, which may own what is of this thread.
-async fn answer(local: &Local, request: Request, sender: oneshot::Sender<Response>) {
+async fn answer(local: &LocalSite, request: Request, sender: oneshot::Sender<Response>) {
     let mut rest = None;
     let response = async {
         let mut response = local.answer(request).await;

@@ -15,7 +15,7 @@ use super::handler;
 use super::settings;
 use super::sys::{self, Seed};
 use crate::application::app::App;
-use crate::application::site::{Background, Local, Site};
+use crate::application::site::{Background, LocalSite, Site};
 use crate::host::component::functions::Host;
 use crate::host::component::log;
 use crate::http::body::Body;
@@ -35,7 +35,7 @@ pub trait Application {
 /// What a started instance has.
 pub(super) struct Instance {
     site: Arc<Site>,
-    pub(super) local: Local,
+    pub(super) local: LocalSite,
     /// The host says who asks.
     host_is_skep: bool,
 }

@@ -13,10 +13,10 @@ use futures_channel::{mpsc, oneshot};
 use futures_core::Stream;
 use tokio::runtime::{Builder, LocalOptions};
 
-use crate::application::site::{Local, Site};
+use crate::application::site::{LocalSite, Site};
 use crate::base::cancel::unless_canceled;
 
-type Job = Box<dyn FnOnce(&Local) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
+type Job = Box<dyn FnOnce(&LocalSite) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
 /// A thread that runs an application.
 pub(super) struct Driver {
@@ -43,7 +43,7 @@ impl Driver {
     }
 
     /// Runs `work` on the thread, and waits for its value without blocking.
-    pub(super) async fn run<T, F>(&self, work: impl FnOnce(Local) -> F + Send + 'static) -> T
+    pub(super) async fn run<T, F>(&self, work: impl FnOnce(LocalSite) -> F + Send + 'static) -> T
     where
         T: Send + 'static,
         F: Future<Output = T> + 'static,
