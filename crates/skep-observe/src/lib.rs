@@ -13,7 +13,8 @@
 //! | [`otlp`] | sends spans, metrics and log lines to a receiver of OpenTelemetry |
 //! | [`settings`] | what its settings are made of; the tables are in `log`, `metrics`, `otlp` |
 //! | [`process`], [`clock`] | memory and processor time of processes; the clocks that processes share |
-//! | [`shared_words`] | memory that processes share; all `unsafe` of this crate |
+//! | [`shared_words`] | memory that processes share |
+//! | `sys` | the few places that need `unsafe` |
 
 pub mod app_status;
 pub mod clock;
@@ -24,5 +25,7 @@ pub mod otlp;
 pub mod overview;
 pub mod process;
 pub mod settings;
-pub mod shared_words;
 pub mod status;
+mod sys;
+
+pub use sys::shared_words;

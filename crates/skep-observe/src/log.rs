@@ -14,6 +14,7 @@ mod layout;
 mod levels;
 mod mask;
 mod output;
+mod own;
 mod raises;
 mod record;
 mod reopen;
@@ -41,6 +42,7 @@ use mask::Mask;
 pub(crate) use mask::masked;
 pub use output::EventOutput;
 use output::Place;
+pub use own::OwnSubscriber;
 pub use raises::Raise;
 pub use reopen::Files;
 pub use settings::{CategoryLevels, Settings};
@@ -59,22 +61,25 @@ pub struct Logs {
     capacity: Capacity,
     /// Each file is open once.
     sinks: Mutex<HashMap<String, Arc<Sink>>>,
+    own: Option<OwnSubscriber>,
 }
 
 impl Logs {
     /// Starts the writing thread. `areas`: for lines that wait, if somebody writes the last ones of this process.
-    pub fn start(settings: &Settings, areas: Option<Areas>) -> io::Result<Self> {
-        let logs = Self::direct(settings);
+    pub fn start(settings: &Settings, own: Option<OwnSubscriber>, areas: Option<Areas>) -> io::Result<Self> {
+        let logs = Self::direct(settings, own);
         logs.writer.use_thread(areas);
         logs.writer.begin()?;
+        logs.start_own();
         Ok(logs)
     }
 
     /// Without a thread: each line is written at once. Installs the subscriber for events, which only has an effect
-    /// once.
-    pub fn direct(settings: &Settings) -> Self {
+    /// once. The program's own one begins with [`start_own`](Self::start_own).
+    pub fn direct(settings: &Settings, own: Option<OwnSubscriber>) -> Self {
         let access = if settings.access { settings.access_outputs.clone() } else { Vec::new() };
-        let logs = Self { writer: Arc::default(), access, capacity: settings.capacity(), sinks: Mutex::default() };
+        let mut logs =
+            Self { writer: Arc::default(), access, capacity: settings.capacity(), sinks: Mutex::default(), own };
         let output = |EventOutput { place, layout, filter }: EventOutput| {
             let buffer = logs.buffer(&place, layout.end());
             Output { filter, layout, buffer }
@@ -86,7 +91,10 @@ impl Logs {
         let mask = Mask::new(&settings.mask);
         mask.install();
         let events = Events::new(outputs, mask, settings.repeats, settings.recorder > 0, settings.line);
-        events.install(Recorder { limit: settings.recorder, slow: settings.slow, write: |_| () });
+        let recorder = Recorder { limit: settings.recorder, slow: settings.slow, write: |_| () };
+        if !events.install(recorder, logs.own.as_ref()) && logs.own.take().is_some() {
+            tracing::warn!(target: "skep::log", "Server::subscriber has no effect: main has installed a subscriber");
+        }
         logs
     }
 
@@ -103,6 +111,11 @@ impl Logs {
     /// Starts the writing thread with the next line.
     pub fn use_thread(&self, areas: Option<Areas>) {
         self.writer.use_thread(areas);
+    }
+
+    /// Makes the program's own subscriber, if it has one, in this process.
+    pub fn start_own(&self) {
+        self.own.iter().for_each(OwnSubscriber::start);
     }
 
     /// Writes what processes left behind that are no more.
@@ -149,6 +162,7 @@ impl Logs {
 
     /// Writes all buffers, and ends the thread.
     pub fn finish(&self) {
+        self.own.iter().for_each(OwnSubscriber::finish);
         self.writer.finish();
     }
 }

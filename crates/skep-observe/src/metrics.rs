@@ -32,7 +32,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::clock::unix_millis;
-use crate::shared_words::SharedWords;
+use crate::sys::shared_words::SharedWords;
 pub use layout::Counter;
 use layout::{CREATED, MAGIC, Texts, VERSION};
 pub use recorder::{Finished, Recorder, Traced, Tracing};

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use skep::settings::RawSetting;
 use skep::{App, Site};
-use skep_observe::log::{LastLines, Logs};
+use skep_observe::log::{LastLines, Logs, OwnSubscriber};
 use tokio_rustls::TlsAcceptor;
 
 use crate::assembly::{Counting, app_setup, probe};
@@ -52,13 +52,14 @@ struct Common<'h> {
 /// The stack size of the thread that initialises: that of a main thread.
 const STACK_SIZE: usize = 8 << 20;
 
-/// Runs a parent until it exits.
+/// Runs a parent until it exits. `own`: the subscriber of each of its processes, besides the log.
 pub(crate) fn run(
     app: impl FnOnce() -> Result<(App, Vec<RawSetting>), StartError> + Send,
     config: &Config,
     handoff: &WorkerHandoff,
+    own: Option<OwnSubscriber>,
 ) -> Result<ExitCode, StartError> {
-    let logs = Logs::direct(&config.log);
+    let logs = Logs::direct(&config.log, own);
     sys::limit_malloc_arenas();
     sys::signals::print_backtrace_on(procfs::backtrace_signal())?;
     let listeners: Vec<_> = handoff.listeners()?.into_iter().flatten().collect();

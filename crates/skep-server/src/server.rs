@@ -5,41 +5,36 @@
 mod check;
 mod factory;
 mod running;
+mod start;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
 use skep::settings::{RawSetting, RawValue, Row, Source, Values};
 use skep::{App, Secret, Setup};
-use skep_observe::log::Logs;
+use skep_observe::log::OwnSubscriber;
 use skep_observe::numbers;
-use tokio::sync::{mpsc, watch};
 
-use crate::assembly::{self, Counting, app_setup, probe};
-use crate::background::Background;
+use crate::assembly::app_setup;
 use crate::config::{self, Command, Config, Flags, Model, Reading, Sources};
 use crate::deployment;
 use crate::error::StartError;
-use crate::handoff::{SlotRef, StatusHandoff, WorkerHandoff};
-use crate::jobs::Jobs;
-use crate::listener::Listeners;
+use crate::handoff::{StatusHandoff, WorkerHandoff};
 use crate::prefork;
-use crate::resources::{check_limits, create_data_dir, max_connections, print, worker_count};
+use crate::resources::{check_limits, create_data_dir, print};
 use crate::routes;
 use crate::signals::Signals;
-use crate::status_server::{self, Alone};
+use crate::status_server;
 use crate::supervisor::{self, Supervisor};
 use crate::tls;
-use crate::worker::ConnectionLimit;
-use crate::worker_state::WorkerState;
 
 pub use factory::AppFactory;
 use factory::Name;
 pub use running::Running;
+use start::start_with;
 
 /// The exit code for a command line that is wrong.
 const BAD_USAGE: u8 = 2;
@@ -63,6 +58,7 @@ pub struct Server {
     rows: Vec<Row>,
     usage: Option<String>,
     allow_unmounted_services: bool,
+    subscriber: Option<OwnSubscriber>,
 }
 
 impl Server {
@@ -82,6 +78,7 @@ impl Server {
             rows: Vec::new(),
             usage: None,
             allow_unmounted_services: false,
+            subscriber: None,
         }
     }
 
@@ -155,6 +152,32 @@ impl Server {
     #[must_use]
     pub fn allow_unmounted_services(mut self) -> Self {
         self.allow_unmounted_services = true;
+        self
+    }
+
+    /// Adds a subscriber of `tracing` beside the log: layers of `tracing-subscriber`, OpenTelemetry, Sentry. It gets
+    /// all events, of the levels that it wants, and the span `request` of each request.
+    ///
+    /// `make` is called in each process that runs the application, at its start; with `mpm = prefork` after the fork,
+    /// so that it may start threads. It returns the subscriber, and what is dropped at the end of the process, such as
+    /// a guard that sends the rest; `()` for nothing. A subscriber that `main` installs for the whole process replaces
+    /// the log instead, and then this one is not made.
+    ///
+    /// ```no_run
+    /// use tracing_subscriber::prelude::*;
+    ///
+    /// let server = skep_server::Server::new(skep::App::new).subscriber(|| {
+    ///     let layer = tracing_subscriber::filter::LevelFilter::WARN; // or of tracing-opentelemetry, of sentry-tracing
+    ///     (tracing_subscriber::registry().with(layer), ())
+    /// });
+    /// ```
+    #[must_use]
+    pub fn subscriber<S, G>(mut self, make: impl FnOnce() -> (S, G) + Send + 'static) -> Self
+    where
+        S: tracing::Subscriber + Send + Sync,
+        G: Send + 'static,
+    {
+        self.subscriber = Some(OwnSubscriber::new(make));
         self
     }
 
@@ -267,7 +290,7 @@ impl Server {
         }
         let app = self.app.create_checked(self.allow_unmounted_services)?;
         let settings = reading.read(Some(&app.setting_rows()))?;
-        let (running, signals) = start_with(app, settings, None, || Signals::listen(None))?;
+        let (running, signals) = start_with(app, settings, self.subscriber, None, || Signals::listen(None))?;
         running.announce();
         Ok(running.run_until_stopped(signals))
     }
@@ -286,12 +309,13 @@ impl Server {
             Ok((app, settings.application))
         };
         if config.mpm == Model::Prefork {
-            return prefork::run(app, &config, handoff);
+            return prefork::run(app, &config, handoff, self.subscriber);
         }
         let (app, application) = app()?;
         let settings = config::Settings { config, application, values: Values::default() };
         let channel = handoff.channel.try_clone()?;
-        let (running, signals) = start_with(app, settings, Some(handoff), || Signals::listen(Some(channel)))?;
+        let (running, signals) =
+            start_with(app, settings, self.subscriber, Some(handoff), || Signals::listen(Some(channel)))?;
         handoff.title("ready");
         handoff.send("ready");
         Ok(running.run_until_stopped(signals))
@@ -316,7 +340,7 @@ impl Server {
         let reading = Reading { sources: Sources::default(), ..self.reading(&flags) };
         let app = self.app.create();
         let settings = reading.read(Some(&app.setting_rows()))?;
-        start_with(app, settings, None, || Ok(())).map(|(running, ())| running)
+        start_with(app, settings, self.subscriber, None, || Ok(())).map(|(running, ())| running)
     }
 
     /// `--check`: reports everything that can be wrong, without serving.
@@ -413,80 +437,6 @@ fn log_token(setup: &Setup, words: &str) -> Result<String, StartError> {
     let lasts = skep_units::parse_duration(lasts.trim()).map_err(|_| wrong())?;
     let token = App::log_token(setup, level, lasts).map_err(|error| StartError::new(error.to_string()))?;
     Ok(token + "\n")
-}
-
-/// `before` is called when everything is ready but nothing is accepted yet. A signal that is sent after the first
-/// response must be handled, and one that is sent while the start takes long must end the process.
-fn start_with<T>(
-    app: App,
-    settings: config::Settings,
-    handoff: Option<&WorkerHandoff>,
-    before: impl FnOnce() -> io::Result<T>,
-) -> Result<(Running, T), StartError> {
-    let config = &settings.config;
-    if config.mpm == Model::Prefork {
-        return Err(StartError::new("mpm = prefork needs a supervisor: leave supervise = true".into()));
-    }
-    if handoff.is_none() {
-        check_limits(config).map_err(StartError::new)?;
-    }
-    let name = Name::of(&app);
-    let areas = |handoff: &WorkerHandoff| {
-        Ok::<_, io::Error>(handoff.last_lines(&config.log, 1, handoff.spec.listeners.len())?.areas(0))
-    };
-    let logs = Logs::start(&config.log, handoff.map(areas).transpose()?)?;
-    // Addresses are bound first: a second server must not touch the data of the first one.
-    let Listeners { workers, reached, files } = match handoff {
-        Some(handoff) => Listeners { workers: handoff.listeners()?, ..Listeners::default() },
-        None => {
-            let defaulted = settings.values.is_default("listen");
-            Listeners::bind(&config.listen, defaulted, worker_count(config), config.backlog)?
-        }
-    };
-    let tls = tls::acceptor(&config.tls, true).map_err(StartError::new)?;
-    create_data_dir(config)?;
-    let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
-    let setup = app_setup(config, settings.application, handoff)?;
-    let site = {
-        let _entered = background.as_ref().map(|background| background.handle().enter());
-        Arc::new(app.open(setup)?)
-    };
-    probe(&site, config)?;
-    let urls = reached.iter().map(|address| address.url(tls.is_some())).collect();
-    let first = if handoff.is_some() { WorkerState::Standby } else { WorkerState::Serving };
-    let (sender, state) = watch::channel(first);
-    let (exit_sender, exits) = mpsc::unbounded_channel();
-    let mut running = Running {
-        name: name.to_string(),
-        urls,
-        state: sender,
-        workers: Vec::new(),
-        exits,
-        site: Some(Arc::clone(&site)),
-        jobs: Some(Jobs::start(&site, background, config.grace)?),
-        status: None,
-        grace: config.grace,
-        _files: files,
-        logs: None,
-    };
-    let before = before()?;
-    let alone = if handoff.is_none() { Alone::start(config, &running.name, &running.urls, &site)? } else { None };
-    let metrics =
-        handoff.map_or_else(|| alone.as_ref().map(|alone| &alone.metrics), |handoff| handoff.metrics.as_ref());
-    let counting = metrics.map(|metrics| Counting::new(metrics, &site, config));
-    let scoreboard =
-        handoff.map_or_else(|| alone.as_ref().map(|alone| &alone.scoreboard), |handoff| Some(&handoff.scoreboard));
-    let limit = ConnectionLimit::new(max_connections(config), &config.limits);
-    for (number, listeners) in workers.into_iter().enumerate() {
-        let slot = scoreboard.map(|scoreboard| SlotRef::new(scoreboard, number));
-        let recorder = counting.as_ref().map(|counting| counting.recorder(number));
-        let (tls, limit, state) = (tls.clone(), limit.clone(), state.clone());
-        let worker = assembly::worker(config, &site, listeners, tls, &logs, limit, state, slot, recorder);
-        running.workers.push(assembly::spawn(worker, exit_sender.clone())?);
-    }
-    running.status = alone.map(|alone| alone.server);
-    running.logs = Some(logs);
-    Ok((running, before))
 }
 
 /// What `--check` prints if there is no problem.

@@ -127,7 +127,7 @@ fn worker(config: &Config, site: &Arc<Site>, listener: Listener, state: watch::R
 /// Runs the process of the status page until it is asked to end. What it writes is whole at every moment, so it may be
 /// killed, too.
 pub(crate) fn run(handoff: StatusHandoff, config: &Config) -> Result<ExitCode, StartError> {
-    let logs = Logs::direct(&config.log);
+    let logs = Logs::direct(&config.log, None);
     sys::limit_malloc_arenas();
     // Those of a terminal are the supervisor's.
     for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP, libc::SIGUSR1, libc::SIGUSR2] {

@@ -148,7 +148,7 @@ impl Supervisor {
         defaulted: bool,
         check: impl FnOnce(&dyn Fn() -> Result<(), String>) -> Result<(), StartError>,
     ) -> Result<Self, StartError> {
-        let logs = Logs::direct(&config.log);
+        let logs = Logs::direct(&config.log, None);
         if let Some(state) = upgrade::UpgradeState::of_process()? {
             return Self::resume(config, logs, state);
         }

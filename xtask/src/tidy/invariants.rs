@@ -5,8 +5,9 @@ use super::source::Source;
 use super::tokens;
 
 /// Where `unsafe` may stand: files and folders.
-const UNSAFE: [&str; 8] = [
-    "crates/skep-observe/src/shared_words.rs",
+const UNSAFE: [&str; 9] = [
+    "crates/skep-observe/src/sys.rs",
+    "crates/skep-observe/src/sys/",
     "crates/skep-server/src/sys.rs",
     "crates/skep-server/src/sys/",
     "crates/skep-cache/src/shared/sys.rs",
@@ -42,7 +43,7 @@ pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
     if !source.is_rust() || source.is_sample() || is_allowed || source.path.starts_with("tools/peers/") {
         return Vec::new();
     }
-    let text = "`unsafe`; it stands in skep-server's sys, in skep-observe's shared_words, in skep-isolate's sys, in that of skep-cache's shared map and of components only, and in what derive(Settings) writes";
+    let text = "`unsafe`; it stands in skep-server's, skep-observe's and skep-isolate's sys, in that of skep-cache's shared map and of components only, and in what derive(Settings) writes";
     tokens::find(tokens::all(source), &["unsafe"]).map(|line| source.complaint(line, text)).collect()
 }
 

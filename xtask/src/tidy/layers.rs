@@ -202,7 +202,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-observe",
         order: &[
-            ("values", &["clock", "numbers", "overview", "process", "shared_words"]),
+            ("values", &["clock", "numbers", "overview", "process", "settings", "sys"]),
             ("log", &["log"]),
             ("metrics", &["app_status", "metrics"]),
             ("status page", &["status"]),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use skep::log::{CategoryLine, Recorder, RequestLog, raised_level, with_request};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record as SpanRecord};
-use tracing::subscriber::Interest;
+use tracing::subscriber::{Interest, set_global_default};
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
 use super::buffer::LogBuffer;
@@ -17,8 +17,10 @@ use super::layout::Layout;
 use super::levels;
 use super::mask::Mask;
 use super::output::Filter;
+use super::own::OwnSubscriber;
 use super::record::{Record, Scratch, Visitor};
 use super::repeats::{Folded, Repeats, Verdict};
+use crate::sys::tee::Tee;
 
 /// Writes events. It wants no spans.
 #[derive(Clone, Debug)]
@@ -57,11 +59,15 @@ impl Events {
         Self(Arc::new(Shared { outputs, has_exclusive, mask, repeats, is_recording, longest }))
     }
 
-    /// Makes these the events of the process. A subscriber of the program or of a test stays installed. `recorder`: the
-    /// bytes kept of each request, and when a request is slow.
-    pub(super) fn install(self, mut recorder: Recorder) {
-        if tracing::subscriber::set_global_default(self.clone()).is_err() {
-            return;
+    /// Makes these the events of the process. False if a subscriber of the program or of a test stays installed.
+    /// `recorder`: the bytes kept of each request, and when a request is slow. `own`: of the program, beside these.
+    pub(super) fn install(self, mut recorder: Recorder, own: Option<&OwnSubscriber>) -> bool {
+        let result = match own {
+            Some(own) => set_global_default(Tee::new(self.clone(), own.cell())),
+            None => set_global_default(self.clone()),
+        };
+        if result.is_err() {
+            return false;
         }
         skep::log::install_line_writer(take_line);
         let is_recording = self.0.is_recording;
@@ -69,6 +75,7 @@ impl Events {
             recorder.write = write_recorded;
             skep::log::install_recorder(recorder);
         }
+        true
     }
 }
 

@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, ftruncate, memfd_create};
 
-use crate::shared_words::{SharedWords, load_bytes, store_bytes, store_bytes_at};
+use crate::sys::shared_words::{SharedWords, load_bytes, store_bytes, store_bytes_at};
 
 const NAME: &CStr = c"skep-last-lines";
 

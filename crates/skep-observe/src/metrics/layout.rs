@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::histogram::BUCKETS;
 use super::queue::{self, Queue};
 use super::{Metrics, Queues};
-use crate::shared_words::{load_bytes, store_bytes};
+use crate::sys::shared_words::{load_bytes, store_bytes};
 
 /// Changes with the layout.
 pub(super) const VERSION: u64 = 0x736b_6570_6d65_0003;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(feature = "otlp")]
 use super::Metrics;
 #[cfg(any(test, feature = "otlp"))]
-use crate::shared_words::load_bytes;
-use crate::shared_words::store_bytes;
+use crate::sys::shared_words::load_bytes;
+use crate::sys::shared_words::store_bytes;
 
 /// Which queue.
 #[cfg(feature = "otlp")]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Metrics;
 use super::layout::{RECORD_WORDS, RECORDS};
-use crate::shared_words::{load_bytes, store_bytes};
+use crate::sys::shared_words::{load_bytes, store_bytes};
 
 /// A request that failed by the fault of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -31,6 +31,7 @@ pub(super) fn serve(
     wakeup: &OwnedFd,
 ) -> i32 {
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGQUIT]).and_then(|signals| {
+        logs.start_own();
         let single = common.config.is_process_per_request();
         if !single {
             common.handoff.child_title(slot, "ready");
@@ -65,6 +66,7 @@ pub(super) fn serve(
 /// The process that runs jobs.
 pub(super) fn run_jobs(common: &mut Common<'_>, logs: &Logs, parent: u32) -> i32 {
     let result = begin(parent, &[libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2]).and_then(|signals| {
+        logs.start_own();
         common.listeners.clear();
         sys::process::set_title("skep: jobs");
         logs.use_thread(Some(common.last_lines.areas(common.handoff.spec.slots)));

@@ -113,7 +113,7 @@ impl Handle for Invited {
 }
 
 /// The response to a request with another header field.
-fn get(server: &Server, path: &str, field: &str) -> String {
+pub(crate) fn get(server: &Server, path: &str, field: &str) -> String {
     let mut stream = TcpStream::connect(&*server.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{field}\r\n").unwrap();

@@ -16,6 +16,7 @@ mod observed;
 mod otlp;
 mod proxies;
 mod server;
+mod subscriber;
 mod supervision;
 mod swaps;
 mod users;
@@ -67,7 +68,7 @@ const AT_ONCE: usize = 3;
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|first| first == APPLICATION) {
-        return skep_server::Server::new(application).run_with(std::env::args_os().skip(2));
+        return subscriber::server(application).run_with(std::env::args_os().skip(2));
     }
     let all = [
         supervision::TESTS,
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         backups::TESTS,
         caches::TESTS,
         logs::TESTS,
+        subscriber::TESTS,
         proxies::TESTS,
         users::TESTS,
         observed::TESTS,

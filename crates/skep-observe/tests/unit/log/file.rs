@@ -207,6 +207,7 @@ fn lines_of(count: u64, every: &str) {
             access: Vec::new(),
             capacity: Capacity { usual: 0, reserve: 0 },
             sinks: Mutex::default(),
+            own: None,
         };
         logs.write_last_lines(&memory.areas(process % AT_ONCE), |_| true);
     };

@@ -1,7 +1,4 @@
 //! Memory of atomic words that processes share by inheriting its file.
-//!
-//! All `unsafe` of this crate is here, each block with its reason.
-#![allow(unsafe_code)]
 
 use std::ffi::CStr;
 use std::io;
