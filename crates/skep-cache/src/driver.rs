@@ -3,7 +3,7 @@
 //! A driver stores bytes under keys, and checks conditions atomically. It knows no types, tags or computations, and has
 //! no clock: each call gets the time. [`suite`](mod@crate::suite) tests the contract.
 //!
-//! To connect another backend, implement [`Store`](crate::Store), which is small, and wrap it in a
+//! To connect another backend, implement [`KeyValueStore`](crate::KeyValueStore), which is small, and wrap it in a
 //! [`StoreDriver`](crate::StoreDriver). Start reading at [`Driver`].
 
 use std::future::Future;

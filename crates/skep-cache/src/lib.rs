@@ -30,7 +30,7 @@
 //! | choose the encoding of values | [`Postcard`], [`Json`], [`Raw`], [`Codec`] |
 //! | choose where entries are stored | [`Memory`], [`Tiered`], [`Null`] and, by features, `Shared`, `File`, `Sqlite`, `Memcached`, `Redis`; `Sealed` around them |
 //! | choose that in a configuration | [`tiers`] |
-//! | write a driver | [`Store`], [`Driver`], [`driver`], [`suite`](mod@suite) |
+//! | write a driver | [`KeyValueStore`], [`Driver`], [`driver`], [`suite`](mod@suite) |
 //! | count attempts and rates, in a table of their own | [`Counters`], [`Pace`] |
 //! | control time in a test | [`Clock`] |
 //! | observe a cache | [`Stats`], [`Error`] |
@@ -106,7 +106,7 @@ pub use shared::Shared;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 pub use stats::Stats;
-pub use store::{Store, StoreDriver};
+pub use store::{KeyValueStore, StoreDriver};
 pub use tiered::{Tiered, WritePolicy};
 pub use timer::Sleep;
 

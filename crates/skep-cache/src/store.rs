@@ -15,7 +15,7 @@ use crate::slot::{Change, Operation, Outcome, Stored, operations, show};
 ///
 /// [`StoreDriver`] adds the rest of the [`Driver`] contract: conditions, leases, tombstones and counters.
 /// `docs/guides/extend/cache-driver.md` shows a whole driver of 40 lines.
-pub trait Store: Send + Sync + 'static {
+pub trait KeyValueStore: Send + Sync + 'static {
     /// The name for logs and statistics.
     fn name(&self) -> &'static str;
 
@@ -52,7 +52,7 @@ pub trait Store: Send + Sync + 'static {
     }
 }
 
-/// A [`Driver`] made of a [`Store`].
+/// A [`Driver`] made of a [`KeyValueStore`].
 ///
 /// Clocks of machines differ, so the store keeps bytes two seconds longer than their entry; the entry's header decides.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub struct StoreDriver<S> {
 /// Added to each time to live.
 const SLACK: Duration = Duration::from_secs(2);
 
-impl<S: Store> StoreDriver<S> {
+impl<S: KeyValueStore> StoreDriver<S> {
     /// Makes a driver.
     #[must_use]
     pub fn new(store: S) -> Self {
@@ -112,7 +112,7 @@ fn ttl(ends: Time, now: Time) -> Option<Duration> {
     (ends < Time::NEVER).then(|| ends.since(now) + SLACK)
 }
 
-impl<S: Store> Driver for StoreDriver<S> {
+impl<S: KeyValueStore> Driver for StoreDriver<S> {
     fn name(&self) -> &'static str {
         self.store.name()
     }

@@ -1,4 +1,4 @@
-//! A driver made of a `Store`: the example of docs/guides/extend/cache-driver.md keeps the contract.
+//! A driver made of a `KeyValueStore`: the example of docs/guides/extend/cache-driver.md keeps the contract.
 
 #![allow(unreachable_pub, reason = "the example is shown as it would be in a crate of its own")]
 #![allow(clippy::type_complexity, reason = "one type is easier to read here than two names")]
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use skep_cache::{Result, Store, StoreDriver};
+use skep_cache::{KeyValueStore, Result, StoreDriver};
 
 /// Entries in a map; a real store calls its backend here.
 #[derive(Default)]
@@ -17,7 +17,7 @@ pub struct MapStore {
     map: Mutex<HashMap<Vec<u8>, (Bytes, Option<Instant>)>>,
 }
 
-impl Store for MapStore {
+impl KeyValueStore for MapStore {
     fn name(&self) -> &'static str {
         "map"
     }
