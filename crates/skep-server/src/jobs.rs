@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use skep::Site;
-use skep::app::Background as Place;
+use skep::app::Background as AppBackground;
 use tokio::runtime::Handle;
 
 use crate::background::Background;
@@ -50,7 +50,7 @@ impl Jobs {
                             job.period()
                         }
                         None => {
-                            site.background()[index - periodic].run(&Place { site: &site, grace });
+                            site.background()[index - periodic].run(&AppBackground { site: &site, grace });
                             if site.draining().has_begun() {
                                 return;
                             }
