@@ -12,7 +12,7 @@ mod spread;
 
 pub use gate::{Gate, Outcome};
 pub use interval::Interval;
-pub use kept::Kept;
+pub use kept::StoredHistogram;
 pub use matrix::Matrix;
 pub(crate) use matrix::matrices;
 pub use measure::Measure;

@@ -24,7 +24,7 @@ use std::fmt;
 use std::time::Duration;
 
 pub use access_log::{Replay, read_access_log};
-pub use answer::{Answer, fetch};
+pub use answer::{FetchedResponse, fetch};
 pub(crate) use figures::histogram;
 pub use figures::{ErrorKind, Errors, Figures, Moment};
 pub use pace::Pace;

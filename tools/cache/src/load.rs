@@ -106,7 +106,7 @@ pub(crate) fn seen(value: &[u8]) -> usize {
 
 /// Where the loop is in the keys; it goes on from there in the next block.
 #[derive(Default)]
-pub(crate) struct Place {
+pub(crate) struct KeyPosition {
     read: usize,
     stored: usize,
 }
@@ -123,7 +123,7 @@ pub(crate) async fn fill(cache: &mut impl Cache, keys: &Keys, value: &[u8]) -> R
 pub(crate) async fn run(
     cache: &mut impl Cache,
     keys: &Keys,
-    place: &mut Place,
+    place: &mut KeyPosition,
     mix: Mix,
     time: Duration,
 ) -> Result<Figure> {
@@ -193,7 +193,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_loop_counts_what_it_did_and_what_it_missed() {
-        let (keys, mut map, mut place) = (Keys::new(10), Map::default(), Place::default());
+        let (keys, mut map, mut place) = (Keys::new(10), Map::default(), KeyPosition::default());
         let mix = Mix { sets: 1, gets: 10, bytes: 16 };
         let time = Duration::from_millis(5);
         fill(&mut map, &keys, &[0; 16]).await.unwrap();

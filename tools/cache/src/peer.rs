@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
-use crate::load::{self, Cache, Figure, Keys, Mix, Place};
+use crate::load::{self, Cache, Figure, KeyPosition, Keys, Mix};
 use crate::{Result, worker};
 
 mod local;
@@ -118,7 +118,7 @@ struct Here<C> {
     cache: C,
     runtime: Runtime,
     keys: Arc<Keys>,
-    place: Place,
+    place: KeyPosition,
 }
 
 /// A runtime for one thread; what needs none pays nothing for it, since a block of load enters it once.
@@ -131,7 +131,7 @@ fn here<C: Cache + 'static>(start: &Start, cache: C) -> Result<Box<dyn Peer>> {
 }
 
 fn within<C: Cache + 'static>(start: &Start, runtime: Runtime, cache: C) -> Box<dyn Peer> {
-    Box::new(Here { cache, runtime, keys: start.keys.clone(), place: Place::default() })
+    Box::new(Here { cache, runtime, keys: start.keys.clone(), place: KeyPosition::default() })
 }
 
 impl<C: Cache> Peer for Here<C> {

@@ -7,7 +7,7 @@ use flate2::read::GzDecoder;
 
 use crate::Result;
 use crate::experiment::{Load, Same};
-use crate::load::Answer;
+use crate::load::FetchedResponse;
 use crate::site::data::Worlds;
 
 mod page;
@@ -38,7 +38,13 @@ impl Answered {
 
 /// Checks a variant's answer to a request of this load. `first` is what the first variant has answered, if it is not
 /// this one.
-pub(crate) fn check(same: Same, load: Load, name: &str, answer: &Answer, first: Option<&Answered>) -> Result<Answered> {
+pub(crate) fn check(
+    same: Same,
+    load: Load,
+    name: &str,
+    answer: &FetchedResponse,
+    first: Option<&Answered>,
+) -> Result<Answered> {
     if answer.status != 200 {
         return Err(format!("{name} answers {}: {}", answer.status, start(&answer.body)).into());
     }
@@ -72,7 +78,7 @@ fn page(pieces: &[(usize, &'static str)], name: &str, body: &[u8], first: Option
 }
 
 /// The body as it was before it was compressed.
-fn decoded<'a>(name: &str, answer: &'a Answer) -> Result<Cow<'a, [u8]>> {
+fn decoded<'a>(name: &str, answer: &'a FetchedResponse) -> Result<Cow<'a, [u8]>> {
     match answer.field("content-encoding") {
         None => Ok(Cow::Borrowed(&answer.body)),
         Some("gzip") => {
@@ -137,11 +143,11 @@ mod tests {
 
     const KEPT: Load = Load::KeepAlive { connections: 1 };
 
-    fn answer(status: u16, body: &str) -> Answer {
-        Answer { status, fields: Vec::new(), body: body.into(), took: Duration::ZERO }
+    fn answer(status: u16, body: &str) -> FetchedResponse {
+        FetchedResponse { status, fields: Vec::new(), body: body.into(), took: Duration::ZERO }
     }
 
-    fn error(same: Same, answer: &Answer) -> String {
+    fn error(same: Same, answer: &FetchedResponse) -> String {
         check(same, KEPT, "skep", answer, None).unwrap_err().to_string()
     }
 

@@ -9,7 +9,7 @@ use crate::Result;
 use crate::experiment::{KILOBYTE, Load, Request, Variant};
 use crate::measure::{Measure, Sample, float};
 
-pub(crate) use skep_bench::load::Answer;
+pub(crate) use skep_bench::load::FetchedResponse;
 
 /// The longest wait for one answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -112,18 +112,18 @@ fn form() -> String {
 }
 
 /// Asks once, over a connection of its own.
-pub(crate) fn ask(port: u16, path: &str) -> Result<Answer> {
+pub(crate) fn ask(port: u16, path: &str) -> Result<FetchedResponse> {
     fetch(&target(false, port, path)?, &RequestSpec::get(path), Version::Http1)
 }
 
 /// Asks a server that may not be there yet.
-pub(crate) fn ask_first(variant: &Variant, port: u16) -> Result<Answer> {
+pub(crate) fn ask_first(variant: &Variant, port: u16) -> Result<FetchedResponse> {
     let target = target(variant.program.speaks_tls(), port, variant.path)?;
     fetch(&target, &RequestSpec::get(variant.path), Version::Http1)
 }
 
 /// Asks once as this load does: a request that is held is one with a body.
-pub(crate) fn ask_as(load: Load, port: u16, path: &str) -> Result<Answer> {
+pub(crate) fn ask_as(load: Load, port: u16, path: &str) -> Result<FetchedResponse> {
     let spec = match load {
         Load::Held { .. } => {
             RequestSpec::get(path).method("POST")?.header("origin", &format!("http://127.0.0.1:{port}"))?.body("whole")
@@ -136,7 +136,7 @@ pub(crate) fn ask_as(load: Load, port: u16, path: &str) -> Result<Answer> {
 }
 
 /// The certificate of those that speak TLS was made for this run, and nobody has signed it.
-fn fetch(target: &Target, spec: &RequestSpec, version: Version) -> Result<Answer> {
+fn fetch(target: &Target, spec: &RequestSpec, version: Version) -> Result<FetchedResponse> {
     Ok(load::fetch(target, spec, &Trust::All, version, PATIENCE)?)
 }
 

@@ -14,7 +14,7 @@ use crate::Result;
 use crate::build::{repository, tools};
 use crate::experiment::POSTS;
 use crate::flags::Flags;
-use published::{CACHE, CACHE_COLUMNS, CACHE_SKEP, Kind, LOG, Part, Post};
+use published::{CACHE, CACHE_COLUMNS, CACHE_SKEP, FigureGroup, Kind, LOG, Post};
 use recorded::{Experiment, Recorded, number};
 
 mod published;
@@ -109,7 +109,7 @@ fn chapter(post: &Post, recorded: &Recorded) -> String {
 }
 
 /// The published rows, then everybody else of the experiment.
-fn part(part: &Part, recorded: &Recorded) -> String {
+fn part(part: &FigureGroup, recorded: &Recorded) -> String {
     let loads = recorded.experiments(part.experiment);
     let Some(first) = loads.first() else { return format!("### {}\n\nNot measured.\n\n", part.title) };
     let mut table = Table::new(["published".into(), "then".into(), "today".into()]);

@@ -221,7 +221,7 @@ pub(crate) enum Module {
 }
 
 /// What a server is started with.
-pub(crate) struct Place {
+pub(crate) struct StartOptions {
     pub(crate) port: u16,
     /// For a server behind the first.
     pub(crate) second: u16,
@@ -299,7 +299,7 @@ impl Program {
     }
 
     /// The command that serves at this place, or that works for some seconds.
-    pub(crate) fn command(self, place: &Place, site: &Site) -> Result<Command> {
+    pub(crate) fn command(self, place: &StartOptions, site: &Site) -> Result<Command> {
         let mut command = Command::new(self.executable());
         match self {
             Self::SkepHello { log } => skep(&mut command, place, Mpm::Alone, log),
@@ -376,7 +376,7 @@ impl Program {
 
     /// The command as a record shows it: without this machine's paths and ports.
     pub(crate) fn shown(self, site: &Site) -> String {
-        let place = Place { port: 0, second: 0, dir: site.folder("shown") };
+        let place = StartOptions { port: 0, second: 0, dir: site.folder("shown") };
         let line = match self.command(&place, site) {
             Ok(command) => line(&command),
             Err(_) => self.executable().display().to_string(),
@@ -390,7 +390,7 @@ impl Program {
 }
 
 impl Observed {
-    fn setting(self, place: &Place) -> String {
+    fn setting(self, place: &StartOptions) -> String {
         match self {
             Self::AccessLog => {
                 format!("log.access_outputs=file:{}/access.log rotate=64MiB keep=1", place.dir.display())
@@ -406,7 +406,7 @@ fn line(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 
-fn skep_tasks(command: &mut Command, place: &Place, site: &Site, Tasks { routes, tls }: Tasks) {
+fn skep_tasks(command: &mut Command, place: &StartOptions, site: &Site, Tasks { routes, tls }: Tasks) {
     skep(command, place, Mpm::Alone, false);
     // The load has one address; axum's sessions are in memory, too.
     command.args(["--set", "limits.sessions_per_address=0", "--set", "cache.sessions.tiers=memory:16MiB"]);
@@ -420,7 +420,7 @@ fn skep_tasks(command: &mut Command, place: &Place, site: &Site, Tasks { routes,
 const UNCACHED: &[&str] = &["--set", "cache.pages.tiers=null"];
 
 /// The flags that every Skep application has. Without a supervisor it is one process, as most of its peers are.
-fn skep(command: &mut Command, place: &Place, mpm: Mpm, log: bool) {
+fn skep(command: &mut Command, place: &StartOptions, mpm: Mpm, log: bool) {
     command.arg("--listen").arg(format!("127.0.0.1:{}", place.port));
     command.args(["--set", &format!("log.access={log}"), "--data"]).arg(&place.dir);
     match mpm {

@@ -14,7 +14,7 @@ use crate::Result;
 use crate::cores;
 use crate::experiment::Variant;
 use crate::load;
-use crate::program::Place;
+use crate::program::StartOptions;
 use crate::site::Site;
 use skep_bench::server::{Watched, free_port};
 
@@ -47,7 +47,7 @@ impl Server {
     ///
     /// `label` names its directory: the same label finds the same data again.
     pub(crate) fn start(variant: &Variant, label: &str, site: &Site) -> Result<Self> {
-        let place = Place { port: free_port()?, second: free_port()?, dir: site.folder(label) };
+        let place = StartOptions { port: free_port()?, second: free_port()?, dir: site.folder(label) };
         fs::create_dir_all(&place.dir)?;
         if let Some(database) = variant.program.database() {
             site.make_data(database, &place.dir)?;
@@ -56,7 +56,7 @@ impl Server {
         command.stdin(Stdio::null()).stdout(log(&place.dir, "stdout")?).stderr(log(&place.dir, "stderr")?);
         let begun = Instant::now();
         let child = spawn(&mut command).map_err(|error| format!("{} does not start: {error}", variant.name))?;
-        let (scraped, Place { port, second, dir }) = (variant.program.scraped(), place);
+        let (scraped, StartOptions { port, second, dir }) = (variant.program.scraped(), place);
         let mut server = Self { child, dir, port, second, scraped, took: Duration::ZERO };
         server.wait(variant, begun)?;
         server.took = begun.elapsed();

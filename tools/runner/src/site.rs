@@ -14,7 +14,7 @@ use articles::Article;
 use crate::Result;
 use crate::cluster::Cluster;
 use crate::need::Need;
-use crate::program::{Nginx, Place};
+use crate::program::{Nginx, StartOptions};
 
 pub(crate) mod data;
 pub(crate) mod posts;
@@ -131,7 +131,7 @@ fn page() -> String {
 }
 
 /// Writes nginx's configuration for this place, and says where it is.
-pub(crate) fn write_nginx(place: &Place, site: &Site, kind: Nginx) -> Result<PathBuf> {
+pub(crate) fn write_nginx(place: &StartOptions, site: &Site, kind: Nginx) -> Result<PathBuf> {
     const OPEN_FILES: &str = include_str!("../../peers/nginx/open-file-cache.conf");
     let (more, listen, connections) = match kind {
         Nginx::Plain => (String::new(), "", "2048"),
@@ -155,12 +155,12 @@ fn nginx(template: &str) -> String {
 }
 
 /// Writes lighttpd's configuration for this place, and says where it is.
-pub(crate) fn write_lighttpd(place: &Place, site: &Site, tuned: bool) -> Result<PathBuf> {
+pub(crate) fn write_lighttpd(place: &StartOptions, site: &Site, tuned: bool) -> Result<PathBuf> {
     let cache = if tuned { include_str!("../../peers/lighttpd/tuned.conf") } else { "" };
     write_config("lighttpd.conf", include_str!("../../peers/lighttpd/lighttpd.conf"), cache, place, site)
 }
 
-fn write_config(name: &str, template: &str, cache: &str, place: &Place, site: &Site) -> Result<PathBuf> {
+fn write_config(name: &str, template: &str, cache: &str, place: &StartOptions, site: &Site) -> Result<PathBuf> {
     fs::create_dir_all(&place.dir)?;
     let file = place.dir.join(name);
     fs::write(&file, fill(template, cache, place, &site.files()))?;
@@ -168,7 +168,7 @@ fn write_config(name: &str, template: &str, cache: &str, place: &Place, site: &S
 }
 
 /// Fills in the words in braces, outside the comments that explain them.
-fn fill(template: &str, cache: &str, place: &Place, files: &Path) -> String {
+fn fill(template: &str, cache: &str, place: &StartOptions, files: &Path) -> String {
     let lines = template.lines().filter(|line| !line.starts_with('#'));
     lines
         .fold(String::new(), |filled, line| filled + line + "\n")
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn no_word_in_braces_is_left_in_a_configuration() {
-        let place = Place { port: 8800, second: 8801, dir: "/dir".into() };
+        let place = StartOptions { port: 8800, second: 8801, dir: "/dir".into() };
         let nginx = include_str!("../../peers/nginx/nginx.conf").replace("{USER}", "").replace("{LISTEN}", "");
         let filled = fill(&nginx, "sendfile off;", &place, Path::new("/files"));
         assert!(filled.contains("listen 127.0.0.1:8800;") && filled.contains("root /files;"), "{filled}");

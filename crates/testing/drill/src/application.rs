@@ -53,9 +53,9 @@ struct Started(AtomicU64);
 /// The process that made it: all clients get the same response as long as it is cached.
 #[derive(Service)]
 #[service(GET "/kept")]
-struct Kept;
+struct CachedPage;
 
-impl PublicPage for Kept {
+impl PublicPage for CachedPage {
     fn policy(&self) -> EntryPolicy {
         EntryPolicy::new(Duration::from_hours(1))
     }
@@ -221,7 +221,7 @@ pub const NOTES: &str = "made-by";
 fn plain() -> App {
     App::new()
         .name("drill", "1.2.3")
-        .serve(services![Hello, Kept, Count, Version, Random, Slow, Hang, Crash, Leak])
+        .serve(services![Hello, CachedPage, Count, Version, Random, Slow, Hang, Crash, Leak])
         .serve(attacked::ATTACKED)
         .state(Started::default())
         .on_start(|site| {

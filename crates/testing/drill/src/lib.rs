@@ -28,7 +28,7 @@ pub use application::{APPLICATION, MARK, NOTES, application, version};
 pub use components::COMPONENT_DRILLS;
 pub use drills::{DRILLS, Drill, Stage, together};
 pub use error::{Error, Result};
-pub use load::{Answer, Guilty, Load, Running, Tally, ask};
+pub use load::{Guilty, Load, PlainResponse, Running, Tally, ask};
 pub use process::{cpu_time, descendants, is_stopped, is_there, kill, memory, title};
 pub use report::{Finding, Report};
 pub use server::{Server, folder};

@@ -189,7 +189,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An answer.
 #[derive(Debug)]
-pub struct Answer {
+pub struct PlainResponse {
     /// Such as 200.
     pub status: u16,
     /// The text.
@@ -205,9 +205,9 @@ pub struct Answer {
 /// assert_eq!(skep_drill::ask(&mut stream, "/", true)?.status, 200);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub fn ask(stream: &mut TcpStream, path: &str, last: bool) -> io::Result<Answer> {
+pub fn ask(stream: &mut TcpStream, path: &str, last: bool) -> io::Result<PlainResponse> {
     let response = skep_client::exchange(stream, &skep_client::get(path, "localhost", last), false, PATIENCE)?;
-    Ok(Answer {
+    Ok(PlainResponse {
         status: response.status,
         body: String::from_utf8_lossy(&response.body).into_owned(),
         closes: !response.keeps,

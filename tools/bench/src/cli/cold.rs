@@ -12,7 +12,7 @@ use super::settings::Reach;
 use super::turns::{self, Turns};
 use crate::compare::{Measure, Rounds, Sample, Variant};
 use crate::interrupt;
-use crate::load::{Answer, RequestSpec, Target, fetch};
+use crate::load::{FetchedResponse, RequestSpec, Target, fetch};
 use crate::random::shuffled;
 use crate::record::{Environment, Load, Record};
 use crate::server::{Launch, Started, ask};
@@ -95,7 +95,7 @@ fn play(launches: &[(String, Launch)], rounds: &mut Rounds, core: Option<usize>,
     Ok(())
 }
 
-fn once(launch: &Launch, core: Option<usize>, given: &Given) -> Result<(Sample, Answer), String> {
+fn once(launch: &Launch, core: Option<usize>, given: &Given) -> Result<(Sample, FetchedResponse), String> {
     let mut server = Started::spawn(launch, core)?;
     let mut target: Target = server.fill(&given.turns.url).parse()?;
     if let Some(socket) = &given.reach.unix {

@@ -250,7 +250,7 @@ fn find(plan: &mut Plan, bound: Bound, rounds: &mut Rounds, quiet: bool) -> Resu
 }
 
 /// Makes one request, as a load would.
-pub(super) fn ask_once(plan: &Plan, request: &RequestSpec) -> Result<load::Answer, String> {
+pub(super) fn ask_once(plan: &Plan, request: &RequestSpec) -> Result<load::FetchedResponse, String> {
     let (trust, version): (&Trust, Version) = (&plan.trust, plan.http);
     fetch(&plan.target, request, trust, version, plan.timeout)
 }

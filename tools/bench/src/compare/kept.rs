@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 /// See [`Variant`](super::Variant).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Kept(String);
+pub struct StoredHistogram(String);
 
-impl Kept {
+impl StoredHistogram {
     pub(crate) fn of(histogram: &Histogram<u64>) -> Result<Self, String> {
         let mut bytes = Vec::new();
         let written = V2DeflateSerializer::new().serialize(histogram, &mut bytes);
@@ -21,7 +21,7 @@ impl Kept {
         Ok(Self(BASE64_STANDARD.encode(bytes)))
     }
 
-    /// What was kept. See [`Kept`].
+    /// What was kept. See [`StoredHistogram`].
     pub fn histogram(&self) -> Result<Histogram<u64>, String> {
         let wrong = |error: &dyn std::fmt::Display| format!("a histogram of the record cannot be read: {error}");
         let bytes = BASE64_STANDARD.decode(&self.0).map_err(|error| wrong(&error))?;
@@ -39,9 +39,11 @@ mod tests {
         for value in [1, 1000, 1000, 5_000_000, 3_000_000_000] {
             histogram.record(value).unwrap();
         }
-        let kept = Kept::of(&histogram).unwrap();
+        let kept = StoredHistogram::of(&histogram).unwrap();
         assert!(kept.0.starts_with("HISTFAAA"), "{}", kept.0);
         assert_eq!(kept.histogram().unwrap(), histogram);
-        assert!(Kept("HISTFAAA".into()).histogram().unwrap_err().starts_with("a histogram of the record cannot"));
+        assert!(
+            StoredHistogram("HISTFAAA".into()).histogram().unwrap_err().starts_with("a histogram of the record cannot")
+        );
     }
 }

@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use super::interval::Interval;
-use super::kept::Kept;
+use super::kept::StoredHistogram;
 use super::measure::Measure;
 use super::spread::median;
 use crate::load::{Figures, histogram};
@@ -63,7 +63,7 @@ pub struct Variant {
     pub curve: Option<Curve>,
     /// The latency of all rounds, in full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latency: Option<Kept>,
+    pub latency: Option<StoredHistogram>,
 }
 
 /// One round: who came when, and the figures of each, in the order of the variants.
@@ -118,10 +118,10 @@ impl Variant {
 
     /// Adds the latencies of one more load, and shows how it went.
     pub(crate) fn add(&mut self, figures: &Figures) -> Result<(), String> {
-        let mut all = self.latency.as_ref().map_or_else(|| Ok(histogram()), Kept::histogram)?;
+        let mut all = self.latency.as_ref().map_or_else(|| Ok(histogram()), StoredHistogram::histogram)?;
         all.add(&figures.latency).map_err(|error| format!("two histograms do not add up: {error}"))?;
         self.curve = Some(curve(figures, &all));
-        self.latency = Some(Kept::of(&all)?);
+        self.latency = Some(StoredHistogram::of(&all)?);
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use super::{RequestSpec, Target, Trust, Version, h2};
 ///
 /// See [`fetch`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct FetchedResponse {
     /// The status code.
     pub status: u16,
     /// Names in small letters, and values, as they came.
@@ -28,7 +28,7 @@ pub struct Answer {
     pub took: Duration,
 }
 
-impl Answer {
+impl FetchedResponse {
     /// The first field of this name (small letters). See [`fetch`].
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
@@ -53,13 +53,13 @@ pub fn fetch(
     trust: &Trust,
     version: Version,
     patience: Duration,
-) -> Result<Answer, String> {
+) -> Result<FetchedResponse, String> {
     let begun = Instant::now();
     let (status, fields, body) = match version {
         Version::Http1 => over_http1(target, spec, trust, patience),
         Version::Http2 => h2::fetch(target, spec, trust, patience),
     }?;
-    Ok(Answer { status, fields, body, took: begun.elapsed() })
+    Ok(FetchedResponse { status, fields, body, took: begun.elapsed() })
 }
 
 fn over_http1(target: &Target, spec: &RequestSpec, trust: &Trust, patience: Duration) -> Result<h2::Whole, String> {

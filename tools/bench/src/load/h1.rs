@@ -50,7 +50,7 @@ const REST: Duration = Duration::from_millis(50);
 const TIMER: u64 = 0;
 
 /// What all connections share.
-pub(super) struct Shared<'a> {
+pub(super) struct EventLoop<'a> {
     epoll: OwnedFd,
     address: Address,
     tls: Option<Tls>,
@@ -69,7 +69,7 @@ pub(super) struct Shared<'a> {
 pub(super) struct Engine<'a> {
     share: Share,
     plan: &'a Plan,
-    shared: Shared<'a>,
+    shared: EventLoop<'a>,
     timer: OwnedFd,
     connections: Vec<Connection>,
     /// Connections that could take a request; each as often as it could.
@@ -130,7 +130,7 @@ impl<'a> Engine<'a> {
         let timer = timer.map_err(here)?;
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN).map_err(here)?;
         let begun = Instant::now();
-        let shared = Shared {
+        let shared = EventLoop {
             epoll,
             address: plan.target.resolve().map_err(unreachable)?,
             tls: Tls::of(&plan.target, &plan.trust, b"http/1.1").map_err(unreachable)?,

@@ -7,13 +7,13 @@ pub(crate) struct Post {
     pub(crate) title: &'static str,
     /// How the published figures were made.
     pub(crate) then: &'static str,
-    pub(crate) parts: &'static [Part],
+    pub(crate) parts: &'static [FigureGroup],
     /// Known biases.
     pub(crate) biases: &'static [&'static str],
 }
 
 /// Figures of one thing.
-pub(crate) struct Part {
+pub(crate) struct FigureGroup {
     pub(crate) title: &'static str,
     pub(crate) experiment: &'static str,
     pub(crate) kind: Kind,
@@ -40,8 +40,8 @@ const fn row(name: &'static str, figure: &'static str, today: &'static str) -> R
     Row { name, figure, today }
 }
 
-const fn rates(title: &'static str, experiment: &'static str, rows: &'static [Row]) -> Part {
-    Part { title, experiment, kind: Kind::Rate, rows }
+const fn rates(title: &'static str, experiment: &'static str, rows: &'static [Row]) -> FigureGroup {
+    FigureGroup { title, experiment, kind: Kind::Rate, rows }
 }
 
 /// The posts, in the order of their years, but for Perl's, which has tables of its own.
@@ -62,7 +62,7 @@ pub(crate) const POSTS: &[Post] = &[
                     row("lighttpd, FastCGI in C, 20 processes", "9 300", "lighttpd, FastCGI in C, 20"),
                 ],
             ),
-            Part {
+            FigureGroup {
                 title: "Memory of all processes after it, MB",
                 experiment: "post-ocsigen-memory",
                 kind: Kind::Memory,
@@ -218,7 +218,7 @@ pub(crate) const CACHE_SKEP: [&str; 9] = [
 ];
 
 /// The logging part of that blog.
-pub(crate) const LOG: Part = rates(
+pub(crate) const LOG: FigureGroup = rates(
     "A message that is written, into an appender that throws it away; calls/s",
     "post-perl-log",
     &[

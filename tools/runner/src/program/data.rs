@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::posts::{puma, rails_gems};
-use super::{Mpm, Place, Program, skep};
+use super::{Mpm, Program, StartOptions, skep};
 use crate::Result;
 use crate::build::Need;
 use crate::need::Made;
@@ -38,7 +38,7 @@ impl Program {
     }
 }
 
-pub(super) fn command(program: Program, command: &mut Command, place: &Place, site: &Site) -> Result<()> {
+pub(super) fn command(program: Program, command: &mut Command, place: &StartOptions, site: &Site) -> Result<()> {
     match program {
         Program::SkepData(database) => {
             skep(command, place, Mpm::Alone, false);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::{Mpm, Place, Served, UNCACHED, peer, skep};
+use super::{Mpm, Served, StartOptions, UNCACHED, peer, skep};
 use crate::Result;
 use crate::build::Need;
 use crate::need::{Guest, Made};
@@ -21,7 +21,7 @@ pub(super) fn needs(guest: Guest) -> Vec<Need> {
 const TEMPLATE: &str = "/template";
 
 /// `skep serve`, of a copy of the component in the server's folder: one that a swap may replace.
-pub(super) fn serve(served: Served, command: &mut Command, place: &Place, site: &Site) -> Result<()> {
+pub(super) fn serve(served: Served, command: &mut Command, place: &StartOptions, site: &Site) -> Result<()> {
     let Served { guest, module_cache, entries, copies, baseline } = served;
     fs::create_dir_all(&place.dir)?;
     let file = place.dir.join(guest.file());
@@ -53,7 +53,7 @@ pub(super) fn serve(served: Served, command: &mut Command, place: &Place, site: 
 }
 
 /// The application without a component.
-pub(super) fn native(command: &mut Command, place: &Place, site: &Site) -> Result<()> {
+pub(super) fn native(command: &mut Command, place: &StartOptions, site: &Site) -> Result<()> {
     copy_database(site, &place.dir)?;
     skep(command, place, Mpm::Alone, false);
     command.args(UNCACHED).env("APP_TEMPLATE", peer("skep-component/page.html"));
@@ -61,7 +61,7 @@ pub(super) fn native(command: &mut Command, place: &Place, site: &Site) -> Resul
 }
 
 /// `wasmtime serve`; tuned, with what `skep serve` sets of the engine (crates/skep-isolate/src/engine.rs).
-pub(super) fn wasmtime(guest: Guest, tuned: bool, command: &mut Command, place: &Place) {
+pub(super) fn wasmtime(guest: Guest, tuned: bool, command: &mut Command, place: &StartOptions) {
     command.args(["serve", "-S", "cli", "--addr", &format!("127.0.0.1:{}", place.port)]);
     if tuned {
         command.args(["-O", "pooling-allocator=y,pooling-pagemap-scan=auto"]);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{Module, Mpm, Place, Program, Sessions, UNCACHED, peer, skep};
+use super::{Module, Mpm, Program, Sessions, StartOptions, UNCACHED, peer, skep};
 use crate::Result;
 use crate::build::{Need, executable};
 use crate::need::Made;
@@ -69,7 +69,7 @@ pub(super) fn log4perl_needs() -> Vec<Need> {
 }
 
 /// The rest of the command.
-pub(super) fn command(program: Program, command: &mut Command, place: &Place, site: &Site) -> Result<()> {
+pub(super) fn command(program: Program, command: &mut Command, place: &StartOptions, site: &Site) -> Result<()> {
     command.env("POSTS_DATABASE", site.database()).env("POSTS_FILES", site.files());
     match program {
         Program::SkepPosts { mpm, cached, sessions } => skep_posts(command, place, site, (mpm, cached, sessions))?,
@@ -109,7 +109,7 @@ pub(super) fn command(program: Program, command: &mut Command, place: &Place, si
 
 fn skep_posts(
     command: &mut Command,
-    place: &Place,
+    place: &StartOptions,
     site: &Site,
     (mpm, cached, sessions): (Mpm, bool, Sessions),
 ) -> Result<()> {
@@ -140,7 +140,7 @@ pub(super) fn puma(command: &mut Command, port: u16, workers: u16, threads: &str
 }
 
 /// Two servers under one shell, which lets both end when it is asked to.
-fn proxied(command: &mut Command, place: &Place, site: &Site, workers: u16) -> Result<()> {
+fn proxied(command: &mut Command, place: &StartOptions, site: &Site, workers: u16) -> Result<()> {
     let mut behind = Command::new(executable(Need::debian("puma", "puma")));
     puma(&mut behind, place.second, workers, THREADS, "rails/config.ru");
     let nginx = executable(Need::debian("nginx", "nginx-light"));

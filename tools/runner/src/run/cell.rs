@@ -15,7 +15,7 @@ use crate::cores;
 use crate::experiment::Load;
 use crate::load::{self, Loaded};
 use crate::measure::{Measure, Sample, float};
-use crate::program::Place;
+use crate::program::StartOptions;
 use crate::server::{self, Server};
 use crate::site::Site;
 use crate::site::data::Database;
@@ -107,7 +107,7 @@ impl Cell<'_> {
 
     /// A program that is no server: it says itself what it did.
     fn alone(&self, entrant: &Entrant) -> Result<Sample> {
-        let place = Place { port: 0, second: 0, dir: self.site.folder(&label(self.experiment, entrant)) };
+        let place = StartOptions { port: 0, second: 0, dir: self.site.folder(&label(self.experiment, entrant)) };
         let mut command = entrant.variant.program.command(&place, self.site)?;
         // Such programs count whole seconds.
         command.arg(format!("{:.0}", self.seconds.ceil())).stdin(Stdio::null()).stdout(Stdio::piped());

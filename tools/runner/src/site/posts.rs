@@ -10,7 +10,7 @@ use super::Site;
 use crate::Result;
 use crate::build::executable;
 use crate::need::{Made, Need};
-use crate::program::{Module, Place, peer};
+use crate::program::{Module, StartOptions, peer};
 
 /// Where Debian has Neko's libraries.
 const NEKO: &str = "/usr/lib/x86_64-linux-gnu/neko";
@@ -79,7 +79,7 @@ fn statements() -> String {
 /// be 5 to 10 answers a second.
 const MANY_SPARE: &str = "StartServers 64\nMinSpareServers 64\nMaxSpareServers 128";
 
-pub(crate) fn apache(place: &Place, site: &Site, module: Module) -> Result<PathBuf> {
+pub(crate) fn apache(place: &StartOptions, site: &Site, module: Module) -> Result<PathBuf> {
     let modules = match module {
         Module::Event => include_str!("../../../peers/apache/event.conf"),
         Module::Php { .. } => include_str!("../../../peers/apache/php.conf"),
@@ -102,7 +102,7 @@ pub(crate) fn apache(place: &Place, site: &Site, module: Module) -> Result<PathB
     super::write_config("apache.conf", &config, "", place, site)
 }
 
-pub(crate) fn fastcgi(place: &Place, site: &Site, processes: u16) -> Result<PathBuf> {
+pub(crate) fn fastcgi(place: &StartOptions, site: &Site, processes: u16) -> Result<PathBuf> {
     let config = concat!(
         include_str!("../../../peers/lighttpd/lighttpd.conf"),
         include_str!("../../../peers/lighttpd/fastcgi.conf")
@@ -113,7 +113,7 @@ pub(crate) fn fastcgi(place: &Place, site: &Site, processes: u16) -> Result<Path
     super::write_config("lighttpd.conf", &config, "", place, site)
 }
 
-pub(crate) fn ocsigen(place: &Place, site: &Site) -> Result<PathBuf> {
+pub(crate) fn ocsigen(place: &StartOptions, site: &Site) -> Result<PathBuf> {
     fs::create_dir_all(&place.dir)?;
     fs::write(place.dir.join("mime.types"), "text/plain txt\n")?;
     let config = include_str!("../../../peers/eliom/ocsigenserver.conf")
@@ -121,7 +121,7 @@ pub(crate) fn ocsigen(place: &Place, site: &Site) -> Result<PathBuf> {
     super::write_config("ocsigenserver.conf", &config, "", place, site)
 }
 
-pub(crate) fn proxy(place: &Place, site: &Site) -> Result<PathBuf> {
+pub(crate) fn proxy(place: &StartOptions, site: &Site) -> Result<PathBuf> {
     let config =
         super::nginx(include_str!("../../../peers/nginx/proxy.conf")).replace("{SECOND}", &place.second.to_string());
     super::write_config("nginx.conf", &config, "", place, site)

@@ -3,7 +3,7 @@
 use super::super::Failure;
 use super::super::load::ask_once;
 use super::Entrant;
-use crate::load::Answer;
+use crate::load::FetchedResponse;
 
 /// Requests of a long list that are compared at most.
 const MOST: usize = 50;
@@ -14,7 +14,7 @@ pub(super) fn check(entrants: &mut [Entrant], may_differ: bool) -> Result<Vec<St
         entrants[0].plan.requests.iter().filter(|request| request.is_safe()).take(MOST).cloned().collect();
     let mut differences = Vec::new();
     for request in &requests {
-        let mut first: Option<(String, Answer)> = None;
+        let mut first: Option<(String, FetchedResponse)> = None;
         for entrant in entrants.iter_mut() {
             let name = entrant.variant.name.clone();
             let answer = ask_once(&entrant.plan, request).map_err(|error| format!("{name}: {error}"))?;
@@ -39,14 +39,15 @@ pub(super) fn check(entrants: &mut [Entrant], may_differ: bool) -> Result<Vec<St
 }
 
 /// How two answers differ, if they do: in status, type, coding or body.
-fn differ(one: &Answer, other: &Answer) -> Option<String> {
+fn differ(one: &FetchedResponse, other: &FetchedResponse) -> Option<String> {
     if one.status != other.status {
         return Some(format!("status {} and {}", one.status, other.status));
     }
     for name in ["content-type", "content-encoding"] {
         // Which charset a type names is a matter of configuration, and costs nothing.
-        let kind =
-            |answer: &Answer| answer.field(name).unwrap_or("none").split(';').next().unwrap_or_default().to_owned();
+        let kind = |answer: &FetchedResponse| {
+            answer.field(name).unwrap_or("none").split(';').next().unwrap_or_default().to_owned()
+        };
         if kind(one) != kind(other) {
             return Some(format!("{name}: {} and {}", kind(one), kind(other)));
         }
@@ -73,9 +74,9 @@ mod tests {
 
     use super::*;
 
-    fn answer(status: u16, kind: &str, body: &str) -> Answer {
+    fn answer(status: u16, kind: &str, body: &str) -> FetchedResponse {
         let fields = vec![("content-type".to_owned(), kind.to_owned())];
-        Answer { status, fields, body: body.into(), took: Duration::ZERO }
+        FetchedResponse { status, fields, body: body.into(), took: Duration::ZERO }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use skep_client::parser::Parser;
 
-use super::Shared;
+use super::EventLoop;
 use super::socket::Socket;
 use crate::load::ErrorKind;
 
@@ -76,20 +76,20 @@ impl Connection {
     }
 
     /// Notes a request; [`Connection::flush`] sends it.
-    pub(super) fn push(&mut self, sent: Sent, shared: &Shared<'_>) {
+    pub(super) fn push(&mut self, sent: Sent, shared: &EventLoop<'_>) {
         self.out.extend_from_slice(&shared.requests[sent.which]);
         self.sent.push_back(sent);
     }
 
     /// Opens the socket if it is not open, and writes what waits.
-    pub(super) fn flush(&mut self, shared: &Shared<'_>) -> Result<(), Failure> {
+    pub(super) fn flush(&mut self, shared: &EventLoop<'_>) -> Result<(), Failure> {
         if self.socket.is_none() {
             return self.open(shared);
         }
         if self.is_connected { self.write(shared) } else { Ok(()) }
     }
 
-    fn open(&mut self, shared: &Shared<'_>) -> Result<(), Failure> {
+    fn open(&mut self, shared: &EventLoop<'_>) -> Result<(), Failure> {
         let refused = |error: io::Error| Failure::new(ErrorKind::Connect, format!("{}: {error}", shared.address));
         let socket = Socket::open(&shared.address, shared.tls.as_ref()).map_err(refused)?;
         self.interest = EventFlags::IN | EventFlags::OUT;
@@ -102,7 +102,7 @@ impl Connection {
     }
 
     /// The socket is ready for something.
-    pub(super) fn ready(&mut self, flags: EventFlags, shared: &mut Shared<'_>) -> Result<(), Failure> {
+    pub(super) fn ready(&mut self, flags: EventFlags, shared: &mut EventLoop<'_>) -> Result<(), Failure> {
         let Some(socket) = &self.socket else { return Ok(()) };
         if !self.is_connected {
             socket
@@ -124,7 +124,7 @@ impl Connection {
         self.written < self.out.len() && self.socket.as_ref().is_some_and(Socket::is_tls)
     }
 
-    fn write(&mut self, shared: &Shared<'_>) -> Result<(), Failure> {
+    fn write(&mut self, shared: &EventLoop<'_>) -> Result<(), Failure> {
         let Some(socket) = &mut self.socket else { return Ok(()) };
         while self.written < self.out.len() || socket.wants_write() {
             match socket.write(&self.out[self.written..]) {
@@ -151,14 +151,14 @@ impl Connection {
     }
 
     /// Reads what is there. Answers go to `shared`; the socket is gone afterwards if it cannot be used again.
-    fn read(&mut self, shared: &mut Shared<'_>) -> Result<(), Failure> {
+    fn read(&mut self, shared: &mut EventLoop<'_>) -> Result<(), Failure> {
         let mut buffer = std::mem::take(&mut shared.buffer);
         let outcome = self.read_into(&mut buffer, shared);
         shared.buffer = buffer;
         outcome
     }
 
-    fn read_into(&mut self, buffer: &mut [u8], shared: &mut Shared<'_>) -> Result<(), Failure> {
+    fn read_into(&mut self, buffer: &mut [u8], shared: &mut EventLoop<'_>) -> Result<(), Failure> {
         while let Some(socket) = &mut self.socket {
             match socket.read(buffer) {
                 Ok(0) => return self.ended(shared),
@@ -178,7 +178,7 @@ impl Connection {
         Ok(())
     }
 
-    fn take(&mut self, mut bytes: &[u8], shared: &mut Shared<'_>) -> Result<(), Failure> {
+    fn take(&mut self, mut bytes: &[u8], shared: &mut EventLoop<'_>) -> Result<(), Failure> {
         let now = Instant::now();
         while !bytes.is_empty() {
             let Some(first) = self.sent.front().copied() else {
@@ -206,7 +206,7 @@ impl Connection {
     }
 
     /// The server has closed the connection.
-    fn ended(&mut self, shared: &mut Shared<'_>) -> Result<(), Failure> {
+    fn ended(&mut self, shared: &mut EventLoop<'_>) -> Result<(), Failure> {
         if let (Some(answer), Some(first)) = (self.parser.end(), self.sent.front().copied()) {
             self.sent.pop_front();
             shared.recorder.answer(answer.status, answer.bytes, first.since, Instant::now());
@@ -223,7 +223,7 @@ impl Connection {
     }
 
     /// Closes after an answer. What was sent behind it is sent again on the next connection (RFC 9112, 9.3.2).
-    fn close(&mut self, shared: &Shared<'_>) {
+    fn close(&mut self, shared: &EventLoop<'_>) {
         if let Some(socket) = self.socket.take() {
             socket.drop_at_once();
         }
