@@ -1,5 +1,7 @@
 //! The HTML of each page, from functions that return parts of it.
 
+use std::fmt::Write as _;
+
 use skep_html::{Buffer, Destination, Document, Href, Html, Items, Phrasing, html, piece};
 
 use crate::book::{Entry, NewEntry, Wrong};
@@ -14,10 +16,10 @@ pub(crate) enum To {
 
 impl Destination for To {
     fn write_url(&self, out: &mut String) {
-        match self {
-            Self::List => out.push('/'),
-            Self::Entry(number) => out.push_str(&format!("/entries/{number}")),
-        }
+        let _ = match self {
+            Self::List => out.write_char('/'),
+            Self::Entry(number) => write!(out, "/entries/{number}"),
+        };
     }
 }
 
