@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use serde_json::json;
 use skep::Site;
 use skep::status::{Part, Value};
 
@@ -104,30 +105,16 @@ fn list(parts: &[Part], process: Option<u32>) -> String {
 
 fn object(part: &Part, process: Option<u32>) -> String {
     let of = process.map_or_else(String::new, |process| format!("\"process\":{process},"));
-    let mut out = format!("{{{of}\"name\":{}", quoted(part.name()));
+    let mut out = format!("{{{of}\"name\":{}", json!(part.name()));
     for (key, value) in part.values().filter(|(key, _)| process.is_none() || *key != "process") {
         let value = match value {
             Value::Number(number) => number.to_string(),
             Value::Truth(truth) => truth.to_string(),
-            Value::Text(text) => quoted(text),
+            Value::Text(text) => json!(text).to_string(),
         };
-        let _ = write!(out, ",{}:{value}", quoted(key));
+        let _ = write!(out, ",{}:{value}", json!(key));
     }
     out + "}"
-}
-
-/// A JSON string.
-fn quoted(text: &str) -> String {
-    let mut out = String::from('"');
-    for character in text.chars() {
-        let _ = match character {
-            '"' | '\\' => write!(out, "\\{character}"),
-            '\0'..' ' => write!(out, "\\u{:04x}", u32::from(character)),
-            _ => out.write_char(character),
-        };
-    }
-    out.push('"');
-    out
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-pub use access::{AccessLog, AccessOutput, Line};
+pub use access::{AccessLine, AccessLog, AccessOutput};
 use buffer::{Capacity, Destination, LogBuffer, Writer};
 use events::{Events, Output};
 pub use last_lines::LastLines;
@@ -41,10 +41,10 @@ pub use levels::{LevelChange, Levels};
 use mask::Mask;
 pub(crate) use mask::masked;
 pub use output::EventOutput;
-use output::Place;
+use output::Target;
 pub use own::OwnSubscriber;
 pub use raises::Raise;
-pub use reopen::Files;
+pub use reopen::StreamFiles;
 pub use settings::{CategoryLevels, Settings};
 use sink::{Sink, Stopped};
 use skep::log::Recorder;
@@ -80,8 +80,8 @@ impl Logs {
         let access = if settings.access { settings.access_outputs.clone() } else { Vec::new() };
         let mut logs =
             Self { writer: Arc::default(), access, capacity: settings.capacity(), sinks: Mutex::default(), own };
-        let output = |EventOutput { place, layout, filter }: EventOutput| {
-            let buffer = logs.buffer(&place, layout.end());
+        let output = |EventOutput { target, layout, filter }: EventOutput| {
+            let buffer = logs.buffer(&target, layout.end());
             Output { filter, layout, buffer }
         };
         let outputs = settings.outputs.iter().cloned().map(output).collect();
@@ -98,14 +98,14 @@ impl Logs {
         logs
     }
 
-    fn buffer(&self, place: &Place, end: u8) -> Arc<LogBuffer> {
-        let (name, description, sink) = (place.name(), place.describe(), self.sink(place));
+    fn buffer(&self, target: &Target, end: u8) -> Arc<LogBuffer> {
+        let (name, description, sink) = (target.name(), target.describe(), self.sink(target));
         self.writer.buffer(Destination { name, description, sink, end }, self.capacity)
     }
 
-    fn sink(&self, place: &Place) -> Arc<Sink> {
+    fn sink(&self, target: &Target) -> Arc<Sink> {
         let mut sinks = skep_units::lock(&self.sinks);
-        Arc::clone(sinks.entry(place.name()).or_insert_with(|| Arc::new(place.open())))
+        Arc::clone(sinks.entry(target.name()).or_insert_with(|| Arc::new(target.open())))
     }
 
     /// Starts the writing thread with the next line.
@@ -135,8 +135,8 @@ impl Logs {
         if rest.lines.is_empty() && rest.missed == 0 {
             return;
         }
-        let Ok(place) = Place::of_description(&rest.output) else { return };
-        let (output, sink) = (place.name(), self.sink(&place));
+        let Ok(target) = Target::of_description(&rest.output) else { return };
+        let (output, sink) = (target.name(), self.sink(&target));
         let taken = match (&*sink, rest.begun) {
             (Sink::File(file), Some(begun)) => file.has_taken(begun, &rest.lines),
             _ => 0,
@@ -156,7 +156,7 @@ impl Logs {
 
     /// The access log of one thread, if it is enabled.
     pub fn access(&self) -> Option<AccessLog> {
-        let output = |output: &AccessOutput| (output.clone(), self.buffer(&output.place, b'\n'));
+        let output = |output: &AccessOutput| (output.clone(), self.buffer(&output.target, b'\n'));
         (!self.access.is_empty()).then(|| AccessLog::new(self.access.iter().map(output).collect()))
     }
 

@@ -90,7 +90,7 @@ from_value! {
 /// It is too large for its field.
 ///
 /// # Panics
-/// The setting is of another kind, as below.
+/// The setting is of another kind; so do the next ones.
 pub fn number<N: TryFrom<u64>>(value: &Value) -> Result<N, String> {
     let (Value::Number(number) | Value::Size(number)) = value else {
         unreachable!("the kind of this setting is a number")
@@ -99,9 +99,6 @@ pub fn number<N: TryFrom<u64>>(value: &Value) -> Result<N, String> {
 }
 
 /// The time of a setting that is one.
-///
-/// # Panics
-/// The setting is of another kind.
 #[must_use]
 pub fn duration(value: &Value) -> Duration {
     let Value::Duration(time) = value else { unreachable!("the kind of this setting is a time") };
@@ -109,9 +106,6 @@ pub fn duration(value: &Value) -> Duration {
 }
 
 /// The elements of a setting that is a list.
-///
-/// # Panics
-/// The setting is of another kind.
 #[must_use]
 pub fn list(value: &Value) -> &[String] {
     let Value::List(list) = value else { unreachable!("the kind of this setting is a list") };

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::task::{Context, Poll};
 
 use rustix::io::Errno;
-use skep_observe::log::{Files, LevelChange, Raise};
+use skep_observe::log::{LevelChange, Raise, StreamFiles};
 use tokio::io::unix::AsyncFd;
 
 use crate::sys;
@@ -20,7 +20,7 @@ pub(crate) enum Command {
     /// `serve`, `retire`, `drain`.
     State(WorkerState),
     Quit,
-    Reopen(Files),
+    Reopen(StreamFiles),
     Level(LevelChange),
     Raise(Raise),
     /// Fork one more process (`prefork`).
@@ -44,7 +44,7 @@ impl Command {
             "retire" => Self::State(WorkerState::Retiring),
             "drain" => Self::State(WorkerState::Draining),
             "quit" => Self::Quit,
-            "reopen" => Self::Reopen(Files::parse(rest)),
+            "reopen" => Self::Reopen(StreamFiles::parse(rest)),
             "level" => Self::Level(rest.parse().ok()?),
             "raise" => Self::Raise(Raise::of_line(rest)?),
             "add" => Self::Add,

@@ -40,7 +40,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use skep_observe::log::{Files, LevelChange, Logs, Raise};
+use skep_observe::log::{LevelChange, Logs, Raise, StreamFiles};
 use skep_observe::metrics::Metrics;
 
 pub(crate) use control::send_command;
@@ -70,7 +70,7 @@ pub(crate) struct Supervisor {
     sockets: Vec<Vec<OwnedFd>>,
     files: Vec<SocketFile>,
     _pid_file: Option<PidFile>,
-    log_files: Files,
+    log_files: StreamFiles,
     /// Levels that were changed at run time: workers that start later have them, too.
     level_changes: Vec<LevelChange>,
     raises: Vec<Raise>,
@@ -209,7 +209,7 @@ impl Supervisor {
             sockets,
             files,
             _pid_file: own.pid_file,
-            log_files: Files::of_process(),
+            log_files: StreamFiles::of_process(),
             level_changes: Vec::new(),
             raises: Vec::new(),
             executable,

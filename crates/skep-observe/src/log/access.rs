@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 
 use super::buffer::LogBuffer;
-use super::output::{Place, Words};
+use super::output::{Target, Words};
 use super::text::{Stamp, write_escaped};
 use layout::AccessLayout;
 use rule::Rule;
@@ -42,14 +42,14 @@ struct Output {
 /// An output of the access log, as the setting `log.access_outputs` says.
 #[derive(Clone, Debug)]
 pub struct AccessOutput {
-    pub(super) place: Place,
+    pub(super) target: Target,
     layout: AccessLayout,
     rule: Rule,
 }
 
 /// One request and its response.
 #[derive(Debug, Default)]
-pub struct Line<'a> {
+pub struct AccessLine<'a> {
     /// The address of the client.
     pub peer: &'a str,
     /// Such as `GET`; empty if the head was no valid request.
@@ -99,22 +99,20 @@ impl AccessOutput {
     /// Reads a description: `file:/var/log/access.log layout=combined status=400`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let words = Words::split(text, &OPTIONS)?;
-        let place = Place::parse(&words)?;
-        if matches!(place, Place::Datagrams(_) | Place::Connection(_) | Place::Ring(_) | Place::Otlp) {
+        let target = Target::parse(&words)?;
+        if matches!(target, Target::Datagrams(_) | Target::Connection(_) | Target::Ring(_) | Target::Otlp) {
             return Err("the access log goes to stdout, stderr or file:PATH".into());
         }
         Ok(Self {
-            place,
+            target,
             layout: AccessLayout::parse(words.get("layout"), words.get("pattern"))?,
             rule: Rule::parse(&words)?,
         })
     }
-}
 
-impl AccessOutput {
     /// The file that it writes to, if it is one.
     pub fn file(&self) -> Option<&Path> {
-        self.place.file()
+        self.target.file()
     }
 }
 
@@ -130,7 +128,7 @@ impl AccessLog {
     }
 
     /// Writes a line to the outputs that take it.
-    pub fn write(&self, line: &Line<'_>) {
+    pub fn write(&self, line: &AccessLine<'_>) {
         let now = SystemTime::now();
         let mut stamp = self.stamp.borrow_mut();
         let (stamp, time) = &mut *stamp;

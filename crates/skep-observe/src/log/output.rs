@@ -14,14 +14,14 @@ use super::sink::{Address, Connection, LogFile, Rotation, Sink, Socket};
 /// An output of events.
 #[derive(Clone, Debug)]
 pub struct EventOutput {
-    pub(super) place: Place,
+    pub(super) target: Target,
     pub(super) layout: Layout,
     pub(super) filter: Filter,
 }
 
 /// Where an output leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Target {
     Output,
     Error,
     File(PathBuf, Rotation),
@@ -121,28 +121,28 @@ impl EventOutput {
     /// Reads a description.
     pub fn parse(text: &str) -> Result<Self, String> {
         let words = Words::split(text, &OPTIONS)?;
-        let place = Place::parse(&words)?;
-        let layout = layout(&words, &place)?;
+        let target = Target::parse(&words)?;
+        let layout = layout(&words, &target)?;
         let mut filter = Filter::parse(&words)?;
-        if place == Place::Otlp {
+        if target == Target::Otlp {
             // That the receiver refuses lines must not become further lines for it.
             filter.except.push(EXPORTER.to_owned());
         }
-        Ok(Self { place, layout, filter })
+        Ok(Self { target, layout, filter })
     }
 
     /// The file that it writes to, if it is one.
     pub fn file(&self) -> Option<&Path> {
-        self.place.file()
+        self.target.file()
     }
 
     /// True if it needs a receiver of OpenTelemetry.
     pub fn is_otlp(&self) -> bool {
-        self.place == Place::Otlp
+        self.target == Target::Otlp
     }
 }
 
-fn layout(words: &Words, place: &Place) -> Result<Layout, String> {
+fn layout(words: &Words, target: &Target) -> Result<Layout, String> {
     if let Some(kind) = words.kind.split(':').next().filter(|kind| matches!(*kind, "syslog" | "journald" | "otlp")) {
         if words.get("layout").or(words.get("pattern")).is_some() {
             return Err(format!("{kind} has a layout of its own"));
@@ -159,20 +159,18 @@ fn layout(words: &Words, place: &Place) -> Result<Layout, String> {
         (Some(_), Some(_)) => Err("layout and pattern exclude each other".into()),
         (Some(pattern), None) => Pattern::parse(pattern).map(Layout::Pattern),
         (None, Some(layout)) => Layout::parse(layout),
-        (None, None) => Ok(Layout::Text { colour: place.is_terminal() }),
+        (None, None) => Ok(Layout::Text { colour: target.is_terminal() }),
     }
 }
 
-impl Place {
+impl Target {
     pub(super) fn file(&self) -> Option<&Path> {
         match self {
             Self::File(path, _) => Some(path),
             _ => None,
         }
     }
-}
 
-impl Place {
     pub(super) fn parse(words: &Words) -> Result<Self, String> {
         let (kind, rest) = words.kind.split_once(':').unwrap_or((&words.kind, ""));
         let rotation = rotation(words)?;

@@ -14,12 +14,12 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 /// The files behind standard output and standard error, if they are files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Files {
+pub struct StreamFiles {
     output: Option<PathBuf>,
     error: Option<PathBuf>,
 }
 
-impl Files {
+impl StreamFiles {
     /// The files of this process.
     pub fn of_process() -> Self {
         Self { output: file(std::io::stdout()), error: file(std::io::stderr()) }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn files_travel_as_words() {
-        let files = Files { output: Some("/var/log/a b".into()), error: None };
-        assert_eq!(Files::parse(&files.to_line()), files);
+        let files = StreamFiles { output: Some("/var/log/a b".into()), error: None };
+        assert_eq!(StreamFiles::parse(&files.to_line()), files);
     }
 }

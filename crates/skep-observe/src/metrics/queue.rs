@@ -14,13 +14,13 @@ use crate::sys::shared_words::store_bytes;
 /// Which queue.
 #[cfg(feature = "otlp")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum QueueKind {
     Spans,
     LogRecords,
 }
 
 #[cfg(feature = "otlp")]
-impl Kind {
+impl QueueKind {
     /// How the log calls what is in it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -132,10 +132,10 @@ impl Queue<'_> {
 
 #[cfg(feature = "otlp")]
 impl Metrics {
-    pub(crate) fn queue(&self, kind: Kind) -> Queue<'_> {
+    pub(crate) fn queue(&self, kind: QueueKind) -> Queue<'_> {
         match kind {
-            Kind::Spans => self.spans(),
-            Kind::LogRecords => self.log_records(),
+            QueueKind::Spans => self.spans(),
+            QueueKind::LogRecords => self.log_records(),
         }
     }
 }

@@ -92,6 +92,13 @@ pub struct Finished<'r> {
     pub traced: Option<Traced<'r>>,
 }
 
+impl Finished<'_> {
+    /// 0: there was no response.
+    fn status_code(&self) -> u16 {
+        self.status.map_or(0, |status| status.as_u16())
+    }
+}
+
 impl Recorder {
     pub(super) fn new(
         metrics: Arc<Metrics>,
@@ -130,9 +137,9 @@ impl Recorder {
         let nanos = nanos(request.time);
         series[histogram::bucket(nanos)].fetch_add(1, Ordering::Relaxed);
         series[SUM].fetch_add(nanos, Ordering::Relaxed);
-        match request.status.map(|status| status.as_u16()) {
-            Some(413) => self.count(Counter::BodySize),
-            Some(429) => self.count(Counter::RateLimit),
+        match request.status_code() {
+            413 => self.count(Counter::BodySize),
+            429 => self.count(Counter::RateLimit),
             _ => {}
         }
         if let Some(traced) = request.traced.as_ref().filter(|traced| traced.trace.is_sampled()) {
@@ -179,7 +186,7 @@ impl Recorder {
             method: request.method.to_owned(),
             service: self.metrics.service_name(service),
             route: cut(route, LONGEST_PATH),
-            status: request.status.map_or(0, |status| status.as_u16()),
+            status: request.status_code(),
             tls: traced.tls,
             version: traced.version.to_owned(),
             called: start.saturating_add(nanos(request.waited)),
@@ -238,7 +245,7 @@ impl Recorder {
             &ErrorRecord {
                 at: unix_millis(),
                 id: id_text(account.id),
-                status: request.status.map_or(0, |status| status.as_u16()),
+                status: request.status_code(),
                 service: self.metrics.service_name(service),
                 method: request.method.to_owned(),
                 path: cut(request.path, LONGEST_PATH),
@@ -261,7 +268,7 @@ impl Recorder {
             &SlowRecord {
                 at: unix_millis(),
                 id: id_text(account.id),
-                status: request.status.map_or(0, |status| status.as_u16()),
+                status: request.status_code(),
                 service: self.metrics.service_name(service),
                 method: request.method.to_owned(),
                 path: cut(request.path, LONGEST_PATH),

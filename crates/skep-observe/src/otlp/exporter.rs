@@ -20,7 +20,7 @@ use skep::App;
 use super::sender::{Outcome, Sender};
 use super::{Settings, logs, metrics, spans};
 use crate::metrics::Metrics;
-use crate::metrics::queue::Kind;
+use crate::metrics::queue::QueueKind;
 use crate::status::Observer;
 use crate::status::observer::Observation;
 
@@ -110,7 +110,7 @@ impl Exporter {
 
     /// Sends what is in the queues, batch by batch, until they are empty or the receiver fails.
     fn send_queues(&self, observer: &Observer) {
-        for kind in [Kind::Spans, Kind::LogRecords] {
+        for kind in [QueueKind::Spans, QueueKind::LogRecords] {
             self.report_drops(kind);
             if self.queues.queue(kind).has_some() && self.state().due.is_none_or(|due| due <= Instant::now()) {
                 let resource = self.resource(&observer.observe());
@@ -123,7 +123,7 @@ impl Exporter {
     pub fn finish(&self) {
         let until = Instant::now() + LAST_ONES;
         let resource = self.state().resource.clone();
-        for kind in [Kind::Spans, Kind::LogRecords] {
+        for kind in [QueueKind::Spans, QueueKind::LogRecords] {
             while self.send_batch(kind, resource.clone(), Some(until.saturating_duration_since(Instant::now()))) {}
             self.state().queue(kind).reported_at = None;
             self.report_drops(kind);
@@ -131,7 +131,7 @@ impl Exporter {
     }
 
     /// False if nothing more can be sent for now.
-    fn send_batch(&self, kind: Kind, resource: Resource, time: Option<Duration>) -> bool {
+    fn send_batch(&self, kind: QueueKind, resource: Resource, time: Option<Duration>) -> bool {
         let (mut state, queue) = (self.state(), self.queues.queue(kind));
         if time.is_some_and(|time| time.is_zero()) {
             return false;
@@ -164,7 +164,7 @@ impl Exporter {
     /// What became of them, and how many could be read.
     fn send_texts(
         &self,
-        kind: Kind,
+        kind: QueueKind,
         resource: Resource,
         texts: &[Option<Vec<u8>>],
         time: Option<Duration>,
@@ -176,11 +176,11 @@ impl Exporter {
             (read, count)
         }
         match kind {
-            Kind::Spans => {
+            QueueKind::Spans => {
                 let (spans, count) = read(texts);
                 (self.sender.send("/v1/traces", &spans::request(resource, &self.server, spans), time), count)
             }
-            Kind::LogRecords => {
+            QueueKind::LogRecords => {
                 let (records, count) = read(texts);
                 (self.sender.send("/v1/logs", &logs::request(resource, records), time), count)
             }
@@ -193,7 +193,7 @@ impl Exporter {
         self.state().note(outcome, "metrics");
     }
 
-    fn report_drops(&self, kind: Kind) {
+    fn report_drops(&self, kind: QueueKind) {
         let (mut state, [_, dropped]) = (self.state(), self.queues.queue(kind).counts());
         let state = state.queue(kind);
         let is_due = state.reported_at.is_none_or(|at| at.elapsed() > REPORT_EVERY);
@@ -202,8 +202,8 @@ impl Exporter {
             return;
         }
         let why = match kind {
-            Kind::Spans => "limits.spans is full, or the receiver refused them",
-            Kind::LogRecords => "the receiver refused them, or the process that wrote them was killed",
+            QueueKind::Spans => "limits.spans is full, or the receiver refused them",
+            QueueKind::LogRecords => "the receiver refused them, or the process that wrote them was killed",
         };
         tracing::warn!(target: "skep::otlp", "{new} {} were dropped: {why}", kind.name());
         (state.reported, state.reported_at) = (dropped, Some(Instant::now()));
@@ -234,10 +234,10 @@ impl Exporter {
 }
 
 impl State {
-    fn queue(&mut self, kind: Kind) -> &mut QueueState {
+    fn queue(&mut self, kind: QueueKind) -> &mut QueueState {
         match kind {
-            Kind::Spans => &mut self.spans,
-            Kind::LogRecords => &mut self.log_records,
+            QueueKind::Spans => &mut self.spans,
+            QueueKind::LogRecords => &mut self.log_records,
         }
     }
 

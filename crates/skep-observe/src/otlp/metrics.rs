@@ -16,7 +16,7 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 
 use super::exporter::{scope, text};
 use crate::metrics::figures::Series;
-use crate::status::exposition::{self, Kind, Number, Sink};
+use crate::status::exposition::{self, MetricKind, MetricSink, Number};
 use crate::status::observer::Observation;
 
 /// Names of the conventions, and their units.
@@ -52,15 +52,15 @@ struct List<'o> {
     routes: &'o BTreeMap<String, String>,
 }
 
-impl Sink for List<'_> {
-    fn family(&mut self, name: &str, kind: Kind, help: &str) {
+impl MetricSink for List<'_> {
+    fn family(&mut self, name: &str, kind: MetricKind, help: &str) {
         let temporality = AggregationTemporality::Cumulative.into();
         let data = match kind {
-            Kind::Counter => {
+            MetricKind::Counter => {
                 Data::Sum(Sum { is_monotonic: true, aggregation_temporality: temporality, ..Sum::default() })
             }
-            Kind::Gauge => Data::Gauge(Gauge::default()),
-            Kind::Histogram => {
+            MetricKind::Gauge => Data::Gauge(Gauge::default()),
+            MetricKind::Histogram => {
                 Data::Histogram(Histogram { aggregation_temporality: temporality, ..Histogram::default() })
             }
         };

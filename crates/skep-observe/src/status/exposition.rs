@@ -42,13 +42,13 @@ pub(super) fn text(observation: &Observation, format: Format) -> String {
 
 /// All metrics for something else that takes them.
 #[cfg(feature = "otlp")]
-pub(crate) fn write(observation: &Observation, sink: &mut impl Sink) {
+pub(crate) fn write(observation: &Observation, sink: &mut impl MetricSink) {
     List(sink).all(observation);
 }
 
 /// What a family has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum MetricKind {
     /// Numbers that only grow.
     Counter,
     Gauge,
@@ -66,8 +66,8 @@ pub(crate) enum Number {
 }
 
 /// What takes metrics: a family, then its series.
-pub(crate) trait Sink {
-    fn family(&mut self, name: &str, kind: Kind, help: &str);
+pub(crate) trait MetricSink {
+    fn family(&mut self, name: &str, kind: MetricKind, help: &str);
 
     fn number(&mut self, labels: &[(&str, &str)], value: Number);
 
@@ -82,13 +82,13 @@ struct Exposition {
     name: String,
 }
 
-impl Sink for Exposition {
+impl MetricSink for Exposition {
     /// Prometheus names a counter with its suffix, `OpenMetrics` without.
-    fn family(&mut self, name: &str, kind: Kind, help: &str) {
+    fn family(&mut self, name: &str, kind: MetricKind, help: &str) {
         let (word, suffix) = match kind {
-            Kind::Counter => ("counter", "_total"),
-            Kind::Gauge => ("gauge", ""),
-            Kind::Histogram => ("histogram", ""),
+            MetricKind::Counter => ("counter", "_total"),
+            MetricKind::Gauge => ("gauge", ""),
+            MetricKind::Histogram => ("histogram", ""),
         };
         self.name = format!("{name}{suffix}");
         let shown = if self.format == Format::Prometheus { &self.name } else { name };
@@ -123,7 +123,7 @@ impl Sink for Exposition {
 /// The metrics one after the other.
 struct List<'s, S>(&'s mut S);
 
-impl<S: Sink> List<'_, S> {
+impl<S: MetricSink> List<'_, S> {
     fn all(&mut self, observation: &Observation) {
         self.server(observation);
         self.requests(observation);
@@ -133,7 +133,7 @@ impl<S: Sink> List<'_, S> {
         self.application(observation);
     }
 
-    fn family(&mut self, name: &str, kind: Kind, help: &str) {
+    fn family(&mut self, name: &str, kind: MetricKind, help: &str) {
         self.0.family(name, kind, help);
     }
 
@@ -142,23 +142,23 @@ impl<S: Sink> List<'_, S> {
     }
 
     fn gauge(&mut self, name: &str, help: &str, value: impl Into<Number>) {
-        self.family(name, Kind::Gauge, help);
+        self.family(name, MetricKind::Gauge, help);
         self.number(&[], value);
     }
 
     fn counter(&mut self, name: &str, help: &str, value: impl Into<Number>) {
-        self.family(name, Kind::Counter, help);
+        self.family(name, MetricKind::Counter, help);
         self.number(&[], value);
     }
 
     fn server(&mut self, observation: &Observation) {
         let overview = &observation.overview;
         self.gauge("skep_up", "1 if the supervisor has replied.", u8::from(observation.problem.is_none()));
-        self.family("skep_build_info", Kind::Gauge, "The application and its version; the value is always 1.");
+        self.family("skep_build_info", MetricKind::Gauge, "The application and its version; the value is always 1.");
         self.number(&[("name", &overview.name), ("version", &overview.version)], 1_u8);
         let start = Number::Millis(observation.figures.created);
         self.gauge("skep_start_time_seconds", "When the server began to count, in seconds since 1970.", start);
-        self.family("skep_workers", Kind::Gauge, "Worker processes by state.");
+        self.family("skep_workers", MetricKind::Gauge, "Worker processes by state.");
         for state in ["starting", "ready", "retiring"] {
             let count = overview.workers.iter().filter(|worker| worker.state == state).count();
             self.number(&[("state", state)], count);
@@ -183,7 +183,7 @@ impl<S: Sink> List<'_, S> {
         };
         self.family(
             "skep_http_requests",
-            Kind::Counter,
+            MetricKind::Counter,
             "Requests by service and class of status; closed: without a response.",
         );
         for (service, code, series) in series() {
@@ -191,7 +191,7 @@ impl<S: Sink> List<'_, S> {
             self.number(&labels, series.histogram.count());
         }
         let help = "Time from the header section of a request to the last byte of its response.";
-        self.family("skep_http_request_duration_seconds", Kind::Histogram, help);
+        self.family("skep_http_request_duration_seconds", MetricKind::Histogram, help);
         for (service, code, series) in series() {
             self.0.histogram(&[("service", &**service), ("code", code)], series);
         }
@@ -199,7 +199,11 @@ impl<S: Sink> List<'_, S> {
         self.gauge("skep_connections", "Open connections.", observation.overview.connections());
         let accepted = figures.counter(Counter::Accepted);
         self.counter("skep_connections_accepted", "Connections that were accepted.", accepted);
-        self.family("skep_limit_reached", Kind::Counter, "Requests and connections that a limit has refused or ended.");
+        self.family(
+            "skep_limit_reached",
+            MetricKind::Counter,
+            "Requests and connections that a limit has refused or ended.",
+        );
         for (limit, count) in figures.limits() {
             self.number(&[("limit", limit)], count);
         }
@@ -225,13 +229,13 @@ impl<S: Sink> List<'_, S> {
         let overview = &observation.overview;
         self.family(
             "skep_memory_bytes",
-            Kind::Gauge,
+            MetricKind::Gauge,
             "Memory (proportional set size) of the supervisor and of all workers.",
         );
         let workers: u64 = overview.workers.iter().map(|worker| worker.memory).sum();
         self.number(&[("role", "supervisor")], overview.memory);
         self.number(&[("role", "worker")], workers);
-        self.family("skep_cpu_seconds", Kind::Counter, "Processor time of the supervisor and of all workers.");
+        self.family("skep_cpu_seconds", MetricKind::Counter, "Processor time of the supervisor and of all workers.");
         for (role, time) in ["supervisor", "worker"].iter().zip(observation.cpu) {
             self.number(&[("role", role)], Number::Millis(time));
         }
@@ -248,21 +252,25 @@ impl<S: Sink> List<'_, S> {
             ("skep_cache_failures", "Calls of the driver that failed.", |cache| cache.failures),
         ];
         for (name, help, of) in COUNTERS {
-            self.family(name, Kind::Counter, help);
+            self.family(name, MetricKind::Counter, help);
             for cache in &observation.caches {
                 self.number(&[("cache", &cache.name)], of(cache));
             }
         }
         let tiers = &observation.tiers;
-        self.family("skep_cache_tier_entries", Kind::Gauge, "Entries of a list of tiers, or of the session store.");
+        self.family(
+            "skep_cache_tier_entries",
+            MetricKind::Gauge,
+            "Entries of a list of tiers, or of the session store.",
+        );
         for tier in tiers {
             self.number(&tier.labels(), tier.entries);
         }
-        self.family("skep_cache_tier_bytes", Kind::Gauge, "Bytes of a list of tiers, or of the session store.");
+        self.family("skep_cache_tier_bytes", MetricKind::Gauge, "Bytes of a list of tiers, or of the session store.");
         for tier in tiers {
             self.number(&tier.labels(), tier.bytes);
         }
-        self.family("skep_cache_evictions", Kind::Counter, "Entries that were evicted.");
+        self.family("skep_cache_evictions", MetricKind::Counter, "Entries that were evicted.");
         for tier in tiers {
             self.number(&tier.labels(), tier.evicted);
         }
@@ -276,16 +284,18 @@ impl<S: Sink> List<'_, S> {
     }
 
     fn pools(&mut self, observation: &Observation) {
-        type Of = (&'static str, Kind, &'static str, fn(&super::observer::PoolFigures) -> u64);
+        type Of = (&'static str, MetricKind, &'static str, fn(&super::observer::PoolFigures) -> u64);
         const FAMILIES: [Of; 6] = [
-            ("skep_sql_connections", Kind::Gauge, "Open connections to the database.", |pool| pool.connections),
-            ("skep_sql_connections_busy", Kind::Gauge, "Those that run a statement or a transaction.", |pool| {
+            ("skep_sql_connections", MetricKind::Gauge, "Open connections to the database.", |pool| pool.connections),
+            ("skep_sql_connections_busy", MetricKind::Gauge, "Those that run a statement or a transaction.", |pool| {
                 pool.busy
             }),
-            ("skep_sql_waiting", Kind::Gauge, "Requests that wait for a connection.", |pool| pool.waiting),
-            ("skep_sql_connections_opened", Kind::Counter, "Connections that were opened.", |pool| pool.opened),
-            ("skep_sql_connections_lost", Kind::Counter, "Connections that the database ended.", |pool| pool.lost),
-            ("skep_sql_connect_failures", Kind::Counter, "Attempts to connect that failed.", |pool| pool.failed),
+            ("skep_sql_waiting", MetricKind::Gauge, "Requests that wait for a connection.", |pool| pool.waiting),
+            ("skep_sql_connections_opened", MetricKind::Counter, "Connections that were opened.", |pool| pool.opened),
+            ("skep_sql_connections_lost", MetricKind::Counter, "Connections that the database ended.", |pool| {
+                pool.lost
+            }),
+            ("skep_sql_connect_failures", MetricKind::Counter, "Attempts to connect that failed.", |pool| pool.failed),
         ];
         for (name, kind, help, of) in FAMILIES {
             self.family(name, kind, help);
@@ -297,7 +307,11 @@ impl<S: Sink> List<'_, S> {
 
     /// Numbers of `App::on_status`.
     fn application(&mut self, observation: &Observation) {
-        self.family("skep_application_status", Kind::Gauge, "Numbers that the application reports in its status.");
+        self.family(
+            "skep_application_status",
+            MetricKind::Gauge,
+            "Numbers that the application reports in its status.",
+        );
         for part in observation.overview.application.iter().flatten() {
             let name = part.name.as_deref().unwrap_or_default();
             if super::observer::is_storage(name) {

@@ -84,12 +84,12 @@ pub trait OverviewSource: std::fmt::Debug + Send + Sync {
 pub struct Observer {
     source: Box<dyn OverviewSource>,
     metrics: Arc<Metrics>,
-    state: Mutex<State>,
+    state: Mutex<Remembered>,
     pub(crate) history: History,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Remembered {
     totals: Totals,
     last: Option<(Instant, Arc<Observation>)>,
     /// The last observation that went into the history.
@@ -105,7 +105,7 @@ impl Observer {
         Ok(Self { source, metrics, state: Mutex::default(), history: History::open(data)? })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Remembered> {
         skep_units::lock(&self.state)
     }
 
@@ -190,7 +190,7 @@ fn report_storage(totals: &mut Totals, parts: &[PartOverview], serving: u32) {
             _ => &[],
         };
         for key in keys {
-            if let Some(number) = part.values.get(*key).and_then(serde_json::Value::as_u64) {
+            if let Some(number) = number(part, key) {
                 totals.report(part.process.unwrap_or(serving), (name.to_owned(), (*key).to_owned()), number);
             }
         }
@@ -214,6 +214,10 @@ fn is_tier(part: &str) -> bool {
     part.starts_with("tiers ") || part == "sessions"
 }
 
+fn number(part: &PartOverview, key: &str) -> Option<u64> {
+    part.values.get(key)?.as_u64()
+}
+
 fn caches(totals: &Totals) -> Vec<CacheFigures> {
     let names: BTreeSet<&str> =
         totals.iter().map(|(part, ..)| part).filter(|part| part.starts_with("cache ")).collect();
@@ -234,7 +238,7 @@ fn tiers(totals: &Totals, parts: &[PartOverview]) -> Vec<TierFigures> {
     let mut all: Vec<TierFigures> = Vec::new();
     for part in parts {
         let Some(name) = part.name.as_deref().filter(|name| is_tier(name)) else { continue };
-        let number = |key: &str| part.values.get(key).and_then(serde_json::Value::as_u64).unwrap_or(0);
+        let number = |key: &str| number(part, key).unwrap_or(0);
         let driver = part.values.get("driver").and_then(serde_json::Value::as_str).unwrap_or_default();
         let short = name.trim_start_matches("tiers ");
         let (entries, bytes, evicted) = (number("entries"), number("bytes"), totals.get(name, "evicted"));
@@ -254,15 +258,15 @@ fn pools(totals: &Totals, parts: &[PartOverview]) -> Vec<PoolFigures> {
     for part in parts {
         let Some(name) = part.name.as_deref().filter(|name| name.starts_with("pool ")) else { continue };
         let short = name.trim_start_matches("pool ");
-        let place = all.iter().position(|known| known.name == short).unwrap_or_else(|| {
+        let at = all.iter().position(|known| known.name == short).unwrap_or_else(|| {
             let [opened, lost, failed] = ["opened", "lost", "failed"].map(|key| totals.get(name, key));
             all.push(PoolFigures { name: short.to_owned(), opened, lost, failed, ..PoolFigures::default() });
             all.len() - 1
         });
-        let number = |key: &str| part.values.get(key).and_then(serde_json::Value::as_u64).unwrap_or(0);
-        all[place].connections += number("connections");
-        all[place].busy += number("busy");
-        all[place].waiting += number("waiting");
+        let number = |key: &str| number(part, key).unwrap_or(0);
+        all[at].connections += number("connections");
+        all[at].busy += number("busy");
+        all[at].waiting += number("waiting");
     }
     all
 }

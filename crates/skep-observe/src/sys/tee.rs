@@ -51,7 +51,7 @@ impl<S: Subscriber> Subscriber for Tee<S> {
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        let second = self.second().map_or(Some(LevelFilter::OFF), |second| second.max_level_hint());
+        let second = self.second().map_or(Some(LevelFilter::OFF), Subscriber::max_level_hint);
         Some(self.first.max_level_hint()?.max(second?))
     }
 
@@ -97,7 +97,7 @@ impl<S: Subscriber> Subscriber for Tee<S> {
     }
 
     fn current_span(&self) -> Current {
-        self.second().map_or_else(Current::none, |second| second.current_span())
+        self.second().map_or_else(Current::none, Subscriber::current_span)
     }
 
     /// What extends spans, such as `tracing-opentelemetry`, finds its layer by this.

@@ -3,11 +3,6 @@
 use super::*;
 
 #[test]
-fn a_json_string_is_escaped() {
-    assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000ad\"");
-}
-
-#[test]
 fn reports_of_several_processes_are_joined_up_to_the_size_limit() {
     let parts = [Part::new("orders").value("process", 5_u64).value("waiting", 7_u64)];
     assert_eq!(list(&parts, Some(12)), r#"[{"process":12,"name":"orders","waiting":7}]"#);

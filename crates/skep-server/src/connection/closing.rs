@@ -10,7 +10,7 @@ use std::time::Duration;
 use http::header::RETRY_AFTER;
 use http::{HeaderValue, StatusCode};
 use skep::{Error, Response};
-use skep_observe::log::Line;
+use skep_observe::log::AccessLine;
 use skep_observe::metrics::Counter;
 
 use super::socket::Socket;
@@ -90,13 +90,13 @@ async fn discard(wire: &RefCell<Wire>) {
 
 fn log(connection: &Connection, response: &Response) {
     if let Some(access) = &connection.context.access {
-        access.write(&Line {
+        access.write(&AccessLine {
             peer: &connection.peer_text,
             method: "-",
             target: "-",
             status: Some(response.status()),
             bytes: response.body().len().unwrap_or(0),
-            ..Line::default()
+            ..AccessLine::default()
         });
     }
 }

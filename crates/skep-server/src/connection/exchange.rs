@@ -16,7 +16,7 @@ use skep::body::BodyError;
 use skep::log::Trace;
 use skep::request::Parts;
 use skep::{Body, Error, Peer, Request, Response};
-use skep_observe::log::{AccessLog, Line};
+use skep_observe::log::{AccessLine, AccessLog};
 use skep_observe::metrics::{Counter, Finished, Traced};
 use tokio::time::Sleep;
 
@@ -473,7 +473,7 @@ impl Entry {
         let (referer, agent) = (text(&self.referer), text(&self.agent));
         let masks = connection.context.local.site().masks();
         let referer = referer.as_deref().map(|referer| masks.address(referer));
-        access.write(&Line {
+        access.write(&AccessLine {
             peer: self.peer.get().unwrap_or(&connection.peer_text),
             method: self.method.as_str(),
             target: &masks.address(self.uri.path_and_query().map_or("*", |target| target.as_str())),

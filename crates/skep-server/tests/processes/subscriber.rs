@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fmt::Debug;
+use std::fmt::{Debug, Write as _};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 
 use rustix::process::Signal;
-use tracing::field::Field;
+use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
@@ -80,9 +80,8 @@ struct Exporter(Box<dyn Fn(String) + Send + Sync>);
 
 impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Exporter {
     fn on_new_span(&self, attributes: &Attributes<'_>, _: &Id, _: Context<'_, S>) {
-        let mut fields = String::new();
-        attributes.record(&mut |field: &Field, value: &dyn Debug| fields += &format!(" {field}={value:?}"));
-        (self.0)(format!("{} span {}{fields}\n", std::process::id(), attributes.metadata().name()));
+        let text = text_of(|visitor| attributes.record(visitor));
+        (self.0)(format!("{} span {}{text}\n", std::process::id(), attributes.metadata().name()));
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
@@ -90,11 +89,16 @@ impl<S: Subscriber + for<'s> LookupSpan<'s>> Layer<S> for Exporter {
         if metadata.target() != "logs.careful" {
             return;
         }
-        let mut text = String::new();
-        event.record(&mut |field: &Field, value: &dyn Debug| text += &format!(" {field}={value:?}"));
+        let text = text_of(|visitor| event.record(visitor));
         let span = context.event_span(event).map_or("none", |span| span.name());
         (self.0)(format!("{} {} in {span}:{text}\n", std::process::id(), metadata.level()));
     }
+}
+
+fn text_of(record: impl FnOnce(&mut dyn Visit)) -> String {
+    let mut text = String::new();
+    record(&mut |field: &Field, value: &dyn Debug| write!(text, " {field}={value:?}").unwrap());
+    text
 }
 
 fn start(variable: &str, arguments: &[&str]) -> (Server, PathBuf) {
@@ -128,9 +132,9 @@ fn a_subscriber_stands_beside_the_log() {
         };
         assert_eq!(exported.matches(LINE).count(), 3, "{model:?}: {exported}");
         assert_eq!(exported.matches(" span request id=").count(), 3, "{model:?}: {exported}");
-        let (served, ended) = (processes(LINE), processes(END.trim_end()));
-        assert!(served.is_subset(&ended), "{model:?}: a guard was not dropped: {exported}");
-        assert!(!served.contains(&server.pid().to_string()) || model.contains(&"supervise=false"));
+        let (serving, ended) = (processes(LINE), processes(END.trim_end()));
+        assert!(serving.is_subset(&ended), "{model:?}: a guard was not dropped: {exported}");
+        assert!(!serving.contains(&server.pid().to_string()) || model.contains(&"supervise=false"));
         // The log has its own levels, and the access log its lines.
         let errors = server.errors();
         assert_eq!(errors.matches("ERROR skep::request").count(), 3, "{model:?}: {errors}");

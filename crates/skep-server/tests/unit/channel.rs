@@ -12,7 +12,7 @@ fn a_command_is_parsed_as_it_was_written() {
         Command::Raise(Raise::parse(&["user", "anna", "debug", "15m"]).unwrap()),
         Command::Add,
         Command::Drain { process: 3 },
-        Command::Reopen(Files::default()),
+        Command::Reopen(StreamFiles::default()),
         Command::Status { id: 7, json: true },
     ];
     for command in states.into_iter().chain(others) {

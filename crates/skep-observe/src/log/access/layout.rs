@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use http::StatusCode;
 
-use super::{Line, without_secrets, write_target};
+use super::{AccessLine, without_secrets, write_target};
 use crate::log::record::hex;
 use crate::log::text::{date_and_time, write_escaped, write_padded};
 use crate::log::write_json;
@@ -78,7 +78,7 @@ impl AccessLayout {
     }
 
     /// Appends a line. `time` is `now` as text.
-    pub(super) fn write(&self, out: &mut Vec<u8>, line: &Line<'_>, now: SystemTime, time: &[u8]) {
+    pub(super) fn write(&self, out: &mut Vec<u8>, line: &AccessLine<'_>, now: SystemTime, time: &[u8]) {
         match self {
             Self::Text => write_text(out, line, time),
             Self::Common => write_common(out, line, now),
@@ -100,7 +100,7 @@ impl AccessLayout {
     }
 }
 
-fn write_text(out: &mut Vec<u8>, line: &Line<'_>, time: &[u8]) {
+fn write_text(out: &mut Vec<u8>, line: &AccessLine<'_>, time: &[u8]) {
     out.extend_from_slice(time);
     for word in [line.peer, line.method] {
         out.push(b' ');
@@ -131,7 +131,7 @@ fn write_text(out: &mut Vec<u8>, line: &Line<'_>, time: &[u8]) {
 }
 
 /// `host - user [21/Nov/2026:07:30:00 +0000] "GET / HTTP/1.1" 200 512`
-fn write_common(out: &mut Vec<u8>, line: &Line<'_>, now: SystemTime) {
+fn write_common(out: &mut Vec<u8>, line: &AccessLine<'_>, now: SystemTime) {
     out.extend_from_slice(line.peer.as_bytes());
     out.extend_from_slice(b" - ");
     Field::User.write(out, line, now);
@@ -145,7 +145,7 @@ fn write_common(out: &mut Vec<u8>, line: &Line<'_>, now: SystemTime) {
     Field::Bytes.write(out, line, now);
 }
 
-fn write_object(out: &mut Vec<u8>, line: &Line<'_>, time: &[u8]) {
+fn write_object(out: &mut Vec<u8>, line: &AccessLine<'_>, time: &[u8]) {
     out.extend_from_slice(b"{\"time\":\"");
     out.extend_from_slice(time);
     out.push(b'"');
@@ -183,7 +183,7 @@ fn write_object(out: &mut Vec<u8>, line: &Line<'_>, time: &[u8]) {
     out.push(b'}');
 }
 
-fn micros(line: &Line<'_>) -> u64 {
+fn micros(line: &AccessLine<'_>) -> u64 {
     u64::try_from(line.time.as_micros()).unwrap_or(u64::MAX)
 }
 
@@ -237,7 +237,7 @@ fn parse_field(text: &str) -> Result<(Piece, &str), String> {
 }
 
 impl Field {
-    fn write(self, out: &mut Vec<u8>, line: &Line<'_>, now: SystemTime) {
+    fn write(self, out: &mut Vec<u8>, line: &AccessLine<'_>, now: SystemTime) {
         let text = |out: &mut Vec<u8>, value: Option<&str>| write_escaped(out, value.unwrap_or("-"));
         match self {
             Self::Peer => text(out, Some(line.peer)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use skep_units::parse_duration;
 
-use super::Line;
+use super::AccessLine;
 use crate::log::output::Words;
 
 /// What an output takes: all, unless it says `status` or `slow`.
@@ -44,7 +44,7 @@ impl Rule {
     }
 
     /// `passed`: how many a sample has passed over since the last one it took.
-    pub(super) fn takes(&self, line: &Line<'_>, passed: &Cell<u32>) -> bool {
+    pub(super) fn takes(&self, line: &AccessLine<'_>, passed: &Cell<u32>) -> bool {
         let status = line.status.map(|status| status.as_u16());
         let is_status = self.status.is_some_and(|least| status.is_none_or(|status| status >= least));
         let is_slow = self.slow.is_some_and(|least| line.time >= least);

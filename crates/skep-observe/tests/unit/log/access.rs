@@ -4,7 +4,7 @@ use std::time::UNIX_EPOCH;
 
 use super::*;
 
-fn written(layout: &str, line: &Line<'_>) -> String {
+fn written(layout: &str, line: &AccessLine<'_>) -> String {
     let setting = AccessOutput::parse(&format!("stdout {layout}")).unwrap();
     let now = UNIX_EPOCH + Duration::from_millis(1_795_246_200_001);
     let mut out = Vec::new();
@@ -12,8 +12,8 @@ fn written(layout: &str, line: &Line<'_>) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn example(target: &str) -> Line<'_> {
-    Line {
+fn example(target: &str) -> AccessLine<'_> {
+    AccessLine {
         peer: "::1",
         method: "GET",
         target,
@@ -21,7 +21,7 @@ fn example(target: &str) -> Line<'_> {
         status: Some(StatusCode::OK),
         bytes: 13,
         time: Duration::from_micros(85),
-        ..Line::default()
+        ..AccessLine::default()
     }
 }
 
@@ -33,14 +33,14 @@ fn line(target: &str) -> String {
 fn a_line_has_all_that_is_asked_for() {
     assert_eq!(line("/a?b=c"), " ::1 GET /a?b=c 200 13 85\n");
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-    let full = Line { id: Some(0xabc), trace: Some(trace), user: Some("a b\n"), ..example("/") };
+    let full = AccessLine { id: Some(0xabc), trace: Some(trace), user: Some("a b\n"), ..example("/") };
     let expected = format!("TIME ::1 GET / 200 13 85 0000000000000abc trace={trace} user=a\\u{{20}}b\\u{{a}}\n");
     assert_eq!(written("", &full), expected);
 }
 
 #[test]
 fn combined_and_json_have_the_header_fields() {
-    let full = Line {
+    let full = AccessLine {
         referer: Some("/\"?token=1&a=b"),
         agent: Some("x\ny"),
         user: Some("ann b"),
@@ -69,14 +69,14 @@ fn a_pattern_has_the_letters_of_apache() {
 
 #[test]
 fn a_rule_chooses_requests() {
-    let taken = |rule: &str, lines: &[Line<'_>]| {
+    let taken = |rule: &str, lines: &[AccessLine<'_>]| {
         let setting = AccessOutput::parse(&format!("stdout {rule}")).unwrap();
         let passed = std::cell::Cell::new(0);
         lines.iter().map(|line| setting.rule.takes(line, &passed)).collect::<Vec<_>>()
     };
-    let failed = || Line { status: Some(StatusCode::NOT_FOUND), ..example("/missing") };
-    let slow = || Line { time: Duration::from_secs(2), ..example("/static/x") };
-    let broken = || Line { status: None, ..example("/") };
+    let failed = || AccessLine { status: Some(StatusCode::NOT_FOUND), ..example("/missing") };
+    let slow = || AccessLine { time: Duration::from_secs(2), ..example("/static/x") };
+    let broken = || AccessLine { status: None, ..example("/") };
     let all = [example("/"), failed(), slow(), broken()];
     assert_eq!(taken("", &all), [true; 4]);
     assert_eq!(taken("status=400", &all), [false, true, false, true]);

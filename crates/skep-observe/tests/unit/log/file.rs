@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 
 use super::*;
 use crate::log::buffer::{Capacity, Destination, Writer};
-use crate::log::output::Place;
+use crate::log::output::Target;
 use crate::log::{LastLines, Logs};
 
 /// For readers that are not waited for.
@@ -148,10 +148,10 @@ fn a_process_that_writes() {
     let Ok(task) = std::env::var("SKEP_TEST_LOG") else { return };
     let [path, every, process, count] = task.split(' ').collect::<Vec<_>>()[..] else { panic!("{task}") };
     let (process, count): (usize, u64) = (process.parse().unwrap(), count.parse().unwrap());
-    let (place, lines) = (place(path, every), last_lines(Path::new(path), false));
+    let (target, lines) = (target(path, every), last_lines(Path::new(path), false));
     let writer = Arc::<Writer>::default();
     writer.use_thread(Some(lines.areas(process % AT_ONCE)));
-    let (description, sink) = (place.describe(), Arc::new(place.open()));
+    let (description, sink) = (target.describe(), Arc::new(target.open()));
     let buffer = writer.buffer(Destination { name: "test".into(), description, sink, end: b'\n' }, CAPACITY);
     for number in 0..count {
         if number % 100 == 0 {
@@ -176,8 +176,8 @@ fn is_killed(process: usize) -> bool {
     process % 10 == 7
 }
 
-fn place(path: &str, every: &str) -> Place {
-    Place::of_description(&format!("file:{path} every={every}")).unwrap()
+fn target(path: &str, every: &str) -> Target {
+    Target::of_description(&format!("file:{path} every={every}")).unwrap()
 }
 
 /// The memory of all processes that run at a time, in a file beside the log.

@@ -14,14 +14,14 @@ fn an_output_is_a_place_with_options() {
         EventOutput::parse("file:/var/log/blog.log rotate=1MiB every=1d keep=7 compress=yes level=warn").unwrap();
     let rotation =
         Rotation { size: Some(1 << 20), every: Some(Duration::from_hours(24)), keep: Some(7), compress: true };
-    assert_eq!(output.place, Place::File("/var/log/blog.log".into(), rotation));
+    assert_eq!(output.target, Target::File("/var/log/blog.log".into(), rotation));
     assert_eq!(output.filter.level, LevelFilter::WARN);
-    let place = |text: &str| EventOutput::parse(text).unwrap().place;
-    assert_eq!(place("syslog"), Place::Datagrams(Address::Unix("/dev/log".into())));
-    assert_eq!(place("syslog:tcp:logs:601"), Place::Connection("logs:601".into()));
-    assert_eq!(place("syslog:udp:logs:514"), Place::Datagrams(Address::Udp("logs:514".into())));
-    assert_eq!(place("journald:/tmp/j"), Place::Datagrams(Address::Unix("/tmp/j".into())));
-    assert_eq!(place("ring:7 level=error"), Place::Ring(7));
+    let target = |text: &str| EventOutput::parse(text).unwrap().target;
+    assert_eq!(target("syslog"), Target::Datagrams(Address::Unix("/dev/log".into())));
+    assert_eq!(target("syslog:tcp:logs:601"), Target::Connection("logs:601".into()));
+    assert_eq!(target("syslog:udp:logs:514"), Target::Datagrams(Address::Udp("logs:514".into())));
+    assert_eq!(target("journald:/tmp/j"), Target::Datagrams(Address::Unix("/tmp/j".into())));
+    assert_eq!(target("ring:7 level=error"), Target::Ring(7));
 }
 
 #[test]
@@ -37,10 +37,10 @@ fn a_place_is_described_to_another_process() {
         "journald:/tmp/j",
         "otlp",
     ] {
-        let place = Place::of_description(text).unwrap();
-        assert_eq!(Place::of_description(&place.describe()), Ok(place), "{text}");
+        let target = Target::of_description(text).unwrap();
+        assert_eq!(Target::of_description(&target.describe()), Ok(target), "{text}");
     }
-    assert_eq!(Place::Ring(7).describe(), "", "it is in the memory of its process");
+    assert_eq!(Target::Ring(7).describe(), "", "it is in the memory of its process");
 }
 
 #[test]
