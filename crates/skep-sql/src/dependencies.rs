@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use skep_units::lock;
 
-use super::checked::Checked;
-#[cfg(any(feature = "postgres", target_family = "wasm"))]
-use super::checked::Dialect;
+use super::checked::{Checked, Dialect};
 use super::query::Query;
 
 /// Stands for all tables: what a statement from a text may have written, or read from PostgreSQL. A page has this tag
@@ -18,7 +16,6 @@ pub const ANY_TABLE: &str = "*";
 
 /// Stands for tables that are not known: read by a statement from a text on PostgreSQL, and changed by every write
 /// there.
-#[cfg(any(feature = "postgres", target_family = "wasm"))]
 const SOME_TABLE: &str = "?";
 
 /// Who invalidates what was made of tables, such as pages in a cache: `Database::on_commit`.
@@ -59,21 +56,15 @@ pub trait OnCommit: Send + Sync {
 pub struct ReadTables(Arc<Mutex<Vec<&'static str>>>);
 
 impl ReadTables {
-    pub(super) fn note<T>(&self, query: &Query<'_, T>) {
-        let Some(checked) = query.checked() else { return };
-        let mut tables = lock(&self.0);
-        add(&mut tables, names(checked.reads()));
-    }
-
-    /// As on SQLite; but one from a text may read any table. On SQLite those are not noted, since `sql!` is there for
-    /// pages.
-    #[cfg(any(feature = "postgres", target_family = "wasm"))]
-    pub(super) fn note_postgres<T>(&self, query: &Query<'_, T>) {
-        let is_known = query.checked().is_some_and(|checked| names(checked.reads()).all(|table| table != ANY_TABLE));
-        if is_known {
-            self.note(query);
-        } else {
+    /// Notes what a statement reads. On PostgreSQL, one from a text may read any table; on SQLite those are not noted,
+    /// since `sql!` is there for pages.
+    pub(super) fn note<T>(&self, dialect: Dialect, query: &Query<'_, T>) {
+        let reads = query.checked().map(Checked::reads);
+        let may_read_any = || reads.is_none_or(|reads| names(reads).any(|table| table == ANY_TABLE));
+        if dialect == Dialect::Postgres && may_read_any() {
             add(&mut lock(&self.0), [ANY_TABLE, SOME_TABLE]);
+        } else if let Some(reads) = reads {
+            add(&mut lock(&self.0), names(reads));
         }
     }
 
@@ -112,7 +103,6 @@ impl Writes {
     pub(super) fn tables(self) -> Vec<&'static str> {
         match self {
             Self::Nothing => Vec::new(),
-            #[cfg(any(feature = "postgres", target_family = "wasm"))]
             Self::Known(checked) if checked.dialect() == Dialect::Postgres => {
                 names(checked.writes()).chain([SOME_TABLE]).collect()
             }

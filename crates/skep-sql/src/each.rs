@@ -1,15 +1,36 @@
-//! A value for each database.
+//! SQLite or PostgreSQL, as an enum.
 
-/// A `match` on which database it is. The second arm is there with the feature `postgres` only, as the variant is that
-/// it names.
-macro_rules! each_database {
-    ($database:expr, $sqlite:pat => $in_sqlite:expr, $postgres:pat => $in_postgres:expr $(,)?) => {
-        match $database {
-            $sqlite => $in_sqlite,
-            #[cfg(feature = "postgres")]
-            $postgres => $in_postgres,
+/// Enums of a type of SQLite and one of PostgreSQL.
+macro_rules! either {
+    ($($(#[$attribute:meta])* $name:ident $(<$lifetime:lifetime>)?: $sqlite:ty, $postgres:ty;)*) => {$(
+        $(#[$attribute])*
+        pub(crate) enum $name $(<$lifetime>)? {
+            Sqlite($sqlite),
+            Postgres($postgres),
+        }
+
+        impl $(<$lifetime>)? From<$sqlite> for $name $(<$lifetime>)? {
+            fn from(sqlite: $sqlite) -> Self {
+                Self::Sqlite(sqlite)
+            }
+        }
+
+        impl $(<$lifetime>)? From<$postgres> for $name $(<$lifetime>)? {
+            fn from(postgres: $postgres) -> Self {
+                Self::Postgres(postgres)
+            }
+        }
+    )*};
+}
+
+/// Does the same with the one that it is.
+macro_rules! each {
+    ($either:expr, $it:ident => $same:expr) => {
+        match $either {
+            Self::Sqlite($it) => $same,
+            Self::Postgres($it) => $same,
         }
     };
 }
 
-pub(crate) use each_database;
+pub(crate) use {each, either};

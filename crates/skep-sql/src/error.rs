@@ -10,8 +10,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::ops::Range;
 
-pub(super) use self::numbers::states;
-use self::numbers::{OF_VALUE, codes};
+use self::numbers::OF_VALUE;
+pub(super) use self::numbers::{codes, states};
 use super::checked::Dialect;
 use super::query::Refused;
 use super::value::Unfit;
@@ -35,12 +35,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// ```
 #[derive(Debug)]
 pub struct Error {
-    inner: Box<Inner>,
+    pub(super) inner: Box<Inner>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    kind: Kind,
+pub(super) struct Inner {
+    pub(super) kind: Kind,
     statement: Option<Box<str>>,
     /// The statement was given values.
     has_values: bool,
@@ -48,8 +48,8 @@ struct Inner {
 
 #[derive(Debug)]
 #[cfg_attr(
-    target_family = "wasm",
-    expect(dead_code, reason = "the host finds out some of these, and says so in words")
+    any(target_family = "wasm", not(feature = "postgres")),
+    expect(dead_code, reason = "each engine has its own, and a host says in words what it finds out")
 )]
 pub(super) enum Kind {
     Sqlite {
@@ -57,7 +57,6 @@ pub(super) enum Kind {
         message: String,
     },
     /// With the code that PostgreSQL's documentation lists in appendix A.
-    #[cfg(any(feature = "postgres", target_family = "wasm"))]
     Postgres {
         code: Box<str>,
         message: String,
@@ -199,7 +198,6 @@ impl Error {
             Kind::Sqlite { code: codes::ERROR, message } => {
                 has_values && OF_VALUE.iter().any(|start| message.starts_with(start))
             }
-            #[cfg(any(feature = "postgres", target_family = "wasm"))]
             Kind::Postgres { code, parameter, .. } => {
                 let is_limit = states::LIMITS.contains(&&**code);
                 let is_data = code.starts_with(states::DATA) && !states::OF_STATEMENT.contains(&&**code);
@@ -287,7 +285,6 @@ impl Error {
     pub(super) fn of_page(self, cursor: &Range<usize>) -> Self {
         let parameter = match &self.inner.kind {
             Kind::Parameter(Refused { index, .. }) => Some(*index),
-            #[cfg(any(feature = "postgres", target_family = "wasm"))]
             Kind::Postgres { code, parameter, .. } => parameter.filter(|_| code.starts_with(states::DATA)),
             _ => None,
         };
@@ -300,12 +297,13 @@ impl Error {
         }
     }
 
-    /// The inline budget ran out, or nobody waits for the answer any more.
+    /// What went wrong, without the statement.
     #[cfg(not(target_family = "wasm"))]
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.primary() == codes::INTERRUPT
+    pub(super) fn reason(&self) -> String {
+        self.inner.kind.to_string()
     }
 
+    /// It of this statement.
     pub(super) fn of(self, statement: &str) -> Self {
         Self { inner: Box::new(Inner { statement: Some(statement.into()), ..*self.inner }) }
     }
@@ -316,31 +314,12 @@ impl Error {
         self
     }
 
-    /// It of a statement that writes: should it be lost with its connection, it may have been done.
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-    pub(super) fn in_doubt(mut self) -> Self {
-        if let Kind::Postgres { code, message, .. } = &mut self.inner.kind
-            && **code == *states::LOST
-        {
-            *code = states::IN_DOUBT.into();
-            message.push_str(", and it is not known whether what was written is kept");
-        }
-        self
-    }
-
     /// PostgreSQL's code, or nothing.
-    fn state(&self) -> &str {
+    pub(super) fn state(&self) -> &str {
         match &self.inner.kind {
-            #[cfg(any(feature = "postgres", target_family = "wasm"))]
             Kind::Postgres { code, .. } => code,
             _ => "",
         }
-    }
-
-    /// PostgreSQL itself said it, or the connection to it.
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-    pub(super) fn is_of_postgres(&self) -> bool {
-        !self.state().is_empty()
     }
 
     /// Others did something at the same time. The transaction is undone, and may succeed when it is tried again.
@@ -348,48 +327,14 @@ impl Error {
         states::CONFLICT.contains(&self.state())
     }
 
-    /// What was prepared before does not fit the tables any more, or is not there. Nothing was done.
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-    pub(super) fn is_stale(&self) -> bool {
-        self.state() == states::STALE
-    }
-
     /// SQLite's extended result code, or 0.
     pub(super) fn code(&self) -> i32 {
         if let Kind::Sqlite { code, .. } = self.inner.kind { code } else { 0 }
     }
 
-    /// The file is damaged, or is none any more.
-    #[cfg(not(target_family = "wasm"))]
-    pub(super) fn is_damage(&self) -> bool {
-        [codes::CORRUPT, codes::NOTADB].contains(&self.primary())
-    }
-
     /// SQLite's primary result code, or 0.
     pub(super) fn primary(&self) -> i32 {
         self.code() & 0xff
-    }
-
-    /// PostgreSQL's code and the parameter that it is about, as they go to a component; or 0.
-    #[cfg(not(target_family = "wasm"))]
-    pub(super) fn packed_state(&self) -> i32 {
-        match &self.inner.kind {
-            #[cfg(feature = "postgres")]
-            Kind::Postgres { code, parameter, .. } => crate::wire::state::pack(code, *parameter),
-            // Ours: it was not sent.
-            #[cfg(feature = "postgres")]
-            Kind::Parameter(refused) => {
-                let code = if refused.reason.is_of_type() { states::TYPE } else { states::PARAMETER };
-                crate::wire::state::pack(code, Some(refused.index))
-            }
-            _ => 0,
-        }
-    }
-
-    /// What went wrong, without the statement.
-    #[cfg(not(target_family = "wasm"))]
-    pub(super) fn reason(&self) -> String {
-        self.inner.kind.to_string()
     }
 }
 
@@ -399,32 +344,10 @@ impl From<Kind> for Error {
     }
 }
 
-// In words of this module only: a `From<rusqlite::Error>` would make rusqlite part of what skep promises.
-#[cfg(not(target_family = "wasm"))]
-pub(super) fn sqlite(error: rusqlite::Error) -> Error {
-    match error {
-        rusqlite::Error::SqliteFailure(code, message) => {
-            let message = message.unwrap_or_else(|| code.to_string());
-            Kind::Sqlite { code: code.extended_code, message }.into()
-        }
-        rusqlite::Error::SqlInputError { error, msg, sql, offset } => {
-            let message = match usize::try_from(offset).ok().and_then(|offset| sql.get(..offset)) {
-                Some(before) if before.contains('\n') => format!("{msg} (line {})", before.matches('\n').count() + 1),
-                _ => msg,
-            };
-            Kind::Sqlite { code: error.extended_code, message }.into()
-        }
-        rusqlite::Error::MultipleStatement => Kind::SeveralStatements.into(),
-        other => Kind::Sqlite { code: codes::ERROR, message: other.to_string() }.into(),
-    }
-}
-
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Sqlite { message, .. } => f.write_str(message),
-            #[cfg(any(feature = "postgres", target_family = "wasm"))]
-            Self::Postgres { message, .. } => f.write_str(message),
+            Self::Sqlite { message, .. } | Self::Postgres { message, .. } => f.write_str(message),
             Self::CheckedForOther(dialect) => {
                 write!(f, "`sql!` has checked this statement for {dialect}, and the database is another: use `query` here")
             }

@@ -61,21 +61,23 @@
 //!
 //! What a commit makes invalid, an [`OnCommit`] hears. `examples/axum-sql` is an application of axum on this crate.
 //!
-//! Start reading at [`Local`]; where a statement of SQLite runs is decided in `sqlite/thread.rs`, by the rules in
-//! `sqlite/history.rs`.
+//! Start reading at [`Local`], and at `engine.rs` for what SQLite and PostgreSQL do for it; where a statement of SQLite
+//! runs is decided in `sqlite/thread.rs`, by the rules in `sqlite/history.rs`.
 
 mod after_commit;
-#[cfg(not(target_family = "wasm"))]
 mod blocking;
+mod built_in;
 mod changes;
 mod checked;
-#[cfg(not(target_family = "wasm"))]
 mod database;
 #[cfg(feature = "decimal")]
 mod decimal;
 mod dependencies;
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 mod each;
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+mod either;
+mod engine;
 mod error;
 mod fixed;
 mod function;
@@ -85,7 +87,8 @@ mod guests;
 mod hosted;
 #[cfg(feature = "jiff")]
 mod jiff;
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+mod listen;
 mod local;
 mod migrations;
 mod moment;
@@ -95,6 +98,8 @@ pub mod offload;
 mod open_error;
 #[cfg(not(target_family = "wasm"))]
 mod options;
+#[cfg(not(target_family = "wasm"))]
+mod packed;
 mod page;
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 mod postgres;
@@ -103,7 +108,6 @@ pub mod private;
 mod query;
 #[cfg(target_family = "wasm")]
 mod remote;
-#[cfg(not(target_family = "wasm"))]
 mod reused;
 mod row;
 mod savepoint;
@@ -113,15 +117,13 @@ mod sqlite;
 pub mod status;
 mod stream;
 mod timing;
-#[cfg(not(target_family = "wasm"))]
 mod transaction;
 mod value;
-#[cfg(not(target_family = "wasm"))]
-mod verb;
 mod verbs;
 #[doc(hidden)]
 pub mod wire;
 
+pub use database::Database;
 pub use dependencies::OnCommit;
 #[doc(hidden)]
 pub use dependencies::{ANY_TABLE, ReadTables};
@@ -131,15 +133,13 @@ pub use noted::refuse_others;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
-pub use self::hosted::{Elsewhere, Packed};
-#[cfg(not(target_family = "wasm"))]
-#[doc(hidden)]
 pub use self::sqlite::backup;
 #[cfg(not(target_family = "wasm"))]
-pub use self::{
-    blocking::Blocking, database::Database, local::Local, open_error::OpenError, options::Options,
-    transaction::Transaction,
-};
+#[doc(hidden)]
+pub use self::{hosted::Elsewhere, packed::Packed};
+#[cfg(not(target_family = "wasm"))]
+pub use self::{open_error::OpenError, options::Options};
+pub use blocking::Blocking;
 pub use changes::Changes;
 pub use checked::{
     Any, Array, BindTo, Blob, ByName, Checked, Date, DateTime, Decimal, Dialect, Exact, Fixed, Holds, Integer, Json,
@@ -156,6 +156,7 @@ pub use function::{Function, FunctionArgument, FunctionResult};
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 pub use inventory as __inventory;
+pub use local::Local;
 pub use migrations::{Migration, Migrations};
 pub use noted::Statement;
 #[cfg(not(target_family = "wasm"))]
@@ -167,12 +168,11 @@ pub use page::{Cursor, CursorKey, Page, PageNumber, PageQuery};
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 pub use postgres::{Notification, Notifications};
 pub use query::{Parameter, Parameters, Query, Values, query, values};
-#[cfg(target_family = "wasm")]
-pub use remote::{Blocking, Database, Local, Transaction};
 pub use row::{Cells, Columns, Row};
 #[doc = include_str!("checked.md")]
 pub use skep_sql_macros::sql;
 pub use skep_sql_macros::{Row, migrations};
 pub use stream::RowStream;
 pub use timing::{StatementObserver, observe_statements};
+pub use transaction::Transaction;
 pub use value::{Element, FromValue, ToValue, Unfit, Value};

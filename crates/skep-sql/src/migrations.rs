@@ -126,7 +126,6 @@ impl Migrations {
     }
 
     /// Those of the application.
-    #[cfg(not(target_family = "wasm"))]
     #[doc(hidden)]
     pub fn functions(&self) -> &'static [Function] {
         self.functions
@@ -136,12 +135,6 @@ impl Migrations {
     pub(super) fn steps(&self) -> Steps<'static> {
         let list = self.list.iter().map(|migration| migration.0).collect();
         Steps { list, folder: self.folder, functions: self.functions }
-    }
-
-    /// The first function that is given: a host can call none.
-    #[cfg(target_family = "wasm")]
-    pub(super) fn first_function(&self) -> Option<&'static Function> {
-        self.functions.first()
     }
 
     /// Number, name of the file and text of each, for a host with this database; or why there are none.

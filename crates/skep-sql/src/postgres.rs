@@ -9,12 +9,14 @@ mod address;
 mod blocking;
 mod columns;
 mod connection;
+mod engine;
 mod failure;
 mod flight;
 mod guests;
 mod lease;
 mod listen;
 mod migrate;
+mod packed;
 mod pool;
 mod replica;
 mod status;
@@ -22,7 +24,7 @@ mod stream;
 mod tls;
 mod transaction;
 mod value;
-mod verb;
+pub(crate) mod verb;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -34,17 +36,15 @@ use tokio_postgres::Config;
 
 pub(super) use self::blocking::Remote;
 pub(super) use self::connection::Job;
-pub(super) use self::guests::{of_guest, packed};
+pub(super) use self::engine::{PoolHandle, PoolWriter};
 pub use self::listen::{Notification, Notifications};
 pub(super) use self::migrate::Source;
 pub(super) use self::pool::Pool;
 use self::replica::Replica;
-pub(super) use self::replica::Written;
 use self::status::Counts;
 pub(super) use self::stream::Cursor;
-pub(super) use self::transaction::Transaction;
+pub(super) use self::transaction::PoolTransaction;
 pub(super) use self::value::Cell;
-pub(super) use self::verb::{Verb, all, execute, first, one};
 use super::checked::Dialect;
 use super::dependencies::{ANY_TABLE, OnCommit};
 use super::error::Result;
@@ -72,24 +72,6 @@ pub(super) struct Shared {
     replica: Option<Replica>,
     /// It is for a test, and removed with this. Where to connect for that.
     temporary: Option<(Config, String)>,
-}
-
-/// The database, with connections that all threads share: for futures that go from thread to thread. They are opened by
-/// the first statement that needs them.
-pub(super) struct Server {
-    pub(super) shared: Arc<Shared>,
-    pool: OnceLock<Arc<Pool>>,
-}
-
-impl Server {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, pool: OnceLock::new() }
-    }
-
-    /// The connections of no thread in particular.
-    pub(super) fn pool(&self) -> &Arc<Pool> {
-        self.pool.get_or_init(|| self.shared.pool())
-    }
 }
 
 impl Shared {

@@ -2,17 +2,39 @@
 //!
 //! Start reading at [`Row`]. `#[derive(Row)]` writes it for a struct.
 
-#[cfg(not(target_family = "wasm"))]
-mod here;
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+pub(super) mod postgres;
 #[cfg(target_family = "wasm")]
 mod sent;
+#[cfg(not(target_family = "wasm"))]
+pub(super) mod sqlite;
 
 use super::error::{Error, Kind, Result};
-use super::value::{FromValue, Unfit};
-#[cfg(not(target_family = "wasm"))]
-pub(super) use here::{Head, Line};
+use super::value::{FromValue, Unfit, Value};
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+use postgres::{Head, Line};
 #[cfg(target_family = "wasm")]
 pub(super) use sent::{Answer, Head, Line};
+#[cfg(not(any(feature = "postgres", target_family = "wasm")))]
+use sqlite::{Head, Line};
+
+/// The names of columns, as an engine has them.
+pub(super) trait Named<'a>: Copy + 'a {
+    fn count(self) -> usize;
+    fn name(self, nth: usize) -> Option<&'a str>;
+
+    fn names(self) -> impl Iterator<Item = &'a str> {
+        (0..self.count()).filter_map(move |nth| self.name(nth))
+    }
+}
+
+/// The values of a row, as an engine has them.
+pub(super) trait Valued<'a>: Copy {
+    fn value(self, position: usize) -> Result<Value<'a>, Unfit>;
+
+    /// The name of the column.
+    fn name(self, position: usize) -> Option<&'a str>;
+}
 
 /// A type that one row of an answer becomes.
 ///
@@ -59,8 +81,8 @@ pub struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    pub(super) fn new(head: Head<'a>) -> Self {
-        Self { head }
+    pub(super) fn new(head: impl Into<Head<'a>>) -> Self {
+        Self { head: head.into() }
     }
 
     /// The positions of the columns that have these names; `row` and the fields' names go into the error if a column
@@ -110,8 +132,8 @@ pub struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    pub(super) fn new(line: Line<'a>) -> Self {
-        Self { line }
+    pub(super) fn new(line: impl Into<Line<'a>>) -> Self {
+        Self { line: line.into() }
     }
 
     /// The value in this position, counted from 0. One that does not fit `T` is an error that names the column.
@@ -129,8 +151,12 @@ impl<'a> Cells<'a> {
 
 /// A text of the database, which may hold what is none.
 #[inline]
-fn text(bytes: &[u8]) -> Result<&str, Unfit> {
+pub(super) fn text(bytes: &[u8]) -> Result<&str, Unfit> {
     std::str::from_utf8(bytes).map_err(|_| Unfit::because("the text is not UTF-8"))
+}
+
+pub(super) fn no_column() -> Unfit {
+    Unfit::because("there is no such column")
 }
 
 impl<T: FromValue + Send + 'static> Row for T {

@@ -45,7 +45,6 @@ impl Local {
     }
 }
 
-#[cfg(not(target_family = "wasm"))]
 impl super::Database {
     /// Runs `work` in a transaction as if nobody else used the database, and commits it: [`Local::serializable`].
     ///

@@ -3,15 +3,20 @@
 pub(crate) mod additions;
 pub mod backup;
 pub(crate) mod connection;
+mod engine;
+mod failure;
 pub(crate) mod functions;
 pub(crate) mod history;
 pub(crate) mod migrate;
 pub(crate) mod open;
+mod packed;
 pub(crate) mod pool;
 pub(crate) mod shared;
 mod stream;
 pub(crate) mod thread;
 mod transaction;
+pub(crate) mod verb;
 
+pub(crate) use self::engine::{File, FileHandle, FileWriter};
 pub(crate) use self::stream::Table;
-pub(crate) use self::transaction::Transaction;
+pub(crate) use self::transaction::FileTransaction;

@@ -6,26 +6,17 @@
 //!
 //! Start reading at [`Local::stream`](super::Local::stream).
 
-#[cfg(not(target_family = "wasm"))]
-mod batches;
-#[cfg(target_family = "wasm")]
-mod sent;
-
 use std::collections::VecDeque;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
+use super::built_in::Batches;
+use super::engine::ReadBatches;
 use super::error::Result;
 use super::row::Row;
-#[cfg(not(target_family = "wasm"))]
-use batches::Rest;
-#[cfg(not(target_family = "wasm"))]
-pub(super) use batches::Source;
-#[cfg(target_family = "wasm")]
-use sent::Rest;
 
 /// The rows of a query, read as they are needed: [`Local::stream`](super::Local::stream). It is a [`Stream`] of rows,
 /// which other threads may read.
@@ -48,14 +39,8 @@ pub struct RowStream<T> {
 }
 
 impl<T: Row> RowStream<T> {
-    #[cfg(not(target_family = "wasm"))]
-    pub(super) fn of(source: Source) -> Self {
-        Self { rows: VecDeque::new(), rest: Rest::of(source) }
-    }
-
-    #[cfg(target_family = "wasm")]
-    pub(super) fn new(rows: Vec<T>) -> Self {
-        Self { rows: VecDeque::new(), rest: Rest::new(rows) }
+    pub(super) fn of(batches: Batches) -> Self {
+        Self { rows: VecDeque::new(), rest: Rest::Idle(batches) }
     }
 
     /// The next row; `None` at the end.
@@ -68,6 +53,44 @@ impl<T: Row> RowStream<T> {
             self.rows = ready!(self.rest.poll(cx))?.into();
         }
         Poll::Ready(Ok(self.rows.pop_front()))
+    }
+}
+
+/// What is not read yet.
+enum Rest<T> {
+    Idle(Batches),
+    Reading(Reading<T>),
+    End,
+}
+
+/// A batch on its way, and what is behind it.
+type Reading<T> = Pin<Box<dyn Future<Output = Result<(Batches, Vec<T>)>> + Send>>;
+
+impl<T: Row> Rest<T> {
+    /// The next rows; none at the end.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Vec<T>>> {
+        let mut reading = match std::mem::replace(self, Self::End) {
+            Self::Idle(batches) => Box::pin(batches.next()) as Reading<T>,
+            Self::Reading(reading) => reading,
+            Self::End => return Poll::Ready(Ok(Vec::new())),
+        };
+        let Poll::Ready(result) = reading.as_mut().poll(cx) else {
+            *self = Self::Reading(reading);
+            return Poll::Pending;
+        };
+        let (batches, rows) = result?;
+        if !rows.is_empty() {
+            *self = Self::Idle(batches);
+        }
+        Poll::Ready(Ok(rows))
+    }
+}
+
+impl<T> Drop for RowStream<T> {
+    fn drop(&mut self) {
+        if let Rest::Idle(batches) = std::mem::replace(&mut self.rest, Rest::End) {
+            batches.discard();
+        }
     }
 }
 

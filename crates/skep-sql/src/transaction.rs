@@ -6,20 +6,16 @@ use std::sync::{Arc, Mutex};
 use skep_units::lock;
 
 use super::after_commit::AfterCommit;
+use super::built_in::OpenTransaction;
+use super::built_in::verb::{self, Verb};
 use super::changes::Changes;
 use super::dependencies::{self, ReadTables, Writes};
-use super::each::each_database;
+use super::engine::Transact;
 use super::error::{Kind, Result};
-use super::hosted::Packed;
-#[cfg(feature = "postgres")]
-use super::postgres;
 use super::query::Query;
 use super::row::Row;
 use super::timing::Timer;
-use super::verb::{Make, Verbs};
 use super::verbs::verbs;
-use crate::sqlite;
-use crate::sqlite::shared::Shared;
 
 /// Several statements that happen together or not at all.
 ///
@@ -38,7 +34,7 @@ use crate::sqlite::shared::Shared;
 /// ```
 #[must_use = "a transaction that is dropped is rolled back"]
 pub struct Transaction {
-    engine: Engine,
+    pub(super) engine: OpenTransaction,
     has_begun: AtomicBool,
     /// True while a transaction of the request is open, this one or another: the request's handles see it.
     is_open: Arc<AtomicBool>,
@@ -50,27 +46,17 @@ pub struct Transaction {
     pub(super) after: AfterCommit,
 }
 
-/// Which database it is of.
-enum Engine {
-    Sqlite(sqlite::Transaction),
-    #[cfg(feature = "postgres")]
-    Postgres(postgres::Transaction),
-}
-
 impl Transaction {
-    /// The transaction of a request that has none yet.
-    pub(super) fn not_begun(shared: Arc<Shared>, is_open: Arc<AtomicBool>) -> Self {
-        Self::of(Engine::Sqlite(sqlite::Transaction::not_begun(shared)), is_open)
+    /// One that has not begun.
+    pub(super) fn new(engine: OpenTransaction) -> Self {
+        let (has_begun, is_open, written, depth, after) = Default::default();
+        Self { engine, has_begun, is_open, written, depth, reads: None, after }
     }
 
-    #[cfg(feature = "postgres")]
-    pub(super) fn postgres(transaction: postgres::Transaction, is_open: Arc<AtomicBool>) -> Self {
-        Self::of(Engine::Postgres(transaction), is_open)
-    }
-
-    fn of(engine: Engine, is_open: Arc<AtomicBool>) -> Self {
-        let (has_begun, written, after) = (AtomicBool::new(false), Mutex::default(), AfterCommit::default());
-        Self { engine, has_begun, is_open, written, depth: AtomicU32::new(0), reads: None, after }
+    /// It of a request, whose handles see whether it is open.
+    pub(super) fn of_request(mut self, is_open: Option<&Arc<AtomicBool>>) -> Self {
+        self.is_open = is_open.cloned().unwrap_or_default();
+        self
     }
 
     /// Notes what its statements read.
@@ -80,23 +66,20 @@ impl Transaction {
     }
 
     /// As if nobody else used the database, which it is on SQLite.
-    #[cfg_attr(not(feature = "postgres"), expect(unused_mut, reason = "there is nothing to change"))]
     pub(super) fn isolated(mut self) -> Self {
-        #[cfg(feature = "postgres")]
-        if let Engine::Postgres(transaction) = &mut self.engine {
-            transaction.isolate();
-        }
+        self.engine.isolate();
         self
     }
 
+    /// It, once it has begun.
+    pub(super) async fn begun(self) -> Result<Self> {
+        self.ensure_begun().await?;
+        Ok(self)
+    }
+
     /// A statement of it failed, because of what others did meanwhile.
-    #[cfg_attr(not(feature = "postgres"), expect(clippy::unused_self, reason = "nobody else is there"))]
     pub(super) fn is_in_conflict(&self) -> bool {
-        #[cfg(feature = "postgres")]
-        if let Engine::Postgres(transaction) = &self.engine {
-            return transaction.is_in_conflict();
-        }
-        false
+        self.engine.is_in_conflict()
     }
 
     fn set_begun(&self) {
@@ -104,7 +87,7 @@ impl Transaction {
         self.is_open.store(true, Ordering::Relaxed);
     }
 
-    verbs!([async] self: &Self, Verbs.await);
+    verbs!([async] self: &Self, await);
 
     /// Makes all of it happen. If the future is dropped before it ends, either may be the case.
     pub async fn commit(self) -> Result<()> {
@@ -113,10 +96,7 @@ impl Transaction {
 
     /// Undoes all of it and waits until it is undone. Dropping does the same without waiting.
     pub async fn rollback(self) -> Result<()> {
-        each_database! { &self.engine,
-            Engine::Sqlite(transaction) => transaction.rollback().await,
-            Engine::Postgres(transaction) => transaction.rollback().await,
-        }
+        self.engine.rollback().await
     }
 
     /// Does `work` once the transaction is committed, and not at all if it is undone: to wake who waits for what it
@@ -138,10 +118,7 @@ impl Transaction {
 
     /// Undoes all of it without waiting. Later statements of it and its commit are errors that say so.
     pub(super) fn abandon(&self) {
-        each_database! { &self.engine,
-            Engine::Sqlite(transaction) => transaction.abandon(),
-            Engine::Postgres(transaction) => transaction.abandon(),
-        }
+        self.engine.abandon();
     }
 
     /// The depth of the next savepoint.
@@ -153,35 +130,18 @@ impl Transaction {
         self.depth.store(depth, Ordering::Relaxed);
     }
 
-    async fn ask<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Make<R>) -> Result<R> {
-        match (&self.reads, &self.engine) {
-            (Some(reads), Engine::Sqlite(_)) => reads.note(&query),
-            #[cfg(feature = "postgres")]
-            (Some(reads), Engine::Postgres(_)) => reads.note_postgres(&query),
-            (None, _) => {}
+    async fn run<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+        if let Some(reads) = &self.reads {
+            reads.note(self.engine.dialect(), &query);
         }
         let (timer, statement, changed) = (Timer::start(), query.text(), Writes::of(&query));
-        let result = each_database! { &self.engine,
-            Engine::Sqlite(transaction) => transaction.ask(query, verb().sqlite).await,
-            Engine::Postgres(transaction) => {
-                let asked = transaction.ask(postgres::job(query)?.into_owned(), verb().postgres).await;
-                asked.map(|outcome| (outcome.value, outcome.has_changed))
-            },
-        };
+        let result = self.engine.run(query, verb).await;
         timer.note_statement(statement);
         let (result, has_changed) = result?;
         if has_changed {
             dependencies::add(&mut lock(&self.written), changed.tables());
         }
         result
-    }
-
-    /// Runs a statement of a component in it.
-    pub(super) async fn ask_packed(&self, packed: Arc<Packed>) -> Result<Vec<u8>> {
-        each_database! { &self.engine,
-            Engine::Sqlite(transaction) => transaction.within(move |connection| packed.run(connection)).await,
-            Engine::Postgres(transaction) => transaction.ask(packed.job(false)?, packed.postgres_verb()).await?.value,
-        }
     }
 }
 
@@ -196,18 +156,7 @@ impl Transaction {
         if self.is_open.load(Ordering::Relaxed) {
             return Err(Kind::OwnTransaction.into());
         }
-        each_database! { &self.engine,
-            Engine::Sqlite(transaction) => {
-                transaction.lease().await?;
-                self.set_begun();
-                transaction.begin().await.inspect_err(|_| self.undo())
-            },
-            Engine::Postgres(transaction) => {
-                transaction.begin().await?;
-                self.set_begun();
-                Ok(())
-            },
-        }
+        self.engine.begin(|| self.set_begun()).await.inspect_err(|_| self.undo())
     }
 
     pub fn is_open(&self) -> bool {
@@ -219,14 +168,7 @@ impl Transaction {
         let timer = Timer::start();
         let tables = std::mem::take(&mut *lock(&self.written));
         let after = self.after.take();
-        let committed = each_database! { &self.engine,
-            Engine::Sqlite(transaction) => transaction.commit(tables, after).await,
-            Engine::Postgres(transaction) => {
-                let committed = transaction.commit(tables).await;
-                after.run(&committed);
-                committed
-            },
-        };
+        let committed = self.engine.commit(tables, after).await;
         timer.note_statement("commit");
         self.undo();
         committed

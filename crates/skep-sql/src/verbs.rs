@@ -1,21 +1,21 @@
 //! The verbs that every handle of a database has.
 
-/// The verbs that read rows, for a type whose method `ask` runs a statement with one of the functions of `$verbs`.
-macro_rules! row_verbs {
-    ([$($asynchronous:tt)?] $this:ident: $type:ty, $verbs:ident $($wait:tt)*) => {
+/// The verbs, for a type whose method `run` runs a statement. `$wait` is `await`, if that is a future.
+macro_rules! verbs {
+    ([$($asynchronous:tt)?] $this:ident: $type:ty $(, $wait:ident)?) => {
         /// Every row of the answer. All of them are in memory at once: give a statement that may have many a `limit`.
         pub $($asynchronous)? fn all<'q, T: Row>($this: $type, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
-            $this.ask(query.into(), $verbs::all::<T>) $($wait)*
+            $this.run(query.into(), verb::all::<T>()) $(.$wait)?
         }
 
         /// The first row of the answer, if there is one.
         pub $($asynchronous)? fn first<'q, T: Row>($this: $type, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-            $this.ask(query.into(), $verbs::first::<T>) $($wait)*
+            $this.run(query.into(), verb::first::<T>()) $(.$wait)?
         }
 
         /// The row of an answer that has one at most; more are an error.
         pub $($asynchronous)? fn one<'q, T: Row>($this: $type, query: impl Into<Query<'q, T>>) -> Result<Option<T>> {
-            $this.ask(query.into(), $verbs::one::<T>) $($wait)*
+            $this.run(query.into(), verb::one::<T>()) $(.$wait)?
         }
 
         /// One page of the answer, of a statement that `sql!` was given with `{page 20: number}` or
@@ -25,22 +25,19 @@ macro_rules! row_verbs {
             page: $crate::PageQuery<'q, T, At>,
         ) -> Result<$crate::Page<T, At>> {
             let $crate::PageQuery { query, cursor, cut } = page;
-            let rows = $this.ask(query, $verbs::all::<T>) $($wait)*;
+            let rows = $this.run(query, verb::all::<T>()) $(.$wait)?;
             Ok(cut(rows.map_err(|error| error.of_page(&cursor))?))
         }
-    };
-}
 
-/// The same, and the verb that writes.
-macro_rules! verbs {
-    ([$($asynchronous:tt)?] $this:ident: $type:ty, $verbs:ident $($wait:tt)*) => {
-        $crate::verbs::row_verbs!([$($asynchronous)?] $this: $type, $verbs $($wait)*);
-
-        /// Runs a statement that gives no rows.
+        /// Runs a statement that gives no rows, always where this writes.
+        ///
+        /// # Errors
+        /// On a handle of a request, while a transaction of that request is open: the statement would wait for it, and
+        /// it for the statement.
         pub $($asynchronous)? fn execute<'q>($this: $type, query: impl Into<Query<'q>>) -> Result<Changes> {
-            $this.ask(query.into(), $verbs::execute) $($wait)*
+            $this.run(query.into(), verb::execute()) $(.$wait)?
         }
     };
 }
 
-pub(super) use {row_verbs, verbs};
+pub(super) use verbs;

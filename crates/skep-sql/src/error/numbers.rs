@@ -1,22 +1,24 @@
 //! The numbers and words by which SQLite and PostgreSQL say what went wrong.
 
+#![cfg_attr(
+    any(target_family = "wasm", not(feature = "postgres")),
+    allow(dead_code, reason = "each engine has its own")
+)]
+
 /// SQLite's result codes, as its documentation numbers them (<https://sqlite.org/rescode.html>): a component has no
 /// SQLite to ask.
-pub(super) mod codes {
+pub(crate) mod codes {
     pub(crate) const ERROR: i32 = 1;
     pub(crate) const BUSY: i32 = 5;
     pub(crate) const LOCKED: i32 = 6;
     pub(crate) const READONLY: i32 = 8;
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) const INTERRUPT: i32 = 9;
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) const CORRUPT: i32 = 11;
     pub(crate) const FULL: i32 = 13;
     pub(crate) const TOOBIG: i32 = 18;
     /// A text for a column of numbers.
     pub(crate) const MISMATCH: i32 = 20;
     pub(crate) const CONSTRAINT_DATATYPE: i32 = 3091;
-    #[cfg(not(target_family = "wasm"))]
     pub(crate) const NOTADB: i32 = 26;
     pub(crate) const CONSTRAINT_CHECK: i32 = 275;
     pub(crate) const CONSTRAINT_FOREIGNKEY: i32 = 787;
@@ -40,24 +42,18 @@ pub(super) const OF_VALUE: [&str; 6] = [
 /// PostgreSQL's codes (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
 pub(crate) mod states {
     /// The class "data exception".
-    #[cfg(any(feature = "postgres", target_family = "wasm"))]
     pub(crate) const DATA: &str = "22";
     /// "division by zero" and "sequence generator limit exceeded": of this class, and seldom a fault of a value.
-    #[cfg(any(feature = "postgres", target_family = "wasm"))]
     pub(crate) const OF_STATEMENT: [&str; 2] = ["22012", "2200H"];
     /// A limit of PostgreSQL is exceeded, such as that of an entry of an index; or that of how deep a value is nested.
-    #[cfg(any(feature = "postgres", target_family = "wasm"))]
     pub(crate) const LIMITS: [&str; 2] = ["54000", "54001"];
     /// "invalid parameter value"
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
     pub(crate) const PARAMETER: &str = "22023";
     /// "datatype mismatch"
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
     pub(crate) const TYPE: &str = "42804";
     /// The class "connection exception".
     pub(crate) const CONNECTION: &str = "08";
     /// There is no connection, or none any more.
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
     pub(crate) const LOST: &str = "08000";
     /// "transaction resolution unknown"
     pub(crate) const IN_DOUBT: &str = "08007";
@@ -77,6 +73,5 @@ pub(crate) mod states {
     /// The server or the backend is ended, or is starting.
     pub(crate) const SHUTDOWN: [&str; 3] = ["57P01", "57P02", "57P03"];
     /// A statement that is not prepared, or for a table that was altered since.
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
     pub(crate) const STALE: &str = "26000";
 }

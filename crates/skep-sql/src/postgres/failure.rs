@@ -6,8 +6,8 @@ use skep_units::chain;
 use tokio_postgres::Error as Raw;
 use tokio_postgres::error::{DbError, ErrorPosition};
 
-use super::super::error::states::{LOST, STALE};
-use super::super::error::{Error, Kind};
+use crate::error::states::{IN_DOUBT, LOST, STALE};
+use crate::error::{Error, Kind};
 
 /// "lock not available"
 const LOCKED: &str = "55P03";
@@ -45,6 +45,29 @@ pub(super) fn no_connection(waited: Duration) -> Error {
         waited.as_millis()
     );
     Kind::Postgres { code: LOCKED.into(), message, parameter: None }.into()
+}
+
+impl Error {
+    /// It of a statement that writes: should it be lost with its connection, it may have been done.
+    pub(super) fn in_doubt(mut self) -> Self {
+        if let Kind::Postgres { code, message, .. } = &mut self.inner.kind
+            && **code == *LOST
+        {
+            *code = IN_DOUBT.into();
+            message.push_str(", and it is not known whether what was written is kept");
+        }
+        self
+    }
+
+    /// PostgreSQL itself said it, or the connection to it.
+    pub(super) fn is_of_postgres(&self) -> bool {
+        !self.state().is_empty()
+    }
+
+    /// What was prepared before does not fit the tables any more, or is not there. Nothing was done.
+    pub(super) fn is_stale(&self) -> bool {
+        self.state() == STALE
+    }
 }
 
 /// Of which parameter PostgreSQL could not read the value: `unnamed portal parameter $2`, and maybe ` = '...'`, in its

@@ -8,15 +8,10 @@
 //! Start reading at [`of_guest`].
 
 use skep_sql_lock::text::{Piece, pieces};
-use tokio_postgres::Row as Raw;
 
-use super::super::error::{Error, Kind, Result};
-use super::super::guests::{MOST_BYTES, VerbNumber};
-use super::super::row::Line;
-use super::super::value::{Unfit, Value};
 use super::connection::Job;
-use super::verb::{Answer, Verb};
-use crate::wire::Writer;
+use crate::error::{Error, Result};
+use crate::value::Value;
 
 /// How statements begin.
 const MAY: &[&str] = &["delete", "insert", "merge", "notify", "select", "table", "update", "values", "with"];
@@ -183,48 +178,6 @@ fn is_space(piece: &Piece<'_>) -> bool {
         Piece::Quoted(text) => text.starts_with("--") || text.starts_with("/*"),
         _ => false,
     }
-}
-
-/// A verb of a component.
-pub(crate) fn packed(number: VerbNumber) -> Verb<Vec<u8>> {
-    let bytes = MOST_BYTES;
-    match number {
-        VerbNumber::All => Verb { rows: usize::MAX, bytes, finish: |answer| rows(&answer.rows) },
-        VerbNumber::First => Verb { rows: 1, bytes, finish: |answer| rows(&answer.rows) },
-        VerbNumber::One => Verb { rows: 2, bytes, finish: one },
-        VerbNumber::Execute => Verb { rows: 0, bytes, finish: |answer| Ok(changes(answer.affected)) },
-    }
-}
-
-fn one(answer: Answer) -> Result<Vec<u8>> {
-    if answer.rows.len() > 1 {
-        return Err(Kind::ManyRows.into());
-    }
-    rows(&answer.rows)
-}
-
-fn changes(rows: u64) -> Vec<u8> {
-    let mut out = Writer::with_capacity(16);
-    out.u64(rows);
-    // There are no rowids.
-    out.u64(0);
-    out.finish()
-}
-
-fn rows(rows: &[Raw]) -> Result<Vec<u8>> {
-    let Some(first) = rows.first() else { return Ok(Vec::new()) };
-    let mut out = Writer::with_capacity(256);
-    let count = |count: usize| u32::try_from(count).expect("more than there is memory for is impossible");
-    out.u32(count(first.len()));
-    first.columns().iter().for_each(|column| out.bytes(column.name().as_bytes()));
-    out.u32(count(rows.len()));
-    for row in rows {
-        for (position, column) in row.columns().iter().enumerate() {
-            let unfit = |reason: Unfit| Kind::Column { name: column.name().to_owned(), reason };
-            Line::Postgres(row).value(position).map_err(unfit)?.pack(&mut out);
-        }
-    }
-    Ok(out.finish())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::super::engine::ReadBatches;
 use super::super::error::Result;
 use super::super::query::Query;
 use super::super::row::Row;
@@ -19,12 +20,9 @@ const BATCH_ROWS: usize = 256;
 pub(crate) struct Cursor(Lease);
 
 impl Cursor {
-    pub(crate) async fn of_query<T>(pool: &Arc<Pool>, query: Query<'_, T>) -> Result<Self> {
-        Self::open(pool, super::job(query)?.into_owned()).await
-    }
-
     /// Runs the query.
-    async fn open(pool: &Arc<Pool>, job: Job<'static>) -> Result<Self> {
+    pub(super) async fn open<T>(pool: &Arc<Pool>, query: Query<'_, T>) -> Result<Self> {
+        let job = super::job(query)?.into_owned();
         let mut lease = pool.lease_for_stream().await?;
         lease.set_in_transaction(true);
         let connection = Arc::clone(lease.connection()?);
@@ -41,9 +39,10 @@ impl Cursor {
         declared.value?;
         Ok(Self(lease))
     }
+}
 
-    /// The next rows; none at the end.
-    pub(crate) async fn next<T: Row>(self) -> Result<(Self, Vec<T>)> {
+impl ReadBatches for Cursor {
+    async fn next<T: Row>(self) -> Result<(Self, Vec<T>)> {
         let Self(mut lease) = self;
         let connection = Arc::clone(lease.connection()?);
         let job = Job::own(format!("{FETCH}{BATCH_ROWS} from skep_rows"), Vec::new());

@@ -5,7 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use skep_units::lock;
 
+use super::super::after_commit::AfterCommit;
+use super::super::checked::Dialect;
+use super::super::engine::Transact;
 use super::super::error::{Error, Kind, Result};
+use super::super::query::Query;
 use super::connection::{Job, Outcome};
 use super::flight::Care;
 use super::lease::Lease;
@@ -13,7 +17,7 @@ use super::pool::Pool;
 use super::replica::Written;
 use super::verb::Verb;
 
-pub(crate) struct Transaction {
+pub(crate) struct PoolTransaction {
     pool: Arc<Pool>,
     /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
     lease: Mutex<Option<Lease>>,
@@ -26,34 +30,14 @@ pub(crate) struct Transaction {
     written: Option<Written>,
 }
 
-impl Transaction {
+impl PoolTransaction {
     pub(crate) fn not_begun(pool: Arc<Pool>, written: Option<Written>) -> Self {
         let (has_failed, is_in_conflict) = Default::default();
         Self { pool, lease: Mutex::default(), has_failed, is_in_conflict, begin: "begin", written }
     }
 
-    /// Of the highest level.
-    pub(crate) fn isolate(&mut self) {
-        self.begin = "begin isolation level serializable";
-    }
-
-    pub(crate) fn is_in_conflict(&self) -> bool {
-        self.is_in_conflict.load(Ordering::Relaxed)
-    }
-
-    pub(crate) async fn begin(&self) -> Result<()> {
-        let mut lease = self.pool.lease_for_transaction().await?;
-        lease.set_in_transaction(true);
-        self.has_failed.store(false, Ordering::Relaxed);
-        let connection = lease.connection()?;
-        connection.batch(self.begin).await?;
-        connection.begin_transaction();
-        self.keep(lease);
-        Ok(())
-    }
-
     /// Runs a statement, and says whether it may have changed something.
-    pub(crate) async fn ask<R: Send + 'static>(&self, job: Job<'static>, verb: Verb<R>) -> Result<Outcome<R>> {
+    pub(super) async fn ask<R: Send + 'static>(&self, job: Job<'static>, verb: Verb<R>) -> Result<Outcome<R>> {
         let lease = self.take().ok_or(Kind::Abandoned)?;
         let connection = Arc::clone(lease.connection()?);
         let (used, pool) = (Arc::clone(&connection), Arc::clone(&self.pool));
@@ -81,9 +65,52 @@ impl Transaction {
         Ok(outcome)
     }
 
-    /// Commits, and announces what was written. PostgreSQL answers the commit of what failed with a rollback and no
+    // Nothing that is done under this lock can panic half-way.
+    fn take(&self) -> Option<Lease> {
+        lock(&self.lease).take()
+    }
+
+    fn keep(&self, lease: Lease) {
+        *lock(&self.lease) = Some(lease);
+    }
+}
+
+impl Transact for PoolTransaction {
+    type Verb<R> = Verb<R>;
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    /// Of the highest level.
+    fn isolate(&mut self) {
+        self.begin = "begin isolation level serializable";
+    }
+
+    fn is_in_conflict(&self) -> bool {
+        self.is_in_conflict.load(Ordering::Relaxed)
+    }
+
+    async fn begin(&self, holds: impl FnOnce()) -> Result<()> {
+        let mut lease = self.pool.lease_for_transaction().await?;
+        lease.set_in_transaction(true);
+        self.has_failed.store(false, Ordering::Relaxed);
+        let connection = lease.connection()?;
+        connection.batch(self.begin).await?;
+        connection.begin_transaction();
+        self.keep(lease);
+        holds();
+        Ok(())
+    }
+
+    async fn run<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<(Result<R>, bool)> {
+        let outcome = self.ask(super::job(query)?.into_owned(), verb).await?;
+        Ok((outcome.value, outcome.has_changed))
+    }
+
+    /// PostgreSQL answers the commit of what failed with a rollback and no
     /// error.
-    pub(crate) async fn commit(&self, tables: Vec<&'static str>) -> Result<()> {
+    async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {
         let mut lease = self.take().ok_or(Kind::Abandoned)?;
         if self.has_failed.load(Ordering::Relaxed) {
             return Err(Kind::Abandoned.into());
@@ -108,10 +135,12 @@ impl Transaction {
             }
             committed
         };
-        connection.to_end(Care::Finish, work).await
+        let committed = connection.to_end(Care::Finish, work).await;
+        after.run(&committed);
+        committed
     }
 
-    pub(crate) async fn rollback(&self) -> Result<()> {
+    async fn rollback(&self) -> Result<()> {
         let mut lease = self.take().ok_or(Kind::Abandoned)?;
         let connection = lease.connection()?;
         connection.batch("rollback").await?;
@@ -120,17 +149,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Undoes all of it without waiting.
-    pub(crate) fn abandon(&self) {
+    fn abandon(&self) {
         drop(self.take());
-    }
-
-    // Nothing that is done under this lock can panic half-way.
-    fn take(&self) -> Option<Lease> {
-        lock(&self.lease).take()
-    }
-
-    fn keep(&self, lease: Lease) {
-        *lock(&self.lease) = Some(lease);
     }
 }

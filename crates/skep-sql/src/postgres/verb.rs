@@ -4,7 +4,8 @@ use tokio_postgres::Row as Raw;
 
 use super::super::changes::Changes;
 use super::super::error::{Kind, Result};
-use super::super::row::{Cells, Columns, Head, Line, Row};
+use super::super::row::postgres::{RawHead, RawLine};
+use super::super::row::{Cells, Columns, Row};
 
 /// The answer to a statement.
 pub(super) struct Answer {
@@ -53,12 +54,12 @@ pub(crate) fn execute() -> Verb<Changes> {
 
 fn read_first<T: Row>(rows: &[Raw]) -> Result<Option<T>> {
     let Some(row) = rows.first() else { return Ok(None) };
-    let plan = T::plan(&Columns::new(Head::Postgres(row.columns())))?;
-    T::read(&Cells::new(Line::Postgres(row)), &plan).map(Some)
+    let plan = T::plan(&Columns::new(RawHead(row.columns())))?;
+    T::read(&Cells::new(RawLine(row)), &plan).map(Some)
 }
 
 fn read<T: Row>(rows: &[Raw]) -> Result<Vec<T>> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
-    let plan = T::plan(&Columns::new(Head::Postgres(first.columns())))?;
-    rows.iter().map(|row| T::read(&Cells::new(Line::Postgres(row)), &plan)).collect()
+    let plan = T::plan(&Columns::new(RawHead(first.columns())))?;
+    rows.iter().map(|row| T::read(&Cells::new(RawLine(row)), &plan)).collect()
 }

@@ -1,6 +1,6 @@
 //! A row of an answer that the host of a component has sent: `wit/skep.wit`, interface `sql`.
 
-use super::text;
+use super::{Named, Valued, no_column, text};
 use crate::error::{Error, Result};
 use crate::value::{Unfit, Value};
 use crate::wire::{Reader, Short};
@@ -29,7 +29,7 @@ enum Cell<'a> {
 
 impl<'a> Answer<'a> {
     pub(crate) fn of(bytes: &'a [u8]) -> Result<Self> {
-        Self::read(Reader::new(bytes)).map_err(|short| Error::other(short))
+        Self::read(Reader::new(bytes)).map_err(Error::other)
     }
 
     fn read(mut rest: Reader<'a>) -> Result<Self, Short> {
@@ -59,7 +59,7 @@ impl<'a> Answer<'a> {
         self.rows -= 1;
         self.line.clear();
         for _ in 0..self.names.len() {
-            self.line.push(cell(&mut self.rest).map_err(|short| Error::other(short))?);
+            self.line.push(cell(&mut self.rest).map_err(Error::other)?);
         }
         Ok(Some(Line { names: &self.names, cells: &self.line }))
     }
@@ -104,17 +104,13 @@ impl<'a> Cell<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Head<'a>(&'a [&'a str]);
 
-impl<'a> Head<'a> {
-    pub(super) fn count(self) -> usize {
+impl<'a> Named<'a> for Head<'a> {
+    fn count(self) -> usize {
         self.0.len()
     }
 
-    pub(super) fn name(self, nth: usize) -> Option<&'a str> {
+    fn name(self, nth: usize) -> Option<&'a str> {
         self.0.get(nth).copied()
-    }
-
-    pub(super) fn names(self) -> impl Iterator<Item = &'a str> {
-        self.0.iter().copied()
     }
 }
 
@@ -125,13 +121,13 @@ pub(crate) struct Line<'a> {
     cells: &'a [Cell<'a>],
 }
 
-impl<'a> Line<'a> {
+impl<'a> Valued<'a> for Line<'a> {
     #[inline]
-    pub(super) fn value(self, position: usize) -> Result<Value<'a>, Unfit> {
-        self.cells.get(position).ok_or_else(|| Unfit::because("there is no such column"))?.value()
+    fn value(self, position: usize) -> Result<Value<'a>, Unfit> {
+        self.cells.get(position).ok_or_else(no_column)?.value()
     }
 
-    pub(super) fn name(self, position: usize) -> Option<&'a str> {
+    fn name(self, position: usize) -> Option<&'a str> {
         self.names.get(position).copied()
     }
 }

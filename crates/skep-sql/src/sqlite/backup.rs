@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
+use super::failure::failed;
 use super::functions;
-use crate::error::sqlite;
 use crate::function::Function;
 use crate::migrations::Migrations;
 use crate::options::Options;
@@ -63,7 +63,7 @@ pub fn restore(backup: &Path, database: &Path, migrations: &Migrations) -> Resul
 /// The application made this database, and can work with it.
 fn belongs_to(copy: &Path, migrations: &Migrations) -> Result<(), String> {
     let steps = migrations.steps();
-    let copy = Connection::open_with_flags(copy, FLAGS).map_err(|error| sqlite(error).to_string())?;
+    let copy = Connection::open_with_flags(copy, FLAGS).map_err(|error| failed(error).to_string())?;
     let misfit = |problem| format!("it does not fit this application: {problem}");
     steps.check(&copy).map_err(|problem| misfit(problem.to_string()))?;
     let any_ran = steps.any_has_run(&copy).map_err(|error| error.to_string())?;
@@ -77,7 +77,7 @@ fn set_aside(database: &Path, new: &Partial) -> Result<PathBuf, String> {
     let time = "select strftime('%Y%m%dT%H%M%SZ', 'now')";
     let time =
         Connection::open_in_memory().and_then(|memory| memory.query_row(time, [], |row| row.get::<_, String>(0)));
-    let aside = with_suffix(database, &format!(".before-restore-{}", time.map_err(|error| sqlite(error).to_string())?));
+    let aside = with_suffix(database, &format!(".before-restore-{}", time.map_err(|error| failed(error).to_string())?));
     let failed = |error| format!("the old database cannot be kept as {}: {error}", aside.display());
     fs::hard_link(database, &aside).map_err(failed)?;
     // They are there if it is damaged, and must not be taken for those of the new one.
@@ -112,7 +112,7 @@ fn check_owner(_: &Path, _: &Path) -> Result<(), String> {
 fn close(database: &Path) -> Result<(), String> {
     let changed = Connection::open_with_flags(database, FLAGS)
         .and_then(|old| old.query_row("pragma journal_mode = delete", [], |_| Ok(())))
-        .map_err(sqlite);
+        .map_err(failed);
     match changed {
         Err(error) if error.is_busy() => Err("a process uses the database: stop it first".to_owned()),
         // A damaged one is why people restore.
@@ -123,7 +123,7 @@ fn close(database: &Path) -> Result<(), String> {
 
 /// Copies a database over an empty file, and looks for damage in the copy.
 fn copy(from: &Path, to: &Path, functions: &[Function]) -> Result<(), String> {
-    let is_whole = try_copy(from, to, functions).map_err(|error| sqlite(error).to_string())?;
+    let is_whole = try_copy(from, to, functions).map_err(|error| failed(error).to_string())?;
     if is_whole { Ok(()) } else { Err("the database is damaged: SQLite's `pragma quick_check` says more".to_owned()) }
 }
 

@@ -12,12 +12,14 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, Statement};
 use skep_units::lock;
 
+use super::failure::failed;
 use super::functions;
 use crate::changes::Changes;
-use crate::error::{Kind, Result, sqlite};
+use crate::error::{Kind, Result};
 use crate::guests;
 use crate::options::Options;
-use crate::row::{Cells, Columns, Head, Line, Row};
+use crate::row::sqlite::{Head, Line};
+use crate::row::{Cells, Columns, Row};
 use crate::value::Value;
 
 /// SQLite asks whether to go on after this many steps of its machine: 10 to 50 us of work, so that the question itself
@@ -41,9 +43,6 @@ pub(crate) enum Role {
     Writer,
 }
 
-/// One verb with its row type: `Connection::all::<Post>`.
-pub(crate) type Verb<R> = fn(&Connection, &str, &[Value<'_>]) -> Result<R>;
-
 pub(crate) struct Connection {
     raw: rusqlite::Connection,
     /// When SQLite's progress handler stops an inline statement. Behind a lock because such a handler must be `Send`;
@@ -57,9 +56,9 @@ impl Connection {
         let access =
             if options.read_only { OpenFlags::SQLITE_OPEN_READ_ONLY } else { OpenFlags::SQLITE_OPEN_READ_WRITE };
         let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?;
-        functions::register(&raw, &options.functions).map_err(sqlite)?;
-        Self::set_up(raw, role, options).map_err(sqlite)
+        let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(failed)?;
+        functions::register(&raw, &options.functions).map_err(failed)?;
+        Self::set_up(raw, role, options).map_err(failed)
     }
 
     /// Takes over an open connection, which has the functions of the application.
@@ -153,9 +152,9 @@ impl Connection {
                 .ok_or_else(|| crate::Error::other("three columns are named `_rowid_`, `rowid` and `oid`: rename one"))
         })?;
         let into_table = || -> Result<()> {
-            let mut statement = self.raw.prepare(&format!("create temp table skep_rows as {text}")).map_err(sqlite)?;
+            let mut statement = self.raw.prepare(&format!("create temp table skep_rows as {text}")).map_err(failed)?;
             bind(&mut statement, values)?;
-            statement.raw_execute().map(drop).map_err(sqlite)
+            statement.raw_execute().map(drop).map_err(failed)
         };
         into_table().map_err(|error| error.of(text))?;
         Ok(format!("select * from temp.skep_rows where {number} > ? order by {number}"))
@@ -203,7 +202,7 @@ impl Connection {
 
     /// Begins, commits or rolls back.
     pub(crate) fn control(&self, text: &'static str) -> Result<()> {
-        self.raw.prepare_cached(text).and_then(|mut statement| statement.execute([])).map(|_| ()).map_err(sqlite)
+        self.raw.prepare_cached(text).and_then(|mut statement| statement.execute([])).map(|_| ()).map_err(failed)
     }
 
     /// Runs `work`, which is interrupted when the budget is used up. Only an [`Role::Inline`] connection asks.
@@ -217,9 +216,9 @@ impl Connection {
     /// Runs `work`, which is interrupted when `stop` becomes true.
     pub(crate) fn unless<R>(&mut self, stop: Arc<AtomicBool>, work: impl FnOnce(&Self) -> Result<R>) -> Result<R> {
         let asked = move || stop.load(Ordering::Relaxed);
-        self.raw.progress_handler(STEPS_BETWEEN_QUESTIONS, Some(asked)).map_err(sqlite)?;
+        self.raw.progress_handler(STEPS_BETWEEN_QUESTIONS, Some(asked)).map_err(failed)?;
         let result = work(self);
-        self.raw.progress_handler(0, None::<fn() -> bool>).map_err(sqlite)?;
+        self.raw.progress_handler(0, None::<fn() -> bool>).map_err(failed)?;
         result
     }
 
@@ -247,9 +246,9 @@ impl Connection {
 
     fn with_statement<R>(&self, text: &str, work: impl FnOnce(&mut Statement<'_>) -> Result<R>) -> Result<R> {
         let result = if text.len() > LONGEST_KEPT {
-            self.raw.prepare(text).map_err(sqlite).and_then(|mut statement| work(&mut statement))
+            self.raw.prepare(text).map_err(failed).and_then(|mut statement| work(&mut statement))
         } else {
-            self.raw.prepare_cached(text).map_err(sqlite).and_then(|mut statement| work(&mut statement))
+            self.raw.prepare_cached(text).map_err(failed).and_then(|mut statement| work(&mut statement))
         };
         result.map_err(|error| error.of(text))
     }
@@ -261,7 +260,7 @@ fn bind(statement: &mut Statement<'_>, values: &[Value<'_>]) -> Result<()> {
         return Err(Kind::ParameterCount { given: values.len(), wanted }.into());
     }
     for (index, value) in values.iter().enumerate() {
-        statement.raw_bind_parameter(index + 1, Bound(value)).map_err(sqlite)?;
+        statement.raw_bind_parameter(index + 1, Bound(value)).map_err(failed)?;
     }
     Ok(())
 }
@@ -298,36 +297,40 @@ impl<T: Row> Rows<'_, T> {
     /// The plan is made when the first row is there: until then SQLite may still prepare the statement again.
     #[inline]
     fn next(&mut self) -> Result<Option<T>> {
-        let Some(row) = self.raw.next().map_err(sqlite)? else { return Ok(None) };
-        if self.plan.is_none() {
-            self.plan = Some(T::plan(&Columns::new(Head::Sqlite(row.as_ref())))?);
-        }
-        self.plan.as_ref().map(|plan| T::read(&Cells::new(Line::Sqlite(row)), plan)).transpose()
+        let Some(row) = self.raw.next().map_err(failed)? else { return Ok(None) };
+        read(row, &mut self.plan).map(Some)
     }
 
     /// The same, and adds how many bytes its values have.
     fn next_counted(&mut self, bytes: &mut usize) -> Result<Option<T>> {
-        let Some(row) = self.raw.next().map_err(sqlite)? else { return Ok(None) };
+        let Some(row) = self.raw.next().map_err(failed)? else { return Ok(None) };
         for column in 0..row.as_ref().column_count() {
-            *bytes += match row.get_ref(column).map_err(sqlite)? {
+            *bytes += match row.get_ref(column).map_err(failed)? {
                 ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
                 _ => size_of::<i64>(),
             };
         }
-        if self.plan.is_none() {
-            self.plan = Some(T::plan(&Columns::new(Head::Sqlite(row.as_ref())))?);
-        }
-        self.plan.as_ref().map(|plan| T::read(&Cells::new(Line::Sqlite(row)), plan)).transpose()
+        read(row, &mut self.plan).map(Some)
     }
 
     pub(crate) fn step(&mut self) -> Result<bool> {
-        Ok(self.raw.next().map_err(sqlite)?.is_some())
+        Ok(self.raw.next().map_err(failed)?.is_some())
     }
 
     pub(crate) fn drain(&mut self) -> Result<()> {
         while self.step()? {}
         Ok(())
     }
+}
+
+/// Reads a row by a plan, which is made of the first one.
+#[inline]
+fn read<T: Row>(row: &rusqlite::Row<'_>, plan: &mut Option<T::Plan>) -> Result<T> {
+    let plan = match plan {
+        Some(plan) => plan,
+        None => plan.insert(T::plan(&Columns::new(Head(row.as_ref())))?),
+    };
+    T::read(&Cells::new(Line(row)), plan)
 }
 
 /// Tells a statement on the pool that nobody waits for it any more.

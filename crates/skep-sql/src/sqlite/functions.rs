@@ -17,7 +17,7 @@ use skep_sql_lock::{Declared, Dialect, Directive, Functions, directives};
 use skep_units::panic::catch;
 use smallvec::SmallVec;
 
-use crate::error::sqlite;
+use super::failure::failed;
 use crate::function::Function;
 use crate::migrations::{Step, Steps};
 use crate::open_error::Problem;
@@ -165,12 +165,12 @@ fn rust(place: Place, is_argument: bool) -> String {
 pub(crate) fn register_first(connection: &Connection, functions: &[Registered]) -> Result<(), Problem> {
     for Registered { function, .. } in functions {
         let has = connection.prepare("select 1 from pragma_function_list where lower(name) = lower(?)");
-        if has.and_then(|mut has| has.exists([function.name])).map_err(sqlite)? {
+        if has.and_then(|mut has| has.exists([function.name])).map_err(failed)? {
             let text = format!("SQLite has a function `{}` itself: choose another name", function.name);
             return Err(Problem::Functions(text));
         }
     }
-    Ok(register(connection, functions).map_err(sqlite)?)
+    Ok(register(connection, functions).map_err(failed)?)
 }
 
 /// Puts them onto a connection.

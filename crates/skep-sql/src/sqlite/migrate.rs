@@ -4,8 +4,9 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, ffi};
 
+use super::failure::failed;
 use super::functions;
-use crate::error::{Result, sqlite};
+use crate::error::Result;
 use crate::guests;
 use crate::migrations::{Step, Steps};
 use crate::open_error::Problem;
@@ -134,7 +135,7 @@ pub(crate) fn migrate(
 ) -> Result<(), Problem> {
     migrations.check_order()?;
     // Foreign keys are looked at when all statements of a migration have run: a table can be replaced only so.
-    connection.execute_batch("pragma foreign_keys = off").map_err(sqlite)?;
+    connection.execute_batch("pragma foreign_keys = off").map_err(failed)?;
     // Looking first takes no lock, so an ordinary start waits for nobody.
     while let Some(next) = migrations.next(&applied(connection)?)? {
         if read_only {
@@ -147,11 +148,11 @@ pub(crate) fn migrate(
 
 /// Runs the next migration, unless another process did while we waited for the lock.
 fn one_under_lock(connection: &mut Connection, migrations: &Steps<'_>, guests: bool) -> Result<(), Problem> {
-    connection.execute_batch("begin immediate").map_err(sqlite)?;
+    connection.execute_batch("begin immediate").map_err(failed)?;
     let outcome = next_in_transaction(connection, migrations, guests)
-        .and_then(|()| connection.execute_batch("commit").map_err(|error| sqlite(error).into()));
+        .and_then(|()| connection.execute_batch("commit").map_err(|error| failed(error).into()));
     if !connection.is_autocommit() {
-        connection.execute_batch("rollback").map_err(sqlite)?;
+        connection.execute_batch("rollback").map_err(failed)?;
     }
     outcome
 }
@@ -159,9 +160,9 @@ fn one_under_lock(connection: &mut Connection, migrations: &Steps<'_>, guests: b
 fn next_in_transaction(connection: &mut Connection, migrations: &Steps<'_>, guests: bool) -> Result<(), Problem> {
     let Some(next) = migrations.next(&applied(connection)?)? else { return Ok(()) };
     let may = if guests { no_transaction_control_of_guests } else { no_transaction_control };
-    connection.authorizer(Some(may)).map_err(sqlite)?;
+    connection.authorizer(Some(may)).map_err(failed)?;
     let outcome = run(connection, next);
-    connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(sqlite)?;
+    connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(failed)?;
     outcome?;
     check_foreign_keys(connection, next)?;
     connection
@@ -169,24 +170,24 @@ fn next_in_transaction(connection: &mut Connection, migrations: &Steps<'_>, gues
             "create table if not exists skep_migrations (
                  number integer primary key, name text not null, checksum text not null, applied_at text not null)",
         )
-        .map_err(sqlite)?;
+        .map_err(failed)?;
     let record = "insert into skep_migrations values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))";
-    connection.execute(record, (next.number, next.file, next.checksum())).map_err(sqlite)?;
+    connection.execute(record, (next.number, next.file, next.checksum())).map_err(failed)?;
     Ok(())
 }
 
 fn applied(connection: &Connection) -> Result<Vec<Applied>> {
     let there = "select exists (select 1 from sqlite_schema where type = 'table' and name = 'skep_migrations')";
-    if !connection.query_row(there, [], |row| row.get::<_, bool>(0)).map_err(sqlite)? {
+    if !connection.query_row(there, [], |row| row.get::<_, bool>(0)).map_err(failed)? {
         return Ok(Vec::new());
     }
     let all = "select number, name, checksum, applied_at from skep_migrations order by number";
-    let mut statement = connection.prepare(all).map_err(sqlite)?;
+    let mut statement = connection.prepare(all).map_err(failed)?;
     let read = |row: &rusqlite::Row<'_>| {
         Ok(Applied { number: row.get(0)?, name: row.get(1)?, checksum: row.get(2)?, at: row.get(3)? })
     };
-    let rows = statement.query_map([], read).map_err(sqlite)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(sqlite)
+    let rows = statement.query_map([], read).map_err(failed)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
 /// A migration that ends its transaction could not be undone when a later statement fails.
@@ -225,9 +226,9 @@ fn failure(migration: Step<'_>, begin: usize, error: rusqlite::Error) -> Problem
     let (offset, error) = match error {
         rusqlite::Error::SqlInputError { error, msg, offset, .. } => {
             let offset = begin + usize::try_from(offset).unwrap_or(0);
-            (offset, sqlite(rusqlite::Error::SqliteFailure(error, Some(msg))))
+            (offset, failed(rusqlite::Error::SqliteFailure(error, Some(msg))))
         }
-        error => (begin, sqlite(error)),
+        error => (begin, failed(error)),
     };
     if error.is_busy() || error.is_full() {
         return error.into();
@@ -263,9 +264,9 @@ fn code(text: &str) -> &str {
 }
 
 fn check_foreign_keys(connection: &Connection, migration: Step<'_>) -> Result<(), Problem> {
-    let mut statement = connection.prepare("pragma foreign_key_check").map_err(sqlite)?;
+    let mut statement = connection.prepare("pragma foreign_key_check").map_err(failed)?;
     let mut rows = statement.raw_query();
-    let Some(row) = rows.next().map_err(sqlite)? else { return Ok(()) };
-    let (table, parent): (String, String) = (row.get(0).map_err(sqlite)?, row.get(2).map_err(sqlite)?);
+    let Some(row) = rows.next().map_err(failed)? else { return Ok(()) };
+    let (table, parent): (String, String) = (row.get(0).map_err(failed)?, row.get(2).map_err(failed)?);
     Err(Problem::ForeignKey { file: migration.file.to_owned(), table, parent })
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use rusqlite::OpenFlags;
 
 use super::connection::{Connection, Role};
+use super::failure::failed;
 use super::functions;
 use super::migrate::migrate;
-use crate::error::sqlite;
 use crate::guests;
 use crate::migrations::Steps;
 use crate::open_error::{OpenError, Problem};
@@ -49,8 +49,8 @@ fn timed<T>(path: &Path, work: impl FnOnce() -> Result<T, Problem>) -> Result<T,
 /// A connection that may write: one that may not would leave the -wal and -shm files behind that it needs for reading.
 fn existing(path: &Path) -> Result<rusqlite::Connection, Problem> {
     let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_READ_WRITE;
-    let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?;
-    raw.busy_timeout(Options::new().busy_timeout).map_err(sqlite)?;
+    let raw = rusqlite::Connection::open_with_flags(path, flags).map_err(failed)?;
+    raw.busy_timeout(Options::new().busy_timeout).map_err(failed)?;
     Ok(raw)
 }
 
@@ -59,7 +59,7 @@ fn try_check(path: &Path, migrations: &Steps<'_>) -> Result<(), Problem> {
         return Err(Problem::IsDirectory);
     }
     let raw = existing(path)?;
-    raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(sqlite)?;
+    raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(failed)?;
     migrations.check(&raw)?;
     check_writable(path).map_err(Problem::Unwritable)
 }
@@ -72,13 +72,13 @@ fn try_open(path: &Path, migrations: &Steps<'_>, options: &mut Options) -> Resul
     }
     options.functions = functions::agreed(migrations, options.guests)?;
     let mut raw = open_file(path, options)?;
-    raw.busy_timeout(options.busy_timeout).map_err(sqlite)?;
+    raw.busy_timeout(options.busy_timeout).map_err(failed)?;
     if options.guests {
-        guests::restrict(&raw).map_err(sqlite)?;
+        guests::restrict(&raw).map_err(failed)?;
     }
     // The first look into the file: a wrong one fails here.
-    raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(sqlite)?;
-    let read_only = raw.is_readonly("main").map_err(sqlite)?;
+    raw.query_row("pragma schema_version", [], |_| Ok(())).map_err(failed)?;
+    let read_only = raw.is_readonly("main").map_err(failed)?;
     if let Err(error) = check_writable(path)
         && !options.read_only
     {
@@ -89,7 +89,7 @@ fn try_open(path: &Path, migrations: &Steps<'_>, options: &mut Options) -> Resul
     }
     functions::register_first(&raw, &options.functions)?;
     migrate(&mut raw, migrations, read_only, options.guests)?;
-    Ok(Connection::set_up(raw, Role::Writer, options).map_err(sqlite)?)
+    Ok(Connection::set_up(raw, Role::Writer, options).map_err(failed)?)
 }
 
 /// The file, and those that SQLite has beside it.
@@ -119,7 +119,7 @@ fn open_file(path: &Path, options: &Options) -> Result<rusqlite::Connection, Pro
         // words.
         let _ = private::create(path);
     }
-    Ok(rusqlite::Connection::open_with_flags(path, flags).map_err(sqlite)?)
+    Ok(rusqlite::Connection::open_with_flags(path, flags).map_err(failed)?)
 }
 
 /// Readers and the writer do not wait for each other in this mode. SQLite does not wait for the lock that the change
@@ -128,7 +128,7 @@ fn use_wal(raw: &rusqlite::Connection, timeout: Duration) -> Result<(), Problem>
     let started = Instant::now();
     loop {
         let changed = raw.query_row("pragma journal_mode = wal", [], |row| row.get::<_, String>(0));
-        match changed.map_err(sqlite) {
+        match changed.map_err(failed) {
             Ok(mode) if mode == "wal" => return Ok(()),
             Ok(mode) => return Err(Problem::NoWal { mode }),
             Err(error) if error.is_busy() && started.elapsed() < timeout => std::thread::sleep(BETWEEN_TRIES),

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use super::connection::{Connection, Role, StopOnDrop};
 use super::shared::Shared;
 use super::thread::owned;
+use crate::engine::ReadBatches;
 use crate::error::{Kind, Result};
 use crate::offload::offload;
 use crate::query::Query;
@@ -62,9 +63,10 @@ impl Table {
         };
         shared.note(offload(&*shared.offload, work).await.map_err(Kind::Lost)?)
     }
+}
 
-    /// The next rows; none at the end.
-    pub(crate) async fn next<T: Row>(mut self) -> Result<(Self, Vec<T>)> {
+impl ReadBatches for Table {
+    async fn next<T: Row>(mut self) -> Result<(Self, Vec<T>)> {
         let shared = Arc::clone(&self.permit.0);
         let work = move || {
             let last = Value::Integer(self.last);
@@ -76,7 +78,7 @@ impl Table {
     }
 
     /// Removes its file, where that may take time.
-    pub(crate) fn discard(self) {
+    fn discard(self) {
         let offload = Arc::clone(&self.permit.0.offload);
         offload.run(Box::new(move || drop(self)));
     }

@@ -1,23 +1,24 @@
 //! SQLite, as one thread sees it: a connection for short reads, and what it knows of statements.
 //!
-//! Where a statement runs, its own past decides, by the rules in `history.rs`. Start reading at [`ask`].
+//! Where a statement runs, its own past decides, by the rules in `history.rs`. Start reading at [`run`].
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use rusqlite::ffi;
 
-use super::connection::{Connection, LONGEST_KEPT, Role, Verb};
+use super::connection::{Connection, LONGEST_KEPT, Role};
 use super::history::{Executor, History};
 use super::shared::Shared;
-use crate::changes::Changes;
+use super::verb::{Call, Verb};
 use crate::checked::{Checked, Dialect};
 use crate::dependencies::Writes;
-use crate::error::{Error, Kind, Result};
+use crate::engine::check_outside;
+use crate::error::{Error, Result};
 use crate::query::Query;
 use crate::value::Value;
 
@@ -60,6 +61,7 @@ impl Here for Thread {
 
 /// Whichever thread polls the future, which may be another one each time. So the future may go from thread to thread,
 /// and what it does between two waits is done on one.
+#[derive(Clone, Copy)]
 pub(crate) struct AnyThread;
 
 thread_local! {
@@ -84,9 +86,9 @@ impl Here for AnyThread {
     }
 }
 
-/// Runs a statement that gives rows wherever it belongs. `own_transaction` is true while a transaction of the request
+/// Runs a statement wherever it belongs. `own_transaction` is true while a transaction of the request
 /// is open.
-pub(crate) async fn ask<R: Send + 'static, T>(
+pub(crate) async fn run<R: Send + 'static, T>(
     here: &impl Here,
     shared: &Arc<Shared>,
     query: Query<'_, T>,
@@ -95,10 +97,14 @@ pub(crate) async fn ask<R: Send + 'static, T>(
 ) -> Result<R> {
     let (text, checked, writes) = (query.text(), query.checked(), Writes::of(&query));
     let values = query.into_values(Dialect::Sqlite)?;
-    let mut pooled = match here.with(shared, |thread| thread.now(shared, (text, checked), &values, verb)) {
-        Ok(result) => return result,
-        Err(pooled) => pooled,
-    };
+    let Verb { call, gives_rows } = verb;
+    let mut pooled = Pooled::Writer;
+    if gives_rows {
+        match here.with(shared, |thread| thread.now(shared, (text, checked), &values, call)) {
+            Ok(result) => return result,
+            Err(elsewhere) => pooled = elsewhere,
+        }
+    }
     let values = into_owned(values);
     if pooled == Pooled::Unknown {
         pooled = shared.place(text.to_owned()).await?;
@@ -106,29 +112,14 @@ pub(crate) async fn ask<R: Send + 'static, T>(
     let asked = text.to_owned();
     if pooled == Pooled::Writer {
         check_outside(own_transaction).map_err(|error| error.of(text))?;
-        return shared.write(writes, move |connection| verb(connection, &asked, &values)).await;
+        return shared.write(writes, move |connection| call(connection, &asked, &values)).await;
     }
-    let (result, took) = shared.read(move |connection| verb(connection, &asked, &values)).await?;
+    let (result, took) = shared.read(move |connection| call(connection, &asked, &values)).await?;
     here.with(shared, |thread| thread.ran_on_pool(shared, text, took));
     Ok(result)
 }
 
-/// There is one writer: what is written beside the request's own transaction would wait for it without end, and with it
-/// all other writes of the process.
-pub(crate) fn check_outside(own_transaction: Option<&AtomicBool>) -> Result<()> {
-    let is_open = own_transaction.is_some_and(|open| open.load(Ordering::Relaxed));
-    if is_open { Err(Kind::OwnTransaction.into()) } else { Ok(()) }
-}
-
 impl Shared {
-    /// Runs a statement that gives no rows, always on the writer.
-    pub(crate) async fn execute(&self, query: Query<'_>, own_transaction: Option<&AtomicBool>) -> Result<Changes> {
-        let writes = Writes::of(&query);
-        let (text, values) = owned(query)?;
-        check_outside(own_transaction).map_err(|error| error.of(&text))?;
-        self.write(writes, move |connection| connection.execute(&text, &values)).await
-    }
-
     /// Finds out whether a statement changes something.
     pub(crate) async fn place(&self, text: String) -> Result<Pooled> {
         let (reads_only, _) = self.read(move |connection| connection.reads_only(&text)).await?;
@@ -143,11 +134,11 @@ impl Thread {
         shared: &Shared,
         (text, checked): (&str, Option<&Checked>),
         values: &[Value<'_>],
-        verb: Verb<R>,
+        call: Call<R>,
     ) -> Result<Result<R>, Pooled> {
         match self.known(shared, text, checked) {
             Ok(statement) if !statement.reads_only => Err(Pooled::Writer),
-            Ok(statement) => self.inline(shared, &statement, text, values, verb).ok_or(Pooled::Reader),
+            Ok(statement) => self.inline(shared, &statement, text, values, call).ok_or(Pooled::Reader),
             // The connection of this thread cannot tell now: one on the pool may wait until it can.
             Err(error) if may_pass(&error) => Err(Pooled::Unknown),
             Err(error) => Ok(Err(error)),
@@ -182,7 +173,7 @@ impl Thread {
         statement: &Statement,
         text: &str,
         values: &[Value<'_>],
-        verb: Verb<R>,
+        call: Call<R>,
     ) -> Option<Result<R>> {
         let budget = shared.options.inline_budget;
         let mut history = statement.history.get();
@@ -191,7 +182,7 @@ impl Thread {
         }
         let connection = self.connection(shared).ok()?;
         let started = Instant::now();
-        let result = connection.within(budget, started, |connection| verb(connection, text, values));
+        let result = connection.within(budget, started, |connection| call(connection, text, values));
         let result = shared.note(result);
         match &result {
             Err(error) if error.is_interrupted() => history.was_stopped(),

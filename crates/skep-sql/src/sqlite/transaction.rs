@@ -4,74 +4,27 @@ use std::sync::{Arc, Mutex};
 
 use skep_units::lock;
 
-use super::connection::{Connection, StopOnDrop, Verb};
+use super::connection::{Connection, StopOnDrop};
 use super::pool::Lease;
 use super::shared::Shared;
 use super::thread::owned;
+use super::verb::Verb;
 use crate::after_commit::AfterCommit;
+use crate::checked::Dialect;
+use crate::engine::Transact;
 use crate::error::{Kind, Result};
 use crate::offload::offload;
 use crate::query::Query;
 
-pub(crate) struct Transaction {
+pub(crate) struct FileTransaction {
     shared: Arc<Shared>,
     /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
     lease: Mutex<Option<Lease>>,
 }
 
-impl Transaction {
+impl FileTransaction {
     pub(crate) fn not_begun(shared: Arc<Shared>) -> Self {
         Self { shared, lease: Mutex::default() }
-    }
-
-    /// Waits for the writer.
-    pub(crate) async fn lease(&self) -> Result<()> {
-        self.keep(Some(self.shared.lease_writer().await?));
-        Ok(())
-    }
-
-    /// Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
-    pub(crate) async fn begin(&self) -> Result<()> {
-        self.run(|connection| connection.control("begin immediate")).await
-    }
-
-    pub(crate) async fn rollback(&self) -> Result<()> {
-        self.run(|connection| connection.control("rollback")).await
-    }
-
-    /// What came of a statement, and whether it changed any row.
-    pub(crate) async fn ask<T, R: Send + 'static>(
-        &self,
-        query: Query<'_, T>,
-        verb: Verb<R>,
-    ) -> Result<(Result<R>, bool)> {
-        let (text, values) = owned(query)?;
-        let work = move |connection: &Connection| Ok(connection.noting_changes(|it| verb(it, &text, &values)));
-        let (result, has_changed) = self.within(work).await?;
-        Ok((self.shared.note(result), has_changed))
-    }
-
-    pub(crate) async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {
-        let mut lease = self.take().ok_or(Kind::Abandoned)?;
-        let commit = self.shared.commit(tables);
-        let job = move || {
-            let committed = lease.connection().and_then(|connection| connection.control("commit"));
-            // First of all, so that others need not wait for caches.
-            drop(lease);
-            if committed.is_ok() {
-                commit.announce();
-            }
-            after.run(&committed);
-            committed
-        };
-        let committed = offload(&*self.shared.offload, job).await.map_err(|lost| Kind::Lost(lost).into()).flatten();
-        self.shared.note(committed)
-    }
-
-    pub(crate) fn abandon(&self) {
-        if let Some(lease) = self.take().filter(Lease::in_transaction) {
-            self.shared.offload.run(Box::new(move || drop(lease)));
-        }
     }
 
     // Nothing that is done under this lock can panic half-way.
@@ -90,7 +43,7 @@ impl Transaction {
     ) -> Result<R> {
         // All is undone if nobody waits any more, so there is no reason to let the statement end.
         let (_stop, stopped) = StopOnDrop::new();
-        self.run(move |connection| {
+        self.on_writer(move |connection| {
             // An error may have ended the transaction (a full disk does); what follows must not run outside of it.
             if !connection.in_transaction() {
                 return Err(Kind::Abandoned.into());
@@ -100,7 +53,7 @@ impl Transaction {
         .await
     }
 
-    async fn run<R: Send + 'static>(
+    async fn on_writer<R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<R> + Send + 'static,
     ) -> Result<R> {
@@ -112,5 +65,54 @@ impl Transaction {
         let (lease, result) = offload(&*self.shared.offload, job).await.map_err(Kind::Lost)?;
         self.keep(Some(lease));
         self.shared.note(result)
+    }
+}
+
+impl Transact for FileTransaction {
+    type Verb<R> = Verb<R>;
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    /// Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
+    async fn begin(&self, holds: impl FnOnce()) -> Result<()> {
+        self.keep(Some(self.shared.lease_writer().await?));
+        holds();
+        self.on_writer(|connection| connection.control("begin immediate")).await
+    }
+
+    async fn run<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<(Result<R>, bool)> {
+        let (text, values) = owned(query)?;
+        let work = move |connection: &Connection| Ok(connection.noting_changes(|it| (verb.call)(it, &text, &values)));
+        let (result, has_changed) = self.within(work).await?;
+        Ok((self.shared.note(result), has_changed))
+    }
+
+    async fn rollback(&self) -> Result<()> {
+        self.on_writer(|connection| connection.control("rollback")).await
+    }
+
+    async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {
+        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        let commit = self.shared.commit(tables);
+        let job = move || {
+            let committed = lease.connection().and_then(|connection| connection.control("commit"));
+            // First of all, so that others need not wait for caches.
+            drop(lease);
+            if committed.is_ok() {
+                commit.announce();
+            }
+            after.run(&committed);
+            committed
+        };
+        let committed = offload(&*self.shared.offload, job).await.map_err(|lost| Kind::Lost(lost).into()).flatten();
+        self.shared.note(committed)
+    }
+
+    fn abandon(&self) {
+        if let Some(lease) = self.take().filter(Lease::in_transaction) {
+            self.shared.offload.run(Box::new(move || drop(lease)));
+        }
     }
 }
