@@ -101,6 +101,8 @@ mod options;
 #[cfg(not(target_family = "wasm"))]
 mod packed;
 mod page;
+#[cfg(not(target_family = "wasm"))]
+mod pool;
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 mod postgres;
 #[doc(hidden)]

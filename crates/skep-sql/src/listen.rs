@@ -47,12 +47,12 @@ impl Database {
 /// For `skep`.
 #[doc(hidden)]
 impl Local {
-    /// The same handle, whose reads may go to the replica if that has the log of writes up to this place.
+    /// The same handle, whose reads may go to the replica if that has the log of writes up to this position.
     #[must_use]
-    pub fn replica(&self, place: u64) -> Self {
+    pub fn replica(&self, position: u64) -> Self {
         let mut replica = self.clone();
         if let Some(handle) = self.engine.postgres() {
-            replica.engine = handle.replica(place).into();
+            replica.engine = handle.replica(position).into();
         }
         replica
     }
@@ -61,7 +61,7 @@ impl Local {
         self.engine.postgres().is_some_and(PoolHandle::has_replica)
     }
 
-    /// A place in the log of writes behind all that the request has written, if it has and there is a replica.
+    /// A position in the log of writes behind all that the request has written, if it has and there is a replica.
     pub fn written(&self) -> Option<u64> {
         self.engine.postgres().and_then(PoolHandle::written)
     }

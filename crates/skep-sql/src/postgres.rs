@@ -11,9 +11,8 @@ mod columns;
 mod connection;
 mod engine;
 mod failure;
-mod flight;
 mod guests;
-mod lease;
+mod in_flight;
 mod listen;
 mod migrate;
 mod packed;
@@ -27,15 +26,15 @@ mod value;
 pub(crate) mod verb;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use skep_units::lock;
 use tokio_postgres::Config;
 
-pub(super) use self::blocking::Remote;
-pub(super) use self::connection::Job;
+pub(super) use self::blocking::BlockingConnection;
+pub(super) use self::connection::BoundStatement;
 pub(super) use self::engine::{PoolHandle, PoolWriter};
 pub use self::listen::{Notification, Notifications};
 pub(super) use self::migrate::Source;
@@ -52,6 +51,7 @@ use super::options::Options;
 use super::query::Query;
 use crate::offload::{Offload, offload_to_end};
 use crate::open_error::{OpenError, Problem};
+use crate::pool::Streams;
 
 /// The database, for all threads of the process.
 pub(super) struct Shared {
@@ -59,15 +59,14 @@ pub(super) struct Shared {
     tls: tls::Tls,
     cancels: bool,
     /// The address without user and password.
-    pub(super) place: PathBuf,
+    pub(super) shown_address: PathBuf,
     pub(super) options: Options,
     offload: Arc<dyn Offload>,
     pub(super) on_commit: OnceLock<Arc<dyn OnCommit>>,
     /// Those of its threads.
     pools: Mutex<Vec<Weak<Pool>>>,
     counts: Arc<Counts>,
-    /// How many results are streamed.
-    streams: AtomicUsize,
+    streams: Arc<Streams>,
     /// Where reads may go that need not be of this moment.
     replica: Option<Replica>,
     /// It is for a test, and removed with this. Where to connect for that.
@@ -85,16 +84,16 @@ impl Shared {
     ) -> Result<Arc<Self>, OpenError> {
         let started = Instant::now();
         let shared = Self::of(address, options, offload)?;
-        let place = shared.place.clone();
+        let shown_address = shared.shown_address.clone();
         let open = || {
             let source = source?;
             let shared = if temporary { shared.into_temporary()? } else { shared };
             let shared = Arc::new(shared);
-            let remote = Remote::open(&shared)?;
+            let remote = BlockingConnection::open(&shared)?;
             migrate::run(&remote, source, carefully)?;
             Ok(shared)
         };
-        open().map_err(|problem| OpenError::new(&place, problem, started.elapsed()))
+        open().map_err(|problem| OpenError::new(&shown_address, problem, started.elapsed()))
     }
 
     /// Says what [`open`](Self::open) would find wrong with the addresses and the migrations that ran.
@@ -106,8 +105,8 @@ impl Shared {
     ) -> Result<(), OpenError> {
         let started = Instant::now();
         let shared = Arc::new(Self::of(address, options, offload)?);
-        let check = || migrate::check(&Remote::open(&shared)?, source?);
-        check().map_err(|problem| OpenError::new(&shared.place, problem, started.elapsed()))
+        let check = || migrate::check(&BlockingConnection::open(&shared)?, source?);
+        check().map_err(|problem| OpenError::new(&shared.shown_address, problem, started.elapsed()))
     }
 
     /// A line for each migration, for people.
@@ -118,8 +117,8 @@ impl Shared {
     ) -> Result<Vec<String>, OpenError> {
         let started = Instant::now();
         let shared = Arc::new(Self::of(address, Options::new(), offload)?);
-        let describe = || migrate::describe(&Remote::open(&shared)?, source?);
-        describe().map_err(|problem| OpenError::new(&shared.place, problem, started.elapsed()))
+        let describe = || migrate::describe(&BlockingConnection::open(&shared)?, source?);
+        describe().map_err(|problem| OpenError::new(&shared.shown_address, problem, started.elapsed()))
     }
 
     /// With its replica, if the options name one. Connections to both are opened when they are needed.
@@ -130,7 +129,7 @@ impl Shared {
             // What one server has replayed, another behind the same address may lack.
             if replica.config.get_hosts().len() > 1 {
                 let problem = Problem::Address("expected the address of a replica on one host".to_owned());
-                return Err(OpenError::new(&replica.place, problem, Duration::ZERO));
+                return Err(OpenError::new(&replica.shown_address, problem, Duration::ZERO));
             }
             self.replica = Some(Replica::new(Arc::new(replica), self.options.replica_lag));
         }
@@ -143,22 +142,37 @@ impl Shared {
 
     fn named(name: &str, address: &str, options: Options, offload: Arc<dyn Offload>) -> Result<Self, OpenError> {
         let wrong = |problem| OpenError::new(&PathBuf::from(name), Problem::Address(problem), Duration::ZERO);
-        let address::Address { config, place, authorities, cancels } = address::parse(address).map_err(wrong)?;
+        let address::Address { config, shown: shown_address, authorities, cancels } =
+            address::parse(address).map_err(wrong)?;
         let tls = tls::Tls::new(authorities.as_deref()).map_err(wrong)?;
-        Ok(Self::new(config, tls, cancels, place, options, offload))
+        Ok(Self::new(config, tls, cancels, shown_address, options, offload))
     }
 
     fn new(
         config: Config,
         tls: tls::Tls,
         cancels: bool,
-        place: PathBuf,
+        shown_address: PathBuf,
         options: Options,
         offload: Arc<dyn Offload>,
     ) -> Self {
-        let (on_commit, pools, counts, streams) = Default::default();
+        let (on_commit, pools, counts) = Default::default();
+        let streams = Streams::new(options.streams);
         let (replica, temporary) = (None, None);
-        Self { config, tls, cancels, place, options, offload, on_commit, pools, counts, streams, replica, temporary }
+        Self {
+            config,
+            tls,
+            cancels,
+            shown_address,
+            options,
+            offload,
+            on_commit,
+            pools,
+            counts,
+            streams,
+            replica,
+            temporary,
+        }
     }
 
     /// A new database beside the one that the address names.
@@ -210,17 +224,17 @@ impl Drop for Shared {
 
 /// Runs one statement on another database of the same server.
 fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
-    let (tls, place) = (shared.tls.clone(), shared.place.clone());
+    let (tls, shown_address) = (shared.tls.clone(), shared.shown_address.clone());
     let (options, offload) = (shared.options.clone(), Arc::clone(&shared.offload));
-    let there = Arc::new(Shared::new(at.clone(), tls, shared.cancels, place, options, offload));
-    Remote::open(&there)?.run(move |connection| async move { connection.batch(&text).await })?
+    let there = Arc::new(Shared::new(at.clone(), tls, shared.cancels, shown_address, options, offload));
+    BlockingConnection::open(&there)?.run(move |connection| async move { connection.batch(&text).await })?
 }
 
 /// What is run of a query.
-pub(super) fn job<T>(query: Query<'_, T>) -> Result<Job<'_>> {
+pub(super) fn bound<T>(query: Query<'_, T>) -> Result<BoundStatement<'_>> {
     let (text, is_own) = (query.text().into(), query.is_own());
     let may_write_any =
         query.checked().is_some_and(|checked| checked.writes().iter().any(|(table, _)| *table == ANY_TABLE));
     let values = query.into_values(Dialect::Postgres)?;
-    Ok(Job { text, values, is_own, may_write_any, is_of_guest: false })
+    Ok(BoundStatement { text, values, is_own, may_write_any, is_of_guest: false })
 }

@@ -10,7 +10,7 @@ pub(crate) mod history;
 pub(crate) mod migrate;
 pub(crate) mod open;
 mod packed;
-pub(crate) mod pool;
+mod pool;
 pub(crate) mod shared;
 mod stream;
 pub(crate) mod thread;

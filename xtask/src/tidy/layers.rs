@@ -119,6 +119,7 @@ const CRATES: &[Layers] = &[
                     "guests",
                     "options",
                     "packed",
+                    "pool",
                     "postgres",
                     "remote",
                     "sqlite",

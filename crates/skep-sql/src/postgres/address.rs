@@ -20,7 +20,7 @@ const SILENT: Duration = Duration::from_secs(15);
 pub(super) struct Address {
     pub(super) config: Config,
     /// The same without user, password and parameters.
-    pub(super) place: PathBuf,
+    pub(super) shown: PathBuf,
     /// The file with the authorities of the server's certificate.
     pub(super) authorities: Option<PathBuf>,
     /// Statements may be cancelled.
@@ -77,8 +77,8 @@ pub(super) fn parse(text: &str) -> Result<Address, String> {
     if !kept.iter().any(|parameter| parameter.starts_with("keepalives_idle=")) {
         config.keepalives_idle(SILENT);
     }
-    let place = place(&config);
-    Ok(Address { config, place, authorities, cancels })
+    let shown = without_secrets(&config);
+    Ok(Address { config, shown, authorities, cancels })
 }
 
 fn said(error: &tokio_postgres::Error) -> String {
@@ -86,7 +86,7 @@ fn said(error: &tokio_postgres::Error) -> String {
     format!("{error}{}", cause.unwrap_or_default())
 }
 
-fn place(config: &Config) -> PathBuf {
+fn without_secrets(config: &Config) -> PathBuf {
     let host = |host: &Host| match host {
         Host::Tcp(name) => name.clone(),
         #[cfg(unix)]

@@ -14,13 +14,13 @@ use skep_cache::driver::block_on;
 
 use super::super::error::{Error, Kind, Result};
 use super::Shared;
-use super::connection::{Connection, Job, Outcome};
+use super::connection::{BoundStatement, Connection, Outcome};
 use super::verb::Verb;
 
 type Work = Box<dyn FnOnce(Arc<Connection>) -> std::pin::Pin<Box<dyn Future<Output = ()>>> + Send>;
 
 /// A connection, and the thread that it is on.
-pub(crate) struct Remote {
+pub(crate) struct BlockingConnection {
     work: Option<mpsc::UnboundedSender<Work>>,
     thread: Option<JoinHandle<()>>,
     in_transaction: Cell<bool>,
@@ -28,7 +28,7 @@ pub(crate) struct Remote {
     has_failed: Cell<bool>,
 }
 
-impl Remote {
+impl BlockingConnection {
     /// Connects. Statements may take as long as they need: there is nobody to be answered in time.
     pub(crate) fn open(shared: &Arc<Shared>) -> Result<Self> {
         let (work, queue) = mpsc::unbounded();
@@ -58,9 +58,13 @@ impl Remote {
     }
 
     /// Runs a statement, and says whether it may have changed something.
-    pub(crate) fn ask<R: Send + 'static>(&self, job: Job<'static>, verb: Verb<R>) -> Result<Outcome<R>> {
-        let goes_back = job.is_own && job.text.starts_with("rollback to");
-        let mut outcome = self.run(move |connection| async move { connection.run(&job, verb).await })?;
+    pub(crate) fn run_bound<R: Send + 'static>(
+        &self,
+        bound: BoundStatement<'static>,
+        verb: Verb<R>,
+    ) -> Result<Outcome<R>> {
+        let goes_back = bound.is_own && bound.text.starts_with("rollback to");
+        let mut outcome = self.run(move |connection| async move { connection.run(&bound, verb).await })?;
         if outcome.has_changed && !self.in_transaction.get() {
             outcome.value = outcome.value.map_err(Error::in_doubt);
         }
@@ -114,7 +118,7 @@ fn run(shared: &Arc<Shared>, opened: oneshot::Sender<Result<()>>, queue: mpsc::U
     });
 }
 
-impl Drop for Remote {
+impl Drop for BlockingConnection {
     fn drop(&mut self) {
         self.work = None;
         // It has nothing to do any more.

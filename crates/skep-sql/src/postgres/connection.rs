@@ -1,7 +1,7 @@
 //! One connection, which several statements may use at once: they are sent one behind the other, and their answers come
 //! in that order.
 //!
-//! Start reading at [`Connection::run`]. What becomes of a statement that nobody waits for any more, `flight.rs` says.
+//! Start reading at [`Connection::run`]. .
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,18 +14,20 @@ use std::time::Duration;
 use futures_core::Stream;
 use skep_sql_lock::text::{Effect, Text};
 use skep_units::lock;
+use tokio::runtime::Handle;
 use tokio_postgres::{CancelToken, Client, SimpleQueryMessage, Statement};
 
 use super::super::error::{Error, Kind, Result};
 use super::super::guests::TOO_LARGE;
+use super::super::pool::Pooled;
 use super::super::query::Refused;
 use super::super::value::Value;
 use super::Shared;
 use super::failure::{failed, no_answer, position};
-use super::flight::Flights;
+use super::in_flight::InFlight;
 use super::tls::Tls;
 use super::value::Bound;
-use super::verb::{Answer, Verb};
+use super::verb::{Fetched, Verb};
 use crate::sqlite::connection::LONGEST_KEPT;
 
 /// How much longer a statement may take than PostgreSQL allows it, which counts from its beginning: its way takes time,
@@ -58,25 +60,25 @@ pub(super) struct Connection {
     is_altered: AtomicBool,
     /// It has set `statement_timeout`, and may take any time.
     has_own_timeout: AtomicBool,
-    pub(super) flights: Mutex<Flights>,
+    pub(super) in_flight: Mutex<InFlight>,
 }
 
 /// A statement that is prepared on one connection.
 #[derive(Clone)]
 pub(super) struct Prepared {
     statement: Statement,
-    nature: Nature,
+    kind: StatementKind,
 }
 
-pub(super) enum ToRead {
+pub(super) enum PreparedOrText {
     Prepared(Prepared),
     /// A text that is not prepared yet, and whether it is the framework's own.
-    New(Box<str>, bool),
+    Text(Box<str>, bool),
 }
 
 /// What is known of a statement from its text.
 #[derive(Clone, Copy)]
-pub(super) struct Nature {
+pub(super) struct StatementKind {
     pub(super) effect: Effect,
     /// It may wait for locks.
     pub(super) may_wait: bool,
@@ -84,7 +86,7 @@ pub(super) struct Nature {
 
 /// A statement with its values, which may be run more than once.
 #[derive(Clone)]
-pub(crate) struct Job<'q> {
+pub(crate) struct BoundStatement<'q> {
     pub(super) text: Cow<'q, str>,
     pub(super) values: Vec<Value<'q>>,
     /// It is the framework's own.
@@ -102,30 +104,30 @@ pub(crate) struct Outcome<R> {
     pub(crate) has_changed: bool,
 }
 
-impl<'q> Job<'q> {
+impl<'q> BoundStatement<'q> {
     /// The framework's own.
     pub(super) fn own(text: impl Into<Cow<'q, str>>, values: Vec<Value<'q>>) -> Self {
         Self { text: text.into(), values, is_own: true, may_write_any: false, is_of_guest: false }
     }
 
     /// It for a task of its own.
-    pub(crate) fn into_owned(self) -> Job<'static> {
+    pub(crate) fn into_owned(self) -> BoundStatement<'static> {
         let Self { text, values, is_own, may_write_any, is_of_guest } = self;
         let (text, values) = (text.into_owned().into(), values.into_iter().map(Value::into_owned).collect());
-        Job { text, values, is_own, may_write_any, is_of_guest }
+        BoundStatement { text, values, is_own, may_write_any, is_of_guest }
     }
 }
 
-impl Nature {
+impl StatementKind {
     /// It has no effect, and waits for nobody.
     pub(super) fn only_reads(self) -> bool {
         self.effect == Effect::Reads && !self.may_wait
     }
 
     /// That of a statement with this text.
-    pub(super) fn read(job: &Job<'_>) -> Self {
+    pub(super) fn read(bound: &BoundStatement<'_>) -> Self {
         // A wrong one is refused when it is prepared.
-        let text = Text::of(&job.text, job.is_own);
+        let text = Text::of(&bound.text, bound.is_own);
         text.map_or(Self { effect: Effect::Writes, may_wait: true }, |text| Self::from(&text))
     }
 
@@ -134,8 +136,8 @@ impl Nature {
     }
 
     /// The same, with what else is known of the statement.
-    pub(super) fn of(self, job: &Job<'_>) -> Self {
-        if job.may_write_any { Self { effect: Effect::Writes, may_wait: true } } else { self }
+    pub(super) fn of(self, bound: &BoundStatement<'_>) -> Self {
+        if bound.may_write_any { Self { effect: Effect::Writes, may_wait: true } } else { self }
     }
 }
 
@@ -171,12 +173,12 @@ impl Connection {
             in_transaction: AtomicBool::new(false),
             is_altered: AtomicBool::new(false),
             has_own_timeout: AtomicBool::new(false),
-            flights: Mutex::default(),
+            in_flight: Mutex::default(),
         }))
     }
 
     /// Nothing is prepared any more: tables were altered.
-    pub(super) fn forget(&self) {
+    pub(super) fn forget_prepared(&self) {
         lock(&self.statements).clear();
     }
 
@@ -224,18 +226,18 @@ impl Connection {
     }
 
     /// Runs a statement and reads its answer to the end.
-    pub(super) async fn run<R>(&self, job: &Job<'_>, verb: Verb<R>) -> Outcome<R> {
+    pub(super) async fn run<R>(&self, bound: &BoundStatement<'_>, verb: Verb<R>) -> Outcome<R> {
         let mut has_changed = false;
         let run = async {
-            let prepared = match self.prepared(&job.text) {
+            let prepared = match self.prepared(&bound.text) {
                 Some(prepared) => prepared,
                 // In a box, since it is rare and large, and each statement would have room for it.
-                None => Box::pin(self.in_time(self.prepare(&job.text, job.is_own))).await?,
+                None => Box::pin(self.in_time(self.prepare(&bound.text, bound.is_own))).await?,
             };
-            check(&prepared.statement, &job.values)?;
-            let answer = self.answer(&prepared.statement, &job.values, (verb.rows, verb.bytes));
+            check(&prepared.statement, &bound.values)?;
+            let answer = self.answer(&prepared.statement, &bound.values, (verb.rows, verb.bytes));
             let answer = self.in_time(answer).await;
-            let Nature { effect, .. } = prepared.nature.of(job);
+            let StatementKind { effect, .. } = prepared.kind.of(bound);
             has_changed = match &answer {
                 // Other statements than these have no number, or one of something else.
                 Ok(answer) => match effect {
@@ -249,16 +251,21 @@ impl Connection {
         };
         let result: Result<R> = run.await;
         if result.as_ref().is_err_and(Error::is_stale) {
-            self.forget();
+            self.forget_prepared();
         }
-        Outcome { value: result.map_err(|error| error.of(&job.text).with_values(job.values.len())), has_changed }
+        Outcome { value: result.map_err(|error| error.of(&bound.text).with_values(bound.values.len())), has_changed }
     }
 
     /// Runs a read, whose error does not say the text yet.
-    pub(super) async fn read(&self, statement: ToRead, values: &[Value<'_>], wants: (usize, usize)) -> Result<Answer> {
+    pub(super) async fn read(
+        &self,
+        statement: PreparedOrText,
+        values: &[Value<'_>],
+        wants: (usize, usize),
+    ) -> Result<Fetched> {
         let Prepared { statement, .. } = match statement {
-            ToRead::Prepared(prepared) => prepared,
-            ToRead::New(text, is_own) => Box::pin(self.prepare(&text, is_own)).await?,
+            PreparedOrText::Prepared(prepared) => prepared,
+            PreparedOrText::Text(text, is_own) => Box::pin(self.prepare(&text, is_own)).await?,
         };
         check(&statement, values)?;
         self.answer(&statement, values, wants).await
@@ -270,7 +277,7 @@ impl Connection {
         statement: &Statement,
         values: &[Value<'_>],
         (most, most_bytes): (usize, usize),
-    ) -> Result<Answer> {
+    ) -> Result<Fetched> {
         let mut rows = pin!(self.client.query_raw(statement, values.iter().map(Bound)).await.map_err(failed)?);
         // Of these verbs, one row is the usual answer.
         let expected = usize::from((1..=2).contains(&most));
@@ -285,7 +292,7 @@ impl Connection {
         if bytes > most_bytes {
             return Err(Error::other(TOO_LARGE));
         }
-        Ok(Answer { rows: kept, affected: rows.rows_affected().unwrap_or(0) })
+        Ok(Fetched { rows: kept, affected: rows.rows_affected().unwrap_or(0) })
     }
 
     /// Asks PostgreSQL to cancel what it does for this connection. When that is done, nobody says.
@@ -296,7 +303,7 @@ impl Connection {
         }
     }
 
-    /// A transaction of several statements begins.
+    /// A transaction of several statements is about to begin.
     pub(super) fn begin_transaction(&self) {
         self.in_transaction.store(true, Ordering::Relaxed);
     }
@@ -308,8 +315,9 @@ impl Connection {
         self.has_own_timeout.store(false, Ordering::Relaxed);
     }
 
-    pub(super) fn to_read(&self, job: &Job<'_>) -> ToRead {
-        self.prepared(&job.text).map_or_else(|| ToRead::New((*job.text).into(), job.is_own), ToRead::Prepared)
+    pub(super) fn prepared_or_text(&self, bound: &BoundStatement<'_>) -> PreparedOrText {
+        self.prepared(&bound.text)
+            .map_or_else(|| PreparedOrText::Text((*bound.text).into(), bound.is_own), PreparedOrText::Prepared)
     }
 
     /// It as it was prepared before.
@@ -322,7 +330,7 @@ impl Connection {
         let is_altered = self.is_altered.load(Ordering::Relaxed);
         let text = Text::of(given, is_own).map_err(Error::other)?;
         let statement = self.client.prepare(&text.sql).await.map_err(failed)?;
-        let prepared = Prepared { statement, nature: Nature::from(&text) };
+        let prepared = Prepared { statement, kind: StatementKind::from(&text) };
         if text.alters && self.in_transaction.load(Ordering::Relaxed) {
             self.is_altered.store(true, Ordering::Relaxed);
             let sets_timeout = text.sql.to_ascii_lowercase().contains("statement_timeout");
@@ -338,6 +346,31 @@ impl Connection {
             statements.insert(given.into(), prepared.clone());
         }
         Ok(prepared)
+    }
+}
+
+/// A connection that one holder has for itself.
+impl Pooled for Arc<Connection> {
+    type Opener = ();
+
+    fn is_usable(&self) -> bool {
+        !self.is_retired()
+    }
+
+    /// In a task of its own, if there is something to roll back.
+    fn reset(self, then: impl FnOnce(Option<Self>) + Send + 'static) {
+        if !self.in_transaction.load(Ordering::Relaxed) {
+            return then(Some(self));
+        }
+        // Without a runtime there are no connections any more.
+        let Ok(runtime) = Handle::try_current() else { return then(None) };
+        runtime.spawn(async move {
+            // What it has set does not matter any more, such as how long statements may take.
+            self.end_transaction();
+            let undone = self.batch("rollback").await;
+            // One that cannot be rolled back is closed, which does the same.
+            then(undone.is_ok().then_some(self));
+        });
     }
 }
 

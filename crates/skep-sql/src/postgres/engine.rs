@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::blocking::Remote;
+use super::blocking::BlockingConnection;
 use super::pool::Pool;
 use super::replica::Written;
 use super::stream::Cursor;
 use super::transaction::PoolTransaction;
 use super::verb::Verb;
-use super::{Notification, job};
+use super::{Notification, bound};
 use crate::checked::Dialect;
 use crate::dependencies::{OnCommit, Writes};
 use crate::engine::{Block, Executor, ForRequest, Share};
@@ -24,12 +24,12 @@ pub(crate) struct PoolHandle {
     pool: Arc<Pool>,
     /// What the request has written, where there is a replica that must have it.
     written: Option<Written>,
-    /// Reads may go to the replica, if that has the log of writes up to this place.
+    /// Reads may go to the replica, if that has the log of writes up to this position.
     replica: Option<u64>,
 }
 
 /// A connection of its own, for code that may block.
-pub(crate) type PoolWriter<'c> = &'c Remote;
+pub(crate) type PoolWriter<'c> = &'c BlockingConnection;
 
 impl PoolHandle {
     pub(crate) fn new(pool: Arc<Pool>) -> Self {
@@ -40,18 +40,18 @@ impl PoolHandle {
         &self.pool
     }
 
-    /// The same handle, whose reads may go to the replica if that has the log of writes up to this place.
-    pub(crate) fn replica(&self, place: u64) -> Self {
-        Self { replica: Some(place), ..self.clone() }
+    /// The same handle, whose reads may go to the replica if that has the log of writes up to this position.
+    pub(crate) fn replica(&self, position: u64) -> Self {
+        Self { replica: Some(position), ..self.clone() }
     }
 
     pub(crate) fn has_replica(&self) -> bool {
         self.pool.replica.is_some()
     }
 
-    /// A place in the log of writes behind all that the request has written, if it has and there is a replica.
+    /// A position in the log of writes behind all that the request has written, if it has and there is a replica.
     pub(crate) fn written(&self) -> Option<u64> {
-        self.written.as_ref().map(Written::place).filter(|place| *place > 0)
+        self.written.as_ref().map(Written::position).filter(|position| *position > 0)
     }
 }
 
@@ -71,13 +71,13 @@ impl Executor for PoolHandle {
         _own_transaction: Option<&AtomicBool>,
     ) -> Result<R> {
         let writes = Writes::of(&query);
-        let (job, written) = (job(query)?, self.written.clone());
+        let (bound, written) = (bound(query)?, self.written.clone());
         match self.replica.filter(|_| verb.rows > 0) {
-            Some(place) => {
-                let place = place.max(self.written().unwrap_or(0));
-                self.pool.ask_replica(place, job, verb, writes, written).await
+            Some(position) => {
+                let position = position.max(self.written().unwrap_or(0));
+                self.pool.run_on_replica(position, bound, verb, writes, written).await
             }
-            None => self.pool.ask(job, verb, writes, written).await,
+            None => self.pool.run(bound, verb, writes, written).await,
         }
     }
 
@@ -117,7 +117,7 @@ impl Share for PoolHandle {
     }
 
     fn write<R>(&self, work: impl FnOnce(PoolWriter<'_>, Option<&dyn OnCommit>) -> Result<R>) -> Result<R> {
-        let remote = Remote::open(&self.pool.shared)?;
+        let remote = BlockingConnection::open(&self.pool.shared)?;
         work(&remote, self.pool.shared.on_commit.get().map(Arc::as_ref))
     }
 
@@ -126,7 +126,7 @@ impl Share for PoolHandle {
     }
 
     fn path(&self) -> &Path {
-        &self.pool.shared.place
+        &self.pool.shared.shown_address
     }
 
     fn status(&self) -> Vec<Part> {
@@ -138,7 +138,7 @@ impl Block for PoolWriter<'_> {
     type Verb<R> = Verb<R>;
 
     fn run<T, R: Send + 'static>(self, query: Query<'_, T>, verb: Verb<R>) -> Result<(Result<R>, bool)> {
-        let outcome = self.ask(job(query)?.into_owned(), verb)?;
+        let outcome = self.run_bound(bound(query)?.into_owned(), verb)?;
         Ok((outcome.value, outcome.has_changed))
     }
 

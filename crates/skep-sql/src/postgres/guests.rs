@@ -9,7 +9,7 @@
 
 use skep_sql_lock::text::{Piece, pieces};
 
-use super::connection::Job;
+use super::connection::BoundStatement;
 use crate::error::{Error, Result};
 use crate::value::Value;
 
@@ -52,12 +52,16 @@ const NAMES: &[&str] = &[
 const SETTINGS: &[&str] = &["lock_timeout", "statement_timeout"];
 
 /// A statement of a component, if it may be run.
-pub(crate) fn of_guest(text: &str, values: Vec<Value<'static>>, may_write_any: bool) -> Result<Job<'static>> {
+pub(crate) fn of_guest(
+    text: &str,
+    values: Vec<Value<'static>>,
+    may_write_any: bool,
+) -> Result<BoundStatement<'static>> {
     let is_own = is_savepoint(text);
     if !is_own {
         check(text).map_err(|reason| Error::other(reason).of(text))?;
     }
-    Ok(Job { text: text.to_owned().into(), values, is_own, may_write_any, is_of_guest: true })
+    Ok(BoundStatement { text: text.to_owned().into(), values, is_own, may_write_any, is_of_guest: true })
 }
 
 /// As `sql/savepoint.rs` makes them.

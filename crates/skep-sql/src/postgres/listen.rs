@@ -23,7 +23,7 @@ use super::super::error::{Error, Kind, Result};
 use super::Shared;
 use super::connection::CONNECT;
 use super::failure::{failed, no_answer, unreachable};
-use super::pool::Pause;
+use super::pool::ReconnectDelay;
 
 /// The bytes that PostgreSQL keeps of a name.
 const LONGEST_NAME: usize = 63;
@@ -184,7 +184,7 @@ impl Listener {
                 number: 0,
                 open: None,
                 is_lost: false,
-                pause: None,
+                delay: None,
             };
             tokio::spawn(task.run(receiver));
             *commands = Some(sender);
@@ -207,7 +207,7 @@ struct Task {
     open: Option<Open>,
     /// One was lost, and there is no other one since.
     is_lost: bool,
-    pause: Option<Pause>,
+    delay: Option<ReconnectDelay>,
 }
 
 struct Open {
@@ -261,13 +261,13 @@ impl Task {
     /// notified.
     async fn connected(&mut self) -> Result<&mut Open> {
         if self.open.is_none() {
-            if let Some(reason) = Pause::reason(self.pause.as_ref()) {
+            if let Some(reason) = ReconnectDelay::reason(self.delay.as_ref()) {
                 return Err(unreachable(reason));
             }
             match self.connect().await {
                 Ok(opened) => {
                     self.open = Some(opened);
-                    self.pause = None;
+                    self.delay = None;
                     if std::mem::take(&mut self.is_lost) {
                         lock(&self.channels).values().flatten().for_each(|queue| queue.miss());
                     }
@@ -283,9 +283,9 @@ impl Task {
 
     /// Nothing is tried for a while. Then it is, if anybody is left without a connection.
     fn later(&mut self, reason: String) {
-        let pause = Pause::after(self.pause.take(), reason);
-        let (own, number, until) = (self.own.clone(), self.number, pause.until);
-        self.pause = Some(pause);
+        let delay = ReconnectDelay::after(self.delay.take(), reason);
+        let (own, number, until) = (self.own.clone(), self.number, delay.until);
+        self.delay = Some(delay);
         if self.is_lost {
             tokio::spawn(async move {
                 tokio::time::sleep_until(until.into()).await;

@@ -7,8 +7,8 @@ use skep_sql_lock::text::{first_control, statement_starts};
 use super::super::error::Result;
 use super::super::migrations::{Migrations, Step, Steps};
 use super::super::value::Value;
-use super::blocking::Remote;
-use super::connection::{Connection, Job};
+use super::blocking::BlockingConnection;
+use super::connection::{BoundStatement, Connection};
 use super::verb;
 use crate::open_error::Problem;
 use crate::sqlite::functions;
@@ -46,7 +46,7 @@ impl Source {
 }
 
 /// Runs what has not run yet. With `carefully`, another version uses the database meanwhile.
-pub(super) fn run(remote: &Remote, source: Source, carefully: bool) -> Result<(), Problem> {
+pub(super) fn run(remote: &BlockingConnection, source: Source, carefully: bool) -> Result<(), Problem> {
     let steps = source.steps();
     steps.check_order()?;
     functions::refuse(&steps)?;
@@ -70,13 +70,13 @@ pub(super) fn run(remote: &Remote, source: Source, carefully: bool) -> Result<()
 }
 
 /// Looks at those that ran.
-pub(super) fn check(remote: &Remote, source: Source) -> Result<(), Problem> {
+pub(super) fn check(remote: &BlockingConnection, source: Source) -> Result<(), Problem> {
     functions::refuse(&source.steps())?;
     remote.run(move |connection| async move { source.steps().next(&applied(&connection).await?).map(drop) })?
 }
 
 /// A line for each, for people.
-pub(super) fn describe(remote: &Remote, source: Source) -> Result<Vec<String>, Problem> {
+pub(super) fn describe(remote: &BlockingConnection, source: Source) -> Result<Vec<String>, Problem> {
     remote.run(move |connection| async move { source.steps().describe(&applied(&connection).await?) })?
 }
 
@@ -112,7 +112,7 @@ async fn next_in_transaction(connection: &Arc<Connection>, steps: &Steps<'_>) ->
     connection.batch(table).await?;
     let text = |text: &str| Value::Text(text.to_owned().into());
     let values = [Value::Integer(next.number.into()), text(next.file), text(&next.checksum())];
-    let insert = Job::own("insert into skep_migrations values (?, ?, ?, now())", values.into());
+    let insert = BoundStatement::own("insert into skep_migrations values (?, ?, ?, now())", values.into());
     connection.run(&insert, verb::execute()).await.value?;
     Ok(())
 }
@@ -123,7 +123,7 @@ fn failure(migration: Step<'_>, offset: usize, reason: String) -> Problem {
 }
 
 async fn applied(connection: &Arc<Connection>) -> Result<Vec<Applied>> {
-    let ask = |text: &'static str| Job::own(text, Vec::new());
+    let ask = |text: &'static str| BoundStatement::own(text, Vec::new());
     // `to_regclass` would answer from a cache that does not hear of what others did while we waited for the lock.
     let there = ask(
         "select exists (select 1 from pg_tables where tablename = 'skep_migrations' and schemaname = any (current_schemas(false)))",

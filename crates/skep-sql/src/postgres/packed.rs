@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio_postgres::Row as Raw;
 
-use super::connection::Job;
+use super::connection::BoundStatement;
 use super::engine::PoolHandle;
 use super::guests::of_guest;
 use super::pool::Pool;
 use super::transaction::PoolTransaction;
-use super::verb::{Answer, Verb};
+use super::verb::{Fetched, Verb};
 use crate::dependencies::Writes;
 use crate::error::{Kind, Result};
 use crate::guests::{MOST_BYTES, VerbNumber};
@@ -35,19 +35,19 @@ impl RunElsewhere for OnPostgres {
     async fn run(&self, packed: &Arc<Packed>) -> Result<(Vec<u8>, Option<Duration>)> {
         let Self(pool, may_write_any) = self;
         // What was written, the component announces itself.
-        let ran = pool.ask(job(packed, *may_write_any)?, verb(packed.verb), Writes::Nothing, None);
+        let ran = pool.run(bound(packed, *may_write_any)?, verb(packed.verb), Writes::Nothing, None);
         Ok((ran.await?, None))
     }
 }
 
 impl TransactPacked for PoolTransaction {
     async fn run_packed(&self, packed: &Arc<Packed>) -> Result<Vec<u8>> {
-        self.ask(job(packed, false)?, verb(packed.verb)).await?.value
+        self.run_bound(bound(packed, false)?, verb(packed.verb)).await?.value
     }
 }
 
 /// A statement of a component, if it may run it.
-fn job(packed: &Packed, may_write_any: bool) -> Result<Job<'static>> {
+fn bound(packed: &Packed, may_write_any: bool) -> Result<BoundStatement<'static>> {
     let values = packed.unpack()?.into_iter().map(Value::into_owned).collect();
     of_guest(&packed.text, values, may_write_any)
 }
@@ -63,7 +63,7 @@ fn verb(number: VerbNumber) -> Verb<Vec<u8>> {
     }
 }
 
-fn one(answer: Answer) -> Result<Vec<u8>> {
+fn one(answer: Fetched) -> Result<Vec<u8>> {
     if answer.rows.len() > 1 {
         return Err(Kind::ManyRows.into());
     }

@@ -1,12 +1,20 @@
-//! The connections of one thread: some that all its requests share, and some that one holder has for itself.
+//! A pool of connections to PostgreSQL: one for each thread, on its own event loop, and one of all threads for futures
+//! that go from thread to thread.
 //!
-//! Only reads share connections. A statement that may wait for locks has one for itself: who holds such a lock may be
-//! about to read, and must not be behind it.
+//! Reads share connections, half of them: several are in flight on one connection, sent one behind the other without
+//! waiting (pipelining), each on the connection with the fewest. What may wait for locks has a connection for itself,
+//! checked out as in other pools: a statement that writes has one of the other half until it is answered, and a
+//! transaction or a stream has one until it ends. Otherwise the holder of such a lock could be about to read, and be
+//! queued behind the statement that waits for it.
 //!
-//! They are opened when they are needed, so none is from before a fork. While PostgreSQL cannot be reached, statements
-//! fail at once, and a connection is tried again after a while that grows.
+//! Connections are opened when they are needed, so none is from before a fork. While PostgreSQL cannot be reached,
+//! statements fail at once, and the next attempt to connect is made after a delay that doubles up to two seconds.
 //!
-//! Start reading at [`Pool::ask`].
+//! A statement is sent again in two cases, in which PostgreSQL has done nothing of it: its plan was prepared for a
+//! table that was altered since ("cached plan must not change result type"), or is not on the server any more, and it
+//! is prepared again; or a request to cancel another statement, which names only a connection, reached it instead.
+//!
+//! Start reading at [`Pool::run`].
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,66 +28,66 @@ use super::super::dependencies::Writes;
 use super::super::error::{Error, Kind, Result};
 use super::super::value::Value;
 use super::Shared;
-use super::connection::{BEHIND_OTHERS, ByText, Connection, Job, Nature, Outcome};
+use super::connection::{BEHIND_OTHERS, BoundStatement, ByText, Connection, Outcome, StatementKind};
 use super::failure::{no_connection, unreachable};
-use super::flight::Care;
-use super::lease::{Lease, Places, StreamPlace};
+use super::in_flight::OnDrop;
 use super::listen::{Listener, Notifications};
 use super::replica::Written;
-use super::status::Usage;
-use super::verb::{Answer, Verb};
+use super::verb::{Fetched, Verb};
+use crate::pool::{self, Usage};
 use crate::sqlite::connection::LONGEST_KEPT;
 
-/// How long nothing is tried after a first failure to connect, and at most.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// How long no connection is attempted after a first failure, and at most.
+const FIRST_DELAY: Duration = Duration::from_millis(50);
+const LONGEST_DELAY: Duration = Duration::from_secs(2);
 
-/// How often a statement is run again that was not at fault.
-const TRIES: usize = 4;
+/// Connections that one holder has for itself.
+type Exclusive = pool::Pool<Arc<Connection>>;
+pub(super) type Lease = pool::Lease<Arc<Connection>>;
 
 pub(crate) struct Pool {
     pub(super) shared: Arc<Shared>,
     /// The connections of this thread to the replica.
     pub(crate) replica: Option<Arc<Self>>,
     state: Mutex<State>,
-    /// How many more shared connections are on the way.
+    /// How many more shared connections are being opened.
     opening: AtomicUsize,
     /// For statements that may wait, each of which is a transaction of its own.
-    writes: Arc<Places>,
+    writes: Arc<Exclusive>,
     /// For transactions of several statements, and for streams.
-    transactions: Arc<Places>,
+    transactions: Arc<Exclusive>,
     listener: Arc<Listener>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Those that all reads share.
+    /// The connections that reads share.
     open: Vec<Arc<Connection>>,
-    /// Who waits until the first one is open.
-    hopeful: Vec<oneshot::Sender<Result<(), String>>>,
-    pause: Option<Pause>,
-    /// Of the statements that were asked before.
-    natures: ByText<Box<str>, Nature>,
+    /// Those that wait until the first one is open.
+    waiters: Vec<oneshot::Sender<Result<(), String>>>,
+    delay: Option<ReconnectDelay>,
+    /// Of the statements that ran before.
+    statement_kinds: ByText<Box<str>, StatementKind>,
 }
 
 /// PostgreSQL could not be reached.
 #[derive(Clone)]
-pub(super) struct Pause {
+pub(super) struct ReconnectDelay {
     pub(super) until: Instant,
     length: Duration,
     reason: String,
 }
 
-enum Turn {
-    Now(Arc<Connection>),
-    Later(oneshot::Receiver<Result<(), String>>),
+enum Checkout {
+    Ready(Arc<Connection>),
+    Queued(oneshot::Receiver<Result<(), String>>),
 }
 
 impl Pool {
     pub(super) fn new(shared: Arc<Shared>) -> Arc<Self> {
         let options = &shared.options;
-        let writes = Places::new(options.connections / 2, options.waiting);
-        let transactions = Places::new(options.transactions, options.waiting);
+        let writes = Exclusive::new(Vec::new(), options.connections / 2, options.waiting, ());
+        let transactions = Exclusive::new(Vec::new(), options.transactions, options.waiting, ());
         let replica = shared.replica.as_ref().map(|replica| replica.shared.pool());
         let (state, opening, listener) = Default::default();
         Arc::new(Self { shared, replica, state, opening, writes, transactions, listener })
@@ -90,77 +98,85 @@ impl Pool {
         self.listener.listen(&self.shared, channel).await
     }
 
-    /// Runs a statement beside those of other requests. What it may have changed, `writes` says; how far the log is
-    /// then, `written`.
-    pub(crate) async fn ask<R: Send + 'static>(
+    /// Runs a statement. The tables that it may change are those of `writes`; `written` notes how far the log is then.
+    pub(crate) async fn run<R: Send + 'static>(
         self: &Arc<Self>,
-        mut job: Job<'_>,
+        mut bound: BoundStatement<'_>,
         verb: Verb<R>,
         writes: Writes,
         written: Option<Written>,
     ) -> Result<R> {
-        let nature = self.nature(&job);
-        if nature.only_reads() {
-            let answer = self.answer(&mut job, (verb.rows, verb.bytes)).await?;
-            return (verb.finish)(answer).map_err(|error| error.of(&job.text));
+        let kind = self.kind(&bound);
+        if kind.only_reads() {
+            let answer = self.read(&mut bound, (verb.rows, verb.bytes)).await?;
+            return (verb.finish)(answer).map_err(|error| error.of(&bound.text));
         }
         // Values may be large, and are not copied for each try.
-        let job = Arc::new(job.into_owned());
-        let care = if nature.effect == Effect::Reads || job.is_of_guest { Care::Cancel } else { Care::Finish };
+        let bound = Arc::new(bound.into_owned());
+        let on_drop = if kind.effect == Effect::Reads || bound.is_of_guest { OnDrop::Cancel } else { OnDrop::Finish };
         // What makes rows of the answer is the application's. Should it panic, all is done that a write leads to.
         let unread = Verb { rows: verb.rows, bytes: verb.bytes, finish: Ok };
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            // In a box, or each read would have room for it.
-            match Box::pin(self.write(Arc::clone(&job), care, unread, writes, written.clone())).await {
-                Err(error) if tries < TRIES && error.is_stale() => self.forget(),
-                answer => return (verb.finish)(answer?).map_err(|error| error.of(&job.text)),
+        // In a box, or each read would have room for it.
+        let write = |again| Box::pin(self.write(Arc::clone(&bound), on_drop, unread, writes, written.clone(), again));
+        let answer = match write(false).await {
+            Err(error) if error.is_stale() => {
+                self.forget_prepared();
+                write(true).await
             }
-        }
+            answer => answer,
+        };
+        (verb.finish)(answer?).map_err(|error| error.of(&bound.text))
     }
 
-    /// What PostgreSQL answers to a read, on a connection that all share. Only what it is asked goes on without the
-    /// request, and is copied.
-    async fn answer(self: &Arc<Self>, job: &mut Job<'_>, wants: (usize, usize)) -> Result<Answer> {
-        let mut values: Vec<_> = std::mem::take(&mut job.values).into_iter().map(Value::into_owned).collect();
-        let mut tries = 0;
+    /// Runs a read on a shared connection. If the request ends, the statement is still read to its end, so its values
+    /// are copied.
+    async fn read(self: &Arc<Self>, bound: &mut BoundStatement<'_>, wants: (usize, usize)) -> Result<Fetched> {
+        let mut values: Vec<_> = std::mem::take(&mut bound.values).into_iter().map(Value::into_owned).collect();
+        let mut again = false;
         loop {
-            tries += 1;
             let connection = self.connection().await?;
-            let (used, statement) = (Arc::clone(&connection), connection.to_read(job));
-            let work = connection.to_end(Care::Cancel, |sent| async move {
+            if again {
+                connection.forget_prepared();
+            }
+            let (used, statement) = (Arc::clone(&connection), connection.prepared_or_text(bound));
+            let work = connection.run_to_end(OnDrop::Cancel, |sent| async move {
                 let answer = used.read(statement, &values, wants).await;
-                let was_hit = answer.as_ref().is_err_and(|error| error.is_timeout() && sent.may_be_hit());
-                (answer, was_hit, values)
+                let was_cancelled = answer.as_ref().is_err_and(|error| error.is_timeout() && sent.may_be_cancelled());
+                (answer, was_cancelled, values)
             });
             let done = tokio::time::timeout(self.limit().saturating_add(BEHIND_OTHERS), work).await;
-            let (answer, was_hit, given_back) = done.map_err(|_| no_connection(self.limit()))?;
+            let (answer, was_cancelled, given_back) = done.map_err(|_| no_connection(self.limit()))?;
             values = given_back;
-            let is_stale = answer.as_ref().is_err_and(Error::is_stale);
-            if is_stale {
-                self.forget();
-            }
-            if tries == TRIES || !(is_stale || was_hit) {
-                return answer.map_err(|error| error.of(&job.text).with_values(values.len()));
+            match answer {
+                Err(error) if error.is_stale() && !again => {
+                    self.forget_prepared();
+                    again = true;
+                }
+                // That connection is retired, so it is another one now.
+                Err(_) if was_cancelled => {}
+                answer => return answer.map_err(|error| error.of(&bound.text).with_values(values.len())),
             }
         }
     }
 
-    /// Runs what may wait for locks, on a connection of its own.
+    /// Runs what may wait for locks, on a connection of its own, where it is prepared `again`.
     async fn write(
         self: &Arc<Self>,
-        job: Arc<Job<'static>>,
-        care: Care,
-        verb: Verb<Answer>,
+        bound: Arc<BoundStatement<'static>>,
+        on_drop: OnDrop,
+        verb: Verb<Fetched>,
         writes: Writes,
         written: Option<Written>,
-    ) -> Result<Answer> {
+        again: bool,
+    ) -> Result<Fetched> {
         let lease = self.lease_for_write().await?;
         let connection = Arc::clone(lease.connection()?);
+        if again {
+            connection.forget_prepared();
+        }
         let (pool, used) = (Arc::clone(self), Arc::clone(&connection));
-        let answer = connection.to_end(care, |sent| async move {
-            let Outcome { value, has_changed } = used.run(&job, verb).await;
+        let answer = connection.run_to_end(on_drop, |sent| async move {
+            let Outcome { value, has_changed } = used.run(&bound, verb).await;
             let value = if has_changed { value.map_err(Error::in_doubt) } else { value };
             let in_doubt = value.as_ref().is_err_and(Error::is_in_doubt);
             if let Some(written) = written.filter(|_| has_changed) {
@@ -177,31 +193,31 @@ impl Pool {
         answer.await
     }
 
-    pub(super) fn nature(&self, job: &Job<'_>) -> Nature {
-        let natures = &mut lock(&self.state).natures;
-        if let Some(known) = natures.get(&*job.text) {
-            return known.of(job);
+    pub(super) fn kind(&self, bound: &BoundStatement<'_>) -> StatementKind {
+        let statement_kinds = &mut lock(&self.state).statement_kinds;
+        if let Some(known) = statement_kinds.get(&*bound.text) {
+            return known.of(bound);
         }
-        let nature = Nature::read(job);
-        if job.text.len() <= LONGEST_KEPT {
+        let kind = StatementKind::read(bound);
+        if bound.text.len() <= LONGEST_KEPT {
             // A program that puts its texts together may have more than fit: then all are forgotten and read again.
-            if natures.len() >= self.shared.options.statements {
-                natures.clear();
+            if statement_kinds.len() >= self.shared.options.statements {
+                statement_kinds.clear();
             }
-            natures.insert((*job.text).into(), nature);
+            statement_kinds.insert((*bound.text).into(), kind);
         }
-        nature.of(job)
+        kind.of(bound)
     }
 
-    /// What was prepared does not fit the tables any more. The other statements for these tables would find out one by
-    /// one.
-    pub(super) fn forget(&self) {
-        lock(&self.state).open.iter().for_each(|connection| connection.forget());
-        self.writes.forget();
-        self.transactions.forget();
+    /// Forgets what is prepared on every connection that is not checked out, since a table was altered. Otherwise each
+    /// statement for that table would fail once.
+    pub(super) fn forget_prepared(&self) {
+        lock(&self.state).open.iter().for_each(|connection| connection.forget_prepared());
+        self.writes.each_idle(|connection| connection.forget_prepared());
+        self.transactions.each_idle(|connection| connection.forget_prepared());
     }
 
-    /// What `waiting` gives, unless it takes as long as no statement may.
+    /// Waits as long as a statement may take.
     async fn in_time<T>(&self, waiting: impl Future<Output = Result<T>>) -> Result<T> {
         let waited = tokio::time::timeout(self.limit(), waiting).await;
         waited.unwrap_or_else(|_| Err(no_connection(self.limit())))
@@ -215,9 +231,9 @@ impl Pool {
     /// later.
     async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>> {
         loop {
-            match self.turn()? {
-                Turn::Now(connection) => return Ok(connection),
-                Turn::Later(opened) => {
+            match self.checkout()? {
+                Checkout::Ready(connection) => return Ok(connection),
+                Checkout::Queued(opened) => {
                     let opened = async { opened.await.map_err(|_| Kind::Abandoned.into()) };
                     self.in_time(opened).await?.map_err(unreachable)?;
                 }
@@ -225,24 +241,24 @@ impl Pool {
         }
     }
 
-    fn turn(self: &Arc<Self>) -> Result<Turn> {
+    fn checkout(self: &Arc<Self>) -> Result<Checkout> {
         let mut state = lock(&self.state);
         let is_opening = self.opening.load(Ordering::Relaxed) > 0;
         let Some((best, in_flight)) = state.best() else {
             if !is_opening {
-                if let Some(reason) = state.paused() {
+                if let Some(reason) = state.unreachable_reason() {
                     return Err(unreachable(reason));
                 }
                 self.open_another();
             }
             let (sender, receiver) = oneshot::channel();
-            state.hopeful.push(sender);
-            return Ok(Turn::Later(receiver));
+            state.waiters.push(sender);
+            return Ok(Checkout::Queued(receiver));
         };
-        if in_flight > 0 && !is_opening && state.open.len() < self.most() && state.paused().is_none() {
+        if in_flight > 0 && !is_opening && state.open.len() < self.most() && state.unreachable_reason().is_none() {
             self.open_another();
         }
-        Ok(Turn::Now(best))
+        Ok(Checkout::Ready(best))
     }
 
     /// How many connections are shared; those of writes are the others.
@@ -252,7 +268,7 @@ impl Pool {
 
     /// Whether a connection is open. If not, one is opened for later.
     pub(super) fn is_ready(self: &Arc<Self>) -> bool {
-        matches!(self.turn(), Ok(Turn::Now(_)))
+        matches!(self.checkout(), Ok(Checkout::Ready(_)))
     }
 
     /// In a task of its own, so that it comes about also if the request ends.
@@ -271,7 +287,7 @@ impl Pool {
                 }
                 Err(error) => Err(error.reason()),
             };
-            for waiting in state.hopeful.drain(..) {
+            for waiting in state.waiters.drain(..) {
                 _ = waiting.send(result.clone());
             }
         });
@@ -280,9 +296,9 @@ impl Pool {
     async fn open(&self) -> Result<Arc<Connection>> {
         let opened = Connection::open(&self.shared, self.shared.options.statement_timeout).await;
         let mut state = lock(&self.state);
-        state.pause = match &opened {
+        state.delay = match &opened {
             Ok(_) => None,
-            Err(error) => Some(Pause::after(state.pause.take(), error.reason())),
+            Err(error) => Some(ReconnectDelay::after(state.delay.take(), error.reason())),
         };
         opened
     }
@@ -290,7 +306,7 @@ impl Pool {
     /// Waits for a connection for a transaction.
     pub(super) async fn lease_for_transaction(self: &Arc<Self>) -> Result<Lease> {
         let leased = async {
-            let mut lease = self.transactions.take()?.get().await?;
+            let mut lease = self.transactions.lease().await?;
             self.fill(&mut lease).await?;
             Ok(lease)
         };
@@ -300,7 +316,7 @@ impl Pool {
     /// A connection for a stream. Their number is limited for the process, and none waits: it is a client that decides
     /// how long one takes.
     pub(super) async fn lease_for_stream(self: &Arc<Self>) -> Result<Lease> {
-        let mut lease = self.transactions.beside(StreamPlace::take(&self.shared)?);
+        let mut lease = self.transactions.lease_with(self.shared.streams.acquire()?);
         self.in_time(self.fill(&mut lease)).await?;
         Ok(lease)
     }
@@ -308,38 +324,38 @@ impl Pool {
     /// The same for a write. While no more can be opened, those that there are will do: none is held for long.
     async fn lease_for_write(self: &Arc<Self>) -> Result<Lease> {
         let leased = async {
-            let mut lease = self.writes.take()?.get().await?;
+            let mut lease = self.writes.lease().await?;
             let Err(error) = self.fill(&mut lease).await else { return Ok(lease) };
             drop(lease);
-            let Some(place) = self.writes.take_open()? else { return Err(error) };
-            let mut lease = place.get().await?;
+            let Some(mut lease) = self.writes.lease_open().await? else { return Err(error) };
             self.fill(&mut lease).await?;
             Ok(lease)
         };
         self.in_time(leased).await
     }
 
-    /// Sees to a connection in it.
+    /// Opens a connection for it, unless it has one.
     async fn fill(self: &Arc<Self>, lease: &mut Lease) -> Result<()> {
-        if !lease.is_empty() {
+        if lease.get().is_some() {
             return Ok(());
         }
-        let paused = lock(&self.state).paused();
-        lease.fill(match paused {
+        let unreachable_reason = lock(&self.state).unreachable_reason();
+        let opened = match unreachable_reason {
             Some(reason) => Err(unreachable(reason)),
             None => self.open_for(lease).await,
-        })
+        };
+        lease.fill(opened).map(drop)
     }
 
     /// In a task of its own, so that it comes about also if it takes longer than the request may wait.
     async fn open_for(self: &Arc<Self>, lease: &Lease) -> Result<Arc<Connection>> {
-        let (pool, places) = (Arc::clone(self), lease.places());
+        let (pool, exclusive) = (Arc::clone(self), lease.pool().cloned());
         let (sender, opened) = oneshot::channel();
         tokio::spawn(async move {
             if let Err(Ok(connection)) = sender.send(pool.open().await)
-                && let Some(places) = places
+                && let Some(exclusive) = exclusive
             {
-                places.adopt(connection);
+                exclusive.adopt(connection);
             }
         });
         opened.await.map_err(|_| Kind::Abandoned)?
@@ -352,7 +368,7 @@ impl Pool {
         let shared = Usage {
             connections: open().count(),
             busy: open().filter(|connection| connection.in_flight() > 0).count(),
-            waiting: state.hopeful.iter().filter(|waiting| !waiting.is_canceled()).count(),
+            waiting: state.waiters.iter().filter(|waiting| !waiting.is_canceled()).count(),
         };
         shared.plus(self.writes.usage()).plus(self.transactions.usage())
     }
@@ -386,31 +402,31 @@ impl State {
         all.min_by_key(|(_, in_flight)| *in_flight).map(|(best, in_flight)| (Arc::clone(best), in_flight))
     }
 
-    /// Why nothing is tried now.
-    fn paused(&self) -> Option<String> {
-        Pause::reason(self.pause.as_ref())
+    /// Why no connection is attempted now.
+    fn unreachable_reason(&self) -> Option<String> {
+        ReconnectDelay::reason(self.delay.as_ref())
     }
 }
 
-impl Pause {
-    /// Why nothing is tried now, if so.
-    pub(super) fn reason(pause: Option<&Self>) -> Option<String> {
-        pause.filter(|pause| Instant::now() < pause.until).map(|pause| pause.reason.clone())
+impl ReconnectDelay {
+    /// Why no connection is attempted now, if so.
+    pub(super) fn reason(delay: Option<&Self>) -> Option<String> {
+        delay.filter(|delay| Instant::now() < delay.until).map(|delay| delay.reason.clone())
     }
 
-    /// Several that were tried at once make it no longer.
+    /// Several attempts at once make it no longer.
     pub(super) fn after(last: Option<Self>, reason: String) -> Self {
         let last = match last {
             Some(last) if Instant::now() < last.until => return last,
             last => last,
         };
-        let length = last.map_or(FIRST_PAUSE, |last| (last.length * 2).min(LONGEST_PAUSE));
+        let length = last.map_or(FIRST_DELAY, |last| (last.length * 2).min(LONGEST_DELAY));
         Self { until: Instant::now() + length, length, reason }
     }
 }
 
-/// A shared connection is on the way. It is not any more if the runtime ends, which another one may follow on the
-/// thread.
+/// A shared connection is being opened. If the runtime ends, it is not any more, and the thread may start another
+/// runtime.
 struct Opening(Arc<Pool>);
 
 impl Drop for Opening {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use skep_units::lock;
 
 use super::Shared;
+use crate::pool::Usage;
 use crate::status::Part;
 
 /// What has become of connections since the process started.
@@ -18,18 +19,8 @@ pub(super) struct Counts {
     pub(super) failed: AtomicU64,
 }
 
-/// What a pool has now.
-#[derive(Default)]
-pub(super) struct Usage {
-    /// Those that are open.
-    pub(super) connections: usize,
-    /// Those with a statement in them, or with a holder.
-    pub(super) busy: usize,
-    /// Who waits for one.
-    pub(super) waiting: usize,
-}
-
 impl Usage {
+    /// Those of both.
     pub(super) fn plus(self, other: Self) -> Self {
         let Self { connections, busy, waiting } = other;
         Self { connections: self.connections + connections, busy: self.busy + busy, waiting: self.waiting + waiting }
@@ -41,7 +32,7 @@ impl Shared {
     pub(crate) fn status(&self) -> Vec<Part> {
         let mut parts = vec![self.part("pool postgres")];
         if let Some(replica) = &self.replica {
-            let word = if replica.is_near() { "it is asked" } else { "it is passed over" };
+            let word = if replica.is_recent() { "it is asked" } else { "it is passed over" };
             parts.push(replica.shared.part("pool replica").line(word));
         }
         parts
@@ -50,13 +41,16 @@ impl Shared {
     fn part(&self, name: &str) -> Part {
         let pools = lock(&self.pools).clone();
         let all = pools.iter().filter_map(Weak::upgrade).map(|pool| pool.usage()).fold(Usage::default(), Usage::plus);
-        let streams = self.streams.load(Ordering::Relaxed);
+        let streams = self.streams.open();
         let Usage { connections, busy, waiting } = all;
         let (connections, busy) = (connections + streams, busy + streams);
         let [opened, lost, failed] =
             [&self.counts.opened, &self.counts.lost, &self.counts.failed].map(|count| count.load(Ordering::Relaxed));
         Part::new(name)
-            .line(format!("{connections} connections to {}, {busy} busy, {waiting} wait for one", self.place.display()))
+            .line(format!(
+                "{connections} connections to {}, {busy} busy, {waiting} wait for one",
+                self.shown_address.display()
+            ))
             .line(format!("{opened} were opened, {lost} were lost, {failed} attempts to open one failed"))
             .value("connections", connections)
             .value("busy", busy)

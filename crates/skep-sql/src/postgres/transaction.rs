@@ -10,10 +10,9 @@ use super::super::checked::Dialect;
 use super::super::engine::Transact;
 use super::super::error::{Error, Kind, Result};
 use super::super::query::Query;
-use super::connection::{Job, Outcome};
-use super::flight::Care;
-use super::lease::Lease;
-use super::pool::Pool;
+use super::connection::{BoundStatement, Outcome};
+use super::in_flight::OnDrop;
+use super::pool::{Lease, Pool};
 use super::replica::Written;
 use super::verb::Verb;
 
@@ -37,30 +36,34 @@ impl PoolTransaction {
     }
 
     /// Runs a statement, and says whether it may have changed something.
-    pub(super) async fn ask<R: Send + 'static>(&self, job: Job<'static>, verb: Verb<R>) -> Result<Outcome<R>> {
+    pub(super) async fn run_bound<R: Send + 'static>(
+        &self,
+        bound: BoundStatement<'static>,
+        verb: Verb<R>,
+    ) -> Result<Outcome<R>> {
         let lease = self.take().ok_or(Kind::Abandoned)?;
         let connection = Arc::clone(lease.connection()?);
         let (used, pool) = (Arc::clone(&connection), Arc::clone(&self.pool));
         let (has_failed, is_in_conflict) = (Arc::clone(&self.has_failed), Arc::clone(&self.is_in_conflict));
         let work = |sent| async move {
-            let outcome = used.run(&job, verb).await;
+            let outcome = used.run(&bound, verb).await;
             drop(sent);
             match &outcome.value {
                 Err(error) if error.is_of_postgres() => {
                     has_failed.store(true, Ordering::Relaxed);
                     is_in_conflict.fetch_or(error.is_conflict(), Ordering::Relaxed);
                     if error.is_stale() {
-                        pool.forget();
+                        pool.forget_prepared();
                     }
                 }
-                Ok(_) if job.is_own && job.text.starts_with("rollback to") => {
+                Ok(_) if bound.is_own && bound.text.starts_with("rollback to") => {
                     has_failed.store(false, Ordering::Relaxed);
                 }
                 _ => {}
             }
             (lease, outcome)
         };
-        let (lease, outcome) = connection.to_end(Care::Cancel, work).await;
+        let (lease, outcome) = connection.run_to_end(OnDrop::Cancel, work).await;
         self.keep(lease);
         Ok(outcome)
     }
@@ -92,26 +95,25 @@ impl Transact for PoolTransaction {
     }
 
     async fn begin(&self, holds: impl FnOnce()) -> Result<()> {
-        let mut lease = self.pool.lease_for_transaction().await?;
-        lease.set_in_transaction(true);
+        let lease = self.pool.lease_for_transaction().await?;
         self.has_failed.store(false, Ordering::Relaxed);
         let connection = lease.connection()?;
-        connection.batch(self.begin).await?;
         connection.begin_transaction();
+        connection.batch(self.begin).await?;
         self.keep(lease);
         holds();
         Ok(())
     }
 
     async fn run<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<(Result<R>, bool)> {
-        let outcome = self.ask(super::job(query)?.into_owned(), verb).await?;
+        let outcome = self.run_bound(super::bound(query)?.into_owned(), verb).await?;
         Ok((outcome.value, outcome.has_changed))
     }
 
     /// PostgreSQL answers the commit of what failed with a rollback and no
     /// error.
     async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {
-        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        let lease = self.take().ok_or(Kind::Abandoned)?;
         if self.has_failed.load(Ordering::Relaxed) {
             return Err(Kind::Abandoned.into());
         }
@@ -121,13 +123,14 @@ impl Transact for PoolTransaction {
         let written = self.written.clone().filter(|_| !tables.is_empty());
         let work = |sent| async move {
             let committed = used.batch("commit").await.map_err(Error::in_doubt);
-            used.end_transaction();
+            if committed.is_ok() {
+                used.end_transaction();
+            }
             let in_doubt = committed.as_ref().is_err_and(Error::is_in_doubt);
             if let Some(written) = written.filter(|_| committed.is_ok() || in_doubt) {
                 written.note(&used, in_doubt).await;
             }
             drop(sent);
-            lease.set_in_transaction(committed.is_err());
             // First of all, so that others need not wait for caches.
             drop(lease);
             if committed.is_ok() || in_doubt {
@@ -135,17 +138,16 @@ impl Transact for PoolTransaction {
             }
             committed
         };
-        let committed = connection.to_end(Care::Finish, work).await;
+        let committed = connection.run_to_end(OnDrop::Finish, work).await;
         after.run(&committed);
         committed
     }
 
     async fn rollback(&self) -> Result<()> {
-        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        let lease = self.take().ok_or(Kind::Abandoned)?;
         let connection = lease.connection()?;
         connection.batch("rollback").await?;
         connection.end_transaction();
-        lease.set_in_transaction(false);
         Ok(())
     }
 

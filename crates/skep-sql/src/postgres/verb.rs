@@ -8,7 +8,7 @@ use super::super::row::postgres::{RawHead, RawLine};
 use super::super::row::{Cells, Columns, Row};
 
 /// The answer to a statement.
-pub(super) struct Answer {
+pub(super) struct Fetched {
     /// Those that the verb wants.
     pub(super) rows: Vec<Raw>,
     /// How many rows were changed or given.
@@ -21,7 +21,7 @@ pub(crate) struct Verb<R> {
     pub(super) rows: usize,
     /// How many bytes they may have.
     pub(super) bytes: usize,
-    pub(super) finish: fn(Answer) -> Result<R>,
+    pub(super) finish: fn(Fetched) -> Result<R>,
 }
 
 impl<R> Clone for Verb<R> {
@@ -41,7 +41,7 @@ pub(crate) fn first<T: Row>() -> Verb<Option<T>> {
 }
 
 pub(crate) fn one<T: Row>() -> Verb<Option<T>> {
-    let finish = |answer: Answer| match answer.rows.len() {
+    let finish = |answer: Fetched| match answer.rows.len() {
         0 | 1 => read_first(&answer.rows),
         _ => Err(Kind::ManyRows.into()),
     };

@@ -9,6 +9,7 @@ use skep_cache::driver::block_on;
 
 use super::connection::Connection;
 use super::open;
+use super::pool;
 use super::shared::Shared;
 use super::stream::Table;
 use super::thread::{self, AnyThread, Here, Thread};
@@ -82,7 +83,7 @@ impl Share for File {
 
     fn write<R>(&self, work: impl FnOnce(FileWriter<'_>, Option<&dyn OnCommit>) -> Result<R>) -> Result<R> {
         let mut lease = block_on(self.shared.lease_writer())?;
-        work(lease.connection()?, self.shared.on_commit.get().map(Arc::as_ref))
+        work(lease.open()?, self.shared.on_commit.get().map(Arc::as_ref))
     }
 
     fn set_on_commit(&self, then: Arc<dyn OnCommit>) {
@@ -99,7 +100,7 @@ impl Share for File {
     }
 
     fn status(&self) -> Vec<Part> {
-        vec![self.shared.writer.status("pool writer"), self.shared.readers.status("pool readers")]
+        vec![pool::status(&self.shared.writer, "pool writer"), pool::status(&self.shared.readers, "pool readers")]
     }
 
     fn check_file(&self) -> Result<()> {

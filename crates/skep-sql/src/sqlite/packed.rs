@@ -57,7 +57,7 @@ impl RunElsewhere for OnPool {
         // writer for ever.
         let mut lease = shared.lease_writer().await?;
         let (_stop, stopped) = StopOnDrop::new();
-        let work = move || lease.connection()?.unless(stopped, |connection| run(&packed, connection));
+        let work = move || lease.open()?.unless(stopped, |connection| run(&packed, connection));
         Ok((shared.note(offload(&*shared.offload, work).await.map_err(Kind::Lost)?)?, None))
     }
 }

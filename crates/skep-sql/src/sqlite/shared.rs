@@ -6,7 +6,7 @@
 use std::fs::DirBuilder;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,7 @@ use crate::migrations::Steps;
 use crate::offload::{Offload, offload};
 use crate::open_error::OpenError;
 use crate::options::Options;
+use crate::pool::Streams;
 
 pub(crate) struct Shared {
     pub(crate) path: PathBuf,
@@ -29,10 +30,10 @@ pub(crate) struct Shared {
     is_damaged: AtomicBool,
     pub(crate) options: Options,
     pub(crate) offload: Arc<dyn Offload>,
-    pub(crate) writer: Arc<Pool>,
-    pub(crate) readers: Arc<Pool>,
+    pub(super) writer: Arc<Pool>,
+    pub(super) readers: Arc<Pool>,
     /// How many results are being streamed.
-    pub(crate) streams: AtomicUsize,
+    pub(crate) streams: Arc<Streams>,
     pub(crate) on_commit: OnceLock<Arc<dyn OnCommit>>,
     /// Last, so that the connections above are closed before their folder is removed.
     _folder: Option<TemporaryFolder>,
@@ -51,14 +52,15 @@ impl Shared {
         // for a URI.
         let path = std::path::absolute(path).map_err(|error| OpenError::directory(path, error))?;
         let first = open::open(&path, migrations, &mut options)?;
-        let pool = |slots, role| {
+        let pool = |idle, max, role| {
             let (path, options) = (path.clone(), options.clone());
-            Pool::new(slots, options.waiting, Box::new(move || Connection::open(&path, role, &options)))
+            Pool::new(idle, max, options.waiting, Box::new(move || Connection::open(&path, role, &options)))
         };
-        let writer = pool(vec![Some(first)], Role::Writer);
-        let readers = pool((0..options.readers).map(|_| None).collect(), Role::Reader);
+        let writer = pool(vec![first], 1, Role::Writer);
+        let readers = pool(Vec::new(), options.readers, Role::Reader);
         let file = FileId::of(&path).ok();
-        let (is_damaged, streams, on_commit) = Default::default();
+        let (is_damaged, on_commit) = Default::default();
+        let streams = Streams::new(options.streams);
         let shared =
             Self { path, file, is_damaged, options, offload, writer, readers, streams, on_commit, _folder: folder };
         Ok(Arc::new(shared))
@@ -80,7 +82,7 @@ impl Shared {
     }
 
     /// Waits for the writer, unless what it wrote would be lost.
-    pub(crate) async fn lease_writer(&self) -> Result<Lease> {
+    pub(super) async fn lease_writer(&self) -> Result<Lease> {
         self.check_file()?;
         self.writer.lease().await
     }
@@ -107,7 +109,7 @@ impl Shared {
         let mut lease = self.readers.lease().await?;
         let (_stop, stopped) = StopOnDrop::new();
         let job = move || {
-            let connection = lease.connection()?;
+            let connection = lease.open()?;
             let started = Instant::now();
             Ok((connection.unless(stopped, work)?, started.elapsed()))
         };
@@ -125,7 +127,7 @@ impl Shared {
         let job = move || {
             // What makes rows is the application's. Should it panic, what was written is there nevertheless.
             let work = |connection: &Connection| catch_unwind(AssertUnwindSafe(|| work(connection)));
-            let (result, has_changed) = lease.connection()?.noting_changes(work);
+            let (result, has_changed) = lease.open()?.noting_changes(work);
             // First of all, so that others need not wait for caches.
             drop(lease);
             if has_changed {

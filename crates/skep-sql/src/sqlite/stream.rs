@@ -1,7 +1,6 @@
 //! The result of a query in a temporary table of a connection of its own, and batches of it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::connection::{Connection, Role, StopOnDrop};
 use super::shared::Shared;
@@ -9,6 +8,7 @@ use super::thread::owned;
 use crate::engine::ReadBatches;
 use crate::error::{Kind, Result};
 use crate::offload::offload;
+use crate::pool::Permit;
 use crate::query::Query;
 use crate::row::Row;
 use crate::value::Value;
@@ -25,41 +25,22 @@ pub(crate) struct Table {
     select: String,
     /// The number of the last row that was read.
     last: i64,
+    shared: Arc<Shared>,
     /// After the connection: before it is closed, no other stream begins in its stead.
-    permit: Permit,
-}
-
-/// One of the streams that may be open at once.
-struct Permit(Arc<Shared>);
-
-impl Permit {
-    fn acquire(shared: &Arc<Shared>) -> Result<Self> {
-        let limit = shared.options.streams;
-        let more = |open| (open < limit).then(|| open + 1);
-        match shared.streams.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
-            Ok(_) => Ok(Self(Arc::clone(shared))),
-            Err(_) => Err(Kind::TooManyStreams { limit }.into()),
-        }
-    }
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        self.0.streams.fetch_sub(1, Ordering::Relaxed);
-    }
+    _permit: Permit,
 }
 
 impl Table {
     /// Runs the query.
     pub(crate) async fn open<T>(shared: &Arc<Shared>, query: Query<'_, T>) -> Result<Self> {
         let (text, values) = owned(query)?;
-        let permit = Permit::acquire(shared)?;
+        let permit = shared.streams.acquire()?;
         let (_stop, stopped) = StopOnDrop::new();
         let opener = Arc::clone(shared);
         let work = move || {
             let mut connection = opener.connect(Role::Stream)?;
             let select = connection.unless(stopped, |connection| connection.keep_rows(&text, &values))?;
-            Ok(Self { connection, select, last: 0, permit })
+            Ok(Self { connection, select, last: 0, shared: opener, _permit: permit })
         };
         shared.note(offload(&*shared.offload, work).await.map_err(Kind::Lost)?)
     }
@@ -67,7 +48,7 @@ impl Table {
 
 impl ReadBatches for Table {
     async fn next<T: Row>(mut self) -> Result<(Self, Vec<T>)> {
-        let shared = Arc::clone(&self.permit.0);
+        let shared = Arc::clone(&self.shared);
         let work = move || {
             let last = Value::Integer(self.last);
             let rows: Vec<T> = self.connection.batch(&self.select, &[last], BATCH_ROWS, BATCH_BYTES)?;
@@ -79,7 +60,7 @@ impl ReadBatches for Table {
 
     /// Removes its file, where that may take time.
     fn discard(self) {
-        let offload = Arc::clone(&self.permit.0.offload);
+        let offload = Arc::clone(&self.shared.offload);
         offload.run(Box::new(move || drop(self)));
     }
 }

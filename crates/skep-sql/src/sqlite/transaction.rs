@@ -59,7 +59,7 @@ impl FileTransaction {
     ) -> Result<R> {
         let mut lease = self.take().ok_or(Kind::Abandoned)?;
         let job = move || {
-            let result = lease.connection().and_then(work);
+            let result = lease.open().and_then(work);
             (lease, result)
         };
         let (lease, result) = offload(&*self.shared.offload, job).await.map_err(Kind::Lost)?;
@@ -97,7 +97,7 @@ impl Transact for FileTransaction {
         let mut lease = self.take().ok_or(Kind::Abandoned)?;
         let commit = self.shared.commit(tables);
         let job = move || {
-            let committed = lease.connection().and_then(|connection| connection.control("commit"));
+            let committed = lease.open().and_then(|connection| connection.control("commit"));
             // First of all, so that others need not wait for caches.
             drop(lease);
             if committed.is_ok() {
@@ -111,7 +111,8 @@ impl Transact for FileTransaction {
     }
 
     fn abandon(&self) {
-        if let Some(lease) = self.take().filter(Lease::in_transaction) {
+        let has_work = |lease: &Lease| lease.get().is_some_and(Connection::in_transaction);
+        if let Some(lease) = self.take().filter(has_work) {
             self.shared.offload.run(Box::new(move || drop(lease)));
         }
     }

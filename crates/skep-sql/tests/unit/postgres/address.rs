@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn the_place_has_no_secrets() {
-    let place = |text| parse(text).unwrap().place.display().to_string();
+    let place = |text| parse(text).unwrap().shown.display().to_string();
     assert_eq!(place("postgres://ann:s3cr3t@db.example.org/shop?options=-c%20a%3Db"), "postgres://db.example.org/shop");
     assert_eq!(place("postgresql:///shop?host=/run/postgresql&user=ann"), "postgres:///run/postgresql/shop");
 }
