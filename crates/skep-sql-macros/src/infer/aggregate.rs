@@ -159,7 +159,8 @@ pub(super) fn each_part<'e, 'b>(expression: &'e Expr<'b>, visit: &mut dyn FnMut(
             }
         }
         Expr::Binary(left, _, right) => {
-            [left, right].into_iter().for_each(|part| visit(Subexpression::Expression(part)))
+            visit(Subexpression::Expression(left));
+            visit(Subexpression::Expression(right));
         }
         Expr::Case { base, when_then_pairs, else_expr } => {
             base.iter().chain(else_expr).for_each(|part| visit(Subexpression::Expression(part)));
