@@ -33,7 +33,7 @@ pub fn is_stopped(pid: i32) -> bool {
     state(pid) == Some('T')
 }
 
-/// Its state, as proc_pid_stat(5) has it.
+/// Its state, as `proc_pid_stat(5)` has it.
 fn state(pid: i32) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ")?.1.chars().next()
