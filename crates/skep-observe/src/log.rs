@@ -1,8 +1,8 @@
-//! The server's log: events of [`tracing`], and a line for each request.
+//! The server's log: events of `tracing`, and a line for each request.
 //!
 //! Logging never blocks a request for long. Each thread formats its lines into buffers, and one thread per process
-//! writes the buffers to files, streams and sockets ([`buffer`]). What waits for it survives the process
-//! ([`last_lines`]). Events go to the outputs that take them ([`events`], [`output`]), each in its layout.
+//! writes the buffers to files, streams and sockets (`buffer`). What waits for it survives the process
+//! (`last_lines`). Events go to the outputs that take them (`events`, `output`), each in its layout.
 //!
 //! It knows nothing of connections and processes.
 

@@ -7,14 +7,14 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`layout`] | where which number is |
-//! | [`histogram`] | buckets of latencies, quantiles |
-//! | [`recorder`] | one thread's view: it counts |
-//! | [`figures`] | what a reader sees: sums over all threads |
-//! | [`records`] | the last errors and slow requests |
-//! | [`queue`] | queues to the process that exports |
-//! | [`spans`] | the spans of traced requests |
-//! | [`settings`] | lengths of queues, and what is slow |
+//! | `layout` | where which number is |
+//! | `histogram` | buckets of latencies, quantiles |
+//! | `recorder` | one thread's view: it counts |
+//! | `figures` | what a reader sees: sums over all threads |
+//! | `records` | the last errors and slow requests |
+//! | `queue` | queues to the process that exports |
+//! | `spans` | the spans of traced requests |
+//! | `settings` | lengths of queues, and what is slow |
 
 pub(crate) mod figures;
 mod histogram;

@@ -5,11 +5,11 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`observer`] | puts overview and metrics together, and remembers |
-//! | [`totals`] | counters of processes that come and go, as counters that only grow |
-//! | [`exposition`] | the text that Prometheus reads |
-//! | [`history`] | the file of 24 hours |
-//! | [`pages`], [`page`], [`plot`] | what answers requests; HTML; SVG |
+//! | `observer` | puts overview and metrics together, and remembers |
+//! | `totals` | counters of processes that come and go, as counters that only grow |
+//! | `exposition` | the text that Prometheus reads |
+//! | `history` | the file of 24 hours |
+//! | `pages`, `page`, `plot` | what answers requests; HTML; SVG |
 
 pub(crate) mod exposition;
 mod history;
