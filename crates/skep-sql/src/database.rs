@@ -29,7 +29,7 @@ use super::status::Part;
 use super::stream::RowStream;
 use super::timing::Timer;
 use super::transaction::Transaction;
-use super::verbs::verbs;
+use super::verbs::row_verbs;
 
 /// The database of an application: one for the process, cheap to clone, shared by its threads.
 ///
@@ -52,7 +52,13 @@ pub struct Database {
 
 /// The verbs, for handlers whose futures must be `Send`: [`Local`] has the same for one thread.
 impl Database {
-    verbs!([async] self: &Self, await);
+    row_verbs!([async] self: &Self, await);
+
+    /// Runs a statement that gives no rows, always on the writer. [`transaction`](Self::transaction) says what one waits
+    /// for in vain.
+    pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
+        self.run(query.into(), verb::execute()).await
+    }
 
     /// The rows of a query, read as they are sent, in constant memory: [`Local::stream`]. [`RowStream`] has an example.
     pub async fn stream<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<RowStream<T>> {
@@ -62,7 +68,9 @@ impl Database {
     /// Begins a transaction: waits for the writer, and for the lock if another process has it.
     ///
     /// On SQLite, every other write of this process waits until it ends. Write by the transaction's own verbs until
-    /// then: a write by the database's, in the same task, would wait for itself.
+    /// then. A write by the database's verbs in the same task would wait for itself: it is an error after
+    /// [`Options::busy_timeout`](crate::Options::busy_timeout), also if the transaction would have ended later. On
+    /// PostgreSQL it waits only for rows that the transaction has written, as long as a statement may take.
     pub async fn transaction(&self) -> Result<Transaction> {
         Transaction::new(self.backend.transaction()).begun().await
     }

@@ -9,6 +9,7 @@ mod numbers;
 use std::error::Error as StdError;
 use std::fmt;
 use std::ops::Range;
+use std::time::Duration;
 
 use self::numbers::OF_VALUE;
 pub(super) use self::numbers::{codes, states};
@@ -104,6 +105,10 @@ pub(super) enum Kind {
         path: std::path::PathBuf,
     },
     OwnTransaction,
+    /// A write waited for a transaction of its own task.
+    OwnTask {
+        waited: Duration,
+    },
     QueueFull {
         limit: usize,
     },
@@ -386,6 +391,12 @@ impl fmt::Display for Kind {
             Self::OwnTransaction => f.write_str(
                 "a write outside of the request's own open transaction would wait for that transaction for ever: use the methods of \
                  `cx.transaction()`, or end it first",
+            ),
+            Self::OwnTask { waited } => write!(
+                f,
+                "a write has waited {} ms for a transaction that its own task has begun, which may be waiting for the write: \
+                 write by the methods of the transaction, or end it first",
+                waited.as_millis()
             ),
             Self::QueueFull { limit } => write!(f, "{limit} handlers wait for a connection already"),
             Self::TooManyStreams { limit } => {

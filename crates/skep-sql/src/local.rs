@@ -17,7 +17,7 @@ use super::row::Row;
 use super::stream::RowStream;
 use super::timing::Timer;
 use super::transaction::Transaction;
-use super::verbs::verbs;
+use super::verbs::row_verbs;
 
 /// The database, as one thread's handlers see it: cheap to clone, and tied to its thread.
 ///
@@ -48,7 +48,15 @@ impl Local {
         Self { engine, in_transaction: None, reads: None }
     }
 
-    verbs!([async] self: &Self, await);
+    row_verbs!([async] self: &Self, await);
+
+    /// Runs a statement that gives no rows, always on the writer.
+    ///
+    /// # Errors
+    /// While a transaction of the same request is open: the statement would wait for it, and it for the statement.
+    pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
+        self.run(query.into(), verb::execute()).await
+    }
 
     /// The rows of a query, read as they are sent, in constant memory: for exports, where [`all`](Self::all) would hold
     /// every row. An example is at [`RowStream`].

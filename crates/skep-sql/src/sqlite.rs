@@ -9,6 +9,7 @@ pub(crate) mod functions;
 pub(crate) mod history;
 pub(crate) mod migrate;
 pub(crate) mod open;
+mod own_task;
 mod packed;
 mod pool;
 pub(crate) mod shared;

@@ -1,7 +1,7 @@
 //! The verbs that every handle of a database has.
 
-/// The verbs, for a type whose method `run` runs a statement. `$wait` is `await`, if that is a future.
-macro_rules! verbs {
+/// The verbs that read rows, for a type whose method `run` runs a statement. `$wait` is `await`, if that is a future.
+macro_rules! row_verbs {
     ([$($asynchronous:tt)?] $this:ident: $type:ty $(, $wait:ident)?) => {
         /// Every row of the answer. All of them are in memory at once: give a statement that may have many a `limit`.
         pub $($asynchronous)? fn all<'q, T: Row>($this: $type, query: impl Into<Query<'q, T>>) -> Result<Vec<T>> {
@@ -28,16 +28,19 @@ macro_rules! verbs {
             let rows = $this.run(query, verb::all::<T>()) $(.$wait)?;
             Ok(cut(rows.map_err(|error| error.of_page(&cursor))?))
         }
+    };
+}
 
-        /// Runs a statement that gives no rows, always where this writes.
-        ///
-        /// # Errors
-        /// On a handle of a request, while a transaction of that request is open: the statement would wait for it, and
-        /// it for the statement.
+/// The same, and the verb that writes.
+macro_rules! verbs {
+    ([$($asynchronous:tt)?] $this:ident: $type:ty $(, $wait:ident)?) => {
+        $crate::verbs::row_verbs!([$($asynchronous)?] $this: $type $(, $wait)?);
+
+        /// Runs a statement that gives no rows.
         pub $($asynchronous)? fn execute<'q>($this: $type, query: impl Into<Query<'q>>) -> Result<Changes> {
             $this.run(query.into(), verb::execute()) $(.$wait)?
         }
     };
 }
 
-pub(super) use verbs;
+pub(super) use {row_verbs, verbs};

@@ -14,6 +14,7 @@ use skep_cache::FileId;
 
 use super::connection::{Connection, Role, StopOnDrop};
 use super::open;
+use super::own_task::Holder;
 use super::pool::{Lease, Pool};
 use crate::dependencies::{OnCommit, Writes};
 use crate::error::{Kind, Result};
@@ -32,6 +33,8 @@ pub(crate) struct Shared {
     pub(crate) offload: Arc<dyn Offload>,
     pub(super) writer: Arc<Pool>,
     pub(super) readers: Arc<Pool>,
+    /// The task whose transaction holds the writer.
+    pub(super) holder: Holder,
     /// How many results are being streamed.
     pub(crate) streams: Arc<Streams>,
     pub(crate) on_commit: OnceLock<Arc<dyn OnCommit>>,
@@ -59,10 +62,21 @@ impl Shared {
         let writer = pool(vec![first], 1, Role::Writer);
         let readers = pool(Vec::new(), options.readers, Role::Reader);
         let file = FileId::of(&path).ok();
-        let (is_damaged, on_commit) = Default::default();
+        let (is_damaged, on_commit, holder) = Default::default();
         let streams = Streams::new(options.streams);
-        let shared =
-            Self { path, file, is_damaged, options, offload, writer, readers, streams, on_commit, _folder: folder };
+        let shared = Self {
+            path,
+            file,
+            is_damaged,
+            options,
+            offload,
+            writer,
+            readers,
+            holder,
+            streams,
+            on_commit,
+            _folder: folder,
+        };
         Ok(Arc::new(shared))
     }
 
@@ -84,7 +98,7 @@ impl Shared {
     /// Waits for the writer, unless what it wrote would be lost.
     pub(super) async fn lease_writer(&self) -> Result<Lease> {
         self.check_file()?;
-        self.writer.lease().await
+        self.holder.wait(self.writer.lease(), self.options.busy_timeout).await
     }
 
     /// Remembers damage that a statement has found.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use skep_units::lock;
 
 use super::connection::{Connection, StopOnDrop};
+use super::own_task::Held;
 use super::pool::Lease;
 use super::shared::Shared;
 use super::thread::owned;
@@ -16,24 +17,30 @@ use crate::error::{Kind, Result};
 use crate::offload::offload;
 use crate::query::Query;
 
+/// The writer, and that a task holds it.
+struct HeldWriter {
+    _held: Held,
+    lease: Lease,
+}
+
 pub(crate) struct FileTransaction {
     shared: Arc<Shared>,
     /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
-    lease: Mutex<Option<Lease>>,
+    writer: Mutex<Option<HeldWriter>>,
 }
 
 impl FileTransaction {
     pub(crate) fn not_begun(shared: Arc<Shared>) -> Self {
-        Self { shared, lease: Mutex::default() }
+        Self { shared, writer: Mutex::default() }
     }
 
     // Nothing that is done under this lock can panic half-way.
-    fn take(&self) -> Option<Lease> {
-        lock(&self.lease).take()
+    fn take(&self) -> Option<HeldWriter> {
+        lock(&self.writer).take()
     }
 
-    fn keep(&self, lease: Option<Lease>) {
-        *lock(&self.lease) = lease;
+    fn keep(&self, writer: HeldWriter) {
+        *lock(&self.writer) = Some(writer);
     }
 
     /// Runs `work`, unless the transaction is over.
@@ -57,13 +64,13 @@ impl FileTransaction {
         &self,
         work: impl FnOnce(&mut Connection) -> Result<R> + Send + 'static,
     ) -> Result<R> {
-        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        let mut writer = self.take().ok_or(Kind::Abandoned)?;
         let job = move || {
-            let result = lease.open().and_then(work);
-            (lease, result)
+            let result = writer.lease.open().and_then(work);
+            (writer, result)
         };
-        let (lease, result) = offload(&*self.shared.offload, job).await.map_err(Kind::Lost)?;
-        self.keep(Some(lease));
+        let (writer, result) = offload(&*self.shared.offload, job).await.map_err(Kind::Lost)?;
+        self.keep(writer);
         self.shared.note(result)
     }
 }
@@ -77,7 +84,8 @@ impl Transact for FileTransaction {
 
     /// Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
     async fn begin(&self, holds: impl FnOnce()) -> Result<()> {
-        self.keep(Some(self.shared.lease_writer().await?));
+        let lease = self.shared.lease_writer().await?;
+        self.keep(HeldWriter { _held: self.shared.holder.hold().await, lease });
         holds();
         self.on_writer(|connection| connection.control("begin immediate")).await
     }
@@ -94,12 +102,12 @@ impl Transact for FileTransaction {
     }
 
     async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {
-        let mut lease = self.take().ok_or(Kind::Abandoned)?;
+        let mut writer = self.take().ok_or(Kind::Abandoned)?;
         let commit = self.shared.commit(tables);
         let job = move || {
-            let committed = lease.open().and_then(|connection| connection.control("commit"));
+            let committed = writer.lease.open().and_then(|connection| connection.control("commit"));
             // First of all, so that others need not wait for caches.
-            drop(lease);
+            drop(writer);
             if committed.is_ok() {
                 commit.announce();
             }
@@ -111,9 +119,9 @@ impl Transact for FileTransaction {
     }
 
     fn abandon(&self) {
-        let has_work = |lease: &Lease| lease.get().is_some_and(Connection::in_transaction);
-        if let Some(lease) = self.take().filter(has_work) {
-            self.shared.offload.run(Box::new(move || drop(lease)));
+        let has_work = |writer: &HeldWriter| writer.lease.get().is_some_and(Connection::in_transaction);
+        if let Some(writer) = self.take().filter(has_work) {
+            self.shared.offload.run(Box::new(move || drop(writer)));
         }
     }
 }

@@ -454,3 +454,19 @@ fn the_status_tells_what_connections_of_all_threads_do_and_who_waits() {
         assert_eq!(of(["connections", "busy", "lost"]), [1, 0, 2]);
     });
 }
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_write_that_waits_for_its_own_tasks_transaction_is_an_error_after_the_time_of_a_statement() {
+    let database = crate::database(shared(), Options::new().statement_timeout(Duration::from_secs(2)));
+    crate::on_runtime(async {
+        database.execute("insert into pair (key, value) values (1, 'a')").await.unwrap();
+        let transaction = database.transaction().await.unwrap();
+        transaction.execute("update pair set value = 'b' where key = 1").await.unwrap();
+        let error = database.execute("update pair set value = 'c' where key = 1").await.unwrap_err();
+        assert!(error.is_timeout(), "{error}");
+        database.execute("insert into pair (key, value) values (2, 'a')").await.expect("it waits for no row");
+        transaction.commit().await.unwrap();
+        assert_eq!(database.one("select value from pair where key = 1").await.unwrap(), Some("b".to_owned()));
+    });
+}

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skep::offload::Inline;
-use skep::sql::{Database, Error, FromValue, Local, Transaction, Unfit, Value, query};
+use skep::sql::{Database, Error, FromValue, Local, Options, Transaction, Unfit, Value, query};
 use tokio::task::spawn_local;
 use tokio::time::{sleep, timeout};
 
-use crate::support::{COUNT, FOREVER, SCHEMA, Threads, run};
+use crate::support::{COUNT, FOREVER, Folder, SCHEMA, Threads, run};
 
 fn database() -> Database {
     Database::temporary(&SCHEMA, Threads::start(2)).unwrap()
@@ -305,4 +305,45 @@ fn savepoints_of_jobs() {
     assert_eq!(titles, ["a", "c"]);
     assert!(database.write(|db| db.savepoint(|db| add(db, "d"))).is_err(), "outside of a transaction");
     assert_eq!(database.write(|db| db.one("select count(*) from post")).unwrap(), Some(2));
+}
+
+#[test]
+fn a_write_that_waits_for_its_own_tasks_transaction_is_an_error_that_says_so() {
+    run(async {
+        let options = Options::new().busy_timeout(Duration::from_millis(50));
+        let folder = Folder::new();
+        let database = Database::open(folder.file(), &SCHEMA, options, Threads::start(2)).unwrap();
+        let transaction = database.transaction().await.unwrap();
+        transaction.execute("insert into post (title) values ('a')").await.unwrap();
+        for error in [
+            database.execute("insert into post (title) values ('b')").await.map(drop),
+            database.local().execute("insert into post (title) values ('c')").await.map(drop),
+            database.transaction().await.map(drop),
+        ] {
+            let error = error.unwrap_err();
+            assert_eq!(error.status(), 500);
+            let said = "a write has waited 50 ms for a transaction that its own task has begun";
+            assert!(error.to_string().starts_with(said), "{error}");
+        }
+        transaction.commit().await.unwrap();
+        assert_eq!(count(&database.local()).await, 1);
+        database.execute("insert into post (title) values ('d')").await.expect("nothing holds the writer any more");
+    });
+}
+
+#[test]
+fn a_write_of_another_task_waits_for_a_transaction_longer_than_for_its_own() {
+    run(async {
+        let options = Options::new().busy_timeout(Duration::from_millis(20));
+        let folder = Folder::new();
+        let database = Database::open(folder.file(), &SCHEMA, options, Threads::start(2)).unwrap();
+        let transaction = database.transaction().await.unwrap();
+        let other = database.clone();
+        let write = spawn_local(async move { other.execute("insert into post (title) values ('b')").await });
+        // Longer than a write of this task may wait, which is what the next line waits for.
+        database.execute("insert into post (title) values ('c')").await.unwrap_err();
+        assert!(!write.is_finished());
+        transaction.commit().await.unwrap();
+        assert_eq!(write.await.unwrap().unwrap().rows, 1);
+    });
 }
