@@ -11,10 +11,11 @@ mod native {
     use std::io;
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+    use std::sync::{Arc, Mutex, OnceLock};
     use std::thread;
 
     use skep::wakeup::{WakeupFile, Watch};
+    use skep_units::lock;
     use tokio::sync::Notify;
 
     #[derive(Debug, Default)]
@@ -54,14 +55,14 @@ mod native {
             let (watch, wakeups) = file.watch()?;
             let hear = move || wakeups.for_each(|_| wake.notify.notify_one());
             thread::Builder::new().name("jobs wake".into()).spawn(hear)?;
-            *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = Some(watch);
+            *lock(&self.watch) = Some(watch);
             Ok(())
         }
 
         /// No jobs are run in this process any more.
         pub(crate) fn mute(&self) {
             self.is_heard.store(false, Ordering::Relaxed);
-            drop(self.watch.lock().unwrap_or_else(PoisonError::into_inner).take());
+            drop(lock(&self.watch).take());
             // For another process to take over.
             self.wake();
         }

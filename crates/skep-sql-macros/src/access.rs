@@ -1,10 +1,11 @@
 //! What a statement reads and writes, as SQLite's authorizer reports it while the statement is prepared.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use skep_units::lock;
 
 /// Tables and columns, and what was refused.
 #[derive(Clone, Default)]
@@ -17,9 +18,7 @@ pub(crate) struct Access {
 
 /// Notes in `access` what each statement does that is prepared from now on.
 pub(crate) fn observe(connection: &mut Connection, access: Arc<Mutex<Access>>) -> rusqlite::Result<()> {
-    connection.authorizer(Some(move |context: AuthContext<'_>| {
-        note(&mut access.lock().unwrap_or_else(PoisonError::into_inner), &context)
-    }))
+    connection.authorizer(Some(move |context: AuthContext<'_>| note(&mut lock(&access), &context)))
 }
 
 fn note(access: &mut Access, context: &AuthContext<'_>) -> Authorization {

@@ -6,11 +6,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::Connection;
 use skep_sql_lock::{Dialect, Functions, directives};
+use skep_units::lock;
 
 use crate::access::{self, Access};
 use crate::directive::Scopes;
@@ -233,7 +234,7 @@ impl Schema {
     }
 
     pub(crate) fn access(&self) -> MutexGuard<'_, Access> {
-        self.access.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.access)
     }
 
     /// True if a call makes one row of many; also for functions that SQLite itself does not have.

@@ -6,11 +6,12 @@ mod names;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use skep_sql_lock::Dialect;
+use skep_units::lock;
 use syn::spanned::Spanned as _;
 use syn::{Error, Expr, LitStr, PathArguments, Result, Type, TypePath};
 
@@ -78,7 +79,7 @@ fn paged(input: &Input, page: &Page, parts: &TokenStream, is_single: bool) -> Re
 /// Has Cargo compile again when one of the files changes. Once for each crate: a compiler expands the macros of one.
 fn tracked(files: &[String], dialect: Dialect) -> Option<TokenStream> {
     static TRACKED: Mutex<BTreeSet<Vec<String>>> = Mutex::new(BTreeSet::new());
-    let is_new = TRACKED.lock().unwrap_or_else(PoisonError::into_inner).insert(files.to_vec());
+    let is_new = lock(&TRACKED).insert(files.to_vec());
     let list = postgres::LIST;
     let listed = (dialect == Dialect::Postgres).then(|| {
         quote!(
@@ -351,7 +352,7 @@ fn owned(home: Home, column: &Column) -> TokenStream {
 /// One warning for each table that is not strict, in each compilation.
 fn warnings(whole: &Whole, span: Span) -> TokenStream {
     static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut warned = lock(&WARNED);
     let tables: BTreeSet<&String> = whole.statements.iter().flat_map(|statement| &statement.loose).collect();
     let new: Vec<&String> = tables.into_iter().filter(|table| warned.insert((*table).clone())).collect();
     let notes = new.iter().map(|table| {
