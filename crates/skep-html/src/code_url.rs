@@ -2,7 +2,7 @@
 //!
 //! Checking the scheme of such a URL is not enough: a script of another site runs as well as one of this site.
 
-use super::{Buffer, Trusted, Destination};
+use super::{Buffer, Destination, Trusted};
 
 /// A value for the URL of something that a page executes or applies: `script src`, `iframe src`, `embed src`,
 /// `object data`, `base href`, the `href` of a `link` such as a style sheet, and the `content` of a `meta` refresh.

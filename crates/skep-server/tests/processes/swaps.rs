@@ -76,7 +76,9 @@ fn a_swap_is_not_reported_while_the_old_version_may_accept() {
         // As on a machine so busy that they get no time. A parent may still have forked a process when it was stopped.
         server.wait_until("all are stopped", |server| {
             let family = server.family();
-            family.iter().for_each(|process| kill(*process, Signal::STOP));
+            for process in &family {
+                kill(*process, Signal::STOP);
+            }
             family.iter().all(|process| is_stopped(*process)) && server.family() == family
         });
         let old = server.family();
