@@ -54,8 +54,9 @@ pub struct Database {
 impl Database {
     row_verbs!([async] self: &Self, await);
 
-    /// Runs a statement that gives no rows, always on the writer. [`transaction`](Self::transaction) says what one waits
-    /// for in vain.
+    /// Runs a statement that gives no rows, always on the writer.
+    ///
+    /// On SQLite it waits for the writer: [`transaction`](Self::transaction) says for how long.
     pub async fn execute<'q>(&self, query: impl Into<Query<'q>>) -> Result<Changes> {
         self.run(query.into(), verb::execute()).await
     }

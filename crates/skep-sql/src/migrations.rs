@@ -44,7 +44,6 @@ pub(super) struct Steps<'t> {
 }
 
 /// Why an application does not start on PostgreSQL.
-#[cfg(any(feature = "postgres", target_family = "wasm"))]
 pub(super) const NOT_FOR_POSTGRES: &str =
     "the application has migrations for SQLite only; put those for PostgreSQL into the folder `postgres` beside them";
 

@@ -1,5 +1,7 @@
 //! Why a database was not opened.
 
+#![cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "what is PostgreSQL's is read with that feature"))]
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fmt, io};
@@ -7,7 +9,6 @@ use std::{fmt, io};
 use rusqlite::ffi;
 
 use crate::error::Error;
-#[cfg(feature = "postgres")]
 use crate::migrations::NOT_FOR_POSTGRES;
 
 /// Why a database was not opened. Its text says what, where, and what would be right.
@@ -74,14 +75,11 @@ pub(crate) enum Problem {
     /// Functions that are declared and those that are given do not agree.
     Functions(String),
     Database(Error),
-    #[cfg(feature = "postgres")]
     Address(String),
-    #[cfg(feature = "postgres")]
     NotForPostgres,
 }
 
 impl OpenError {
-    #[cfg(feature = "postgres")]
     pub(crate) fn new(place: &Path, problem: Problem, waited: Duration) -> Self {
         Self { path: place.to_owned(), problem, waited }
     }
@@ -193,7 +191,7 @@ impl fmt::Display for Problem {
                 "migration {file} was undone: it leaves rows of `{table}` that refer to missing rows of `{parent}`"
             ),
             Self::Declaration { file, reason } => write!(f, "migration {file}, {reason}"),
-            Self::Functions(problem) => f.write_str(problem),
+            Self::Functions(problem) | Self::Address(problem) => f.write_str(problem),
             Self::Database(error) if error.is_read_only() || error.primary() == ffi::SQLITE_CANTOPEN => {
                 write!(f, "{error}; the file must be readable, and its directory writable for the -wal and -shm files")
             }
@@ -201,9 +199,6 @@ impl fmt::Display for Problem {
                 write!(f, "the file is damaged ({error}); put a backup in its place, nothing in it was changed")
             }
             Self::Database(error) => error.fmt(f),
-            #[cfg(feature = "postgres")]
-            Self::Address(problem) => f.write_str(problem),
-            #[cfg(feature = "postgres")]
             Self::NotForPostgres => f.write_str(NOT_FOR_POSTGRES),
         }
     }

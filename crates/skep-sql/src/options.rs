@@ -1,5 +1,7 @@
 //! How a database is opened.
 
+#![cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "what is PostgreSQL's is read with that feature"))]
+
 use std::time::Duration;
 
 use crate::sqlite::functions::Registered;
@@ -29,12 +31,8 @@ pub struct Options {
     pub(super) connections: usize,
     pub(super) transactions: usize,
     pub(super) statement_timeout: Duration,
-    // Only read with the feature `postgres`.
-    #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
     pub(super) notifications: usize,
-    #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
     pub(super) replica: Option<Address>,
-    #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
     pub(super) replica_lag: Duration,
     /// Statements come from somebody who is not trusted: `guests.rs`.
     pub(super) guests: bool,
@@ -45,7 +43,6 @@ pub struct Options {
 
 /// An address with a password in it.
 #[derive(Clone)]
-#[cfg_attr(not(feature = "postgres"), allow(dead_code))]
 pub(super) struct Address(pub(super) String);
 
 skep_units::opaque_debug!(Address);
@@ -180,7 +177,6 @@ impl Options {
     }
 
     /// As long as a statement may take.
-    #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
     pub(super) fn statement_limit(&self) -> Duration {
         if self.statement_timeout.is_zero() { Duration::MAX } else { self.statement_timeout }
     }
@@ -208,7 +204,6 @@ impl Options {
     }
 
     /// How long a browser keeps in a cookie that its user has written: longer than a replica may be behind.
-    #[cfg(feature = "postgres")]
     #[doc(hidden)]
     pub fn written_cookie_age(&self) -> Duration {
         self.replica_lag + Duration::from_mins(1)

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::checked::{Any, Array, Blob, Integer, NotNull, Nullable, Real, Text};
-#[cfg(any(feature = "postgres", target_family = "wasm"))]
 use crate::wire::Writer;
 
 /// One value, as SQLite knows them, and PostgreSQL's decimal numbers and arrays.
@@ -42,7 +41,7 @@ impl Value<'_> {
     }
 
     /// As it crosses between a component and its host: `wit/skep.wit`, interface `sql`.
-    #[cfg(any(feature = "postgres", target_family = "wasm"))]
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "SQLite packs its own"))]
     pub(super) fn pack(&self, out: &mut Writer) {
         match self {
             Value::Null => out.u8(0),
