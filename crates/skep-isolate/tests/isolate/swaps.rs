@@ -133,11 +133,12 @@ fn bad_file() {
 /// A new version is what such a server waits for.
 fn under_full_load() {
     let folder = Folder::new();
-    let (server, file) = start(&folder, &["--instances", "1"]);
+    let data = format!("{}::/data", folder.0.display());
+    let (server, file) = start(&folder, &["--instances", "1", "--time", "5m", "--dir", &data]);
     let server = Arc::new(server);
     let slow = {
         let server = Arc::clone(&server);
-        thread::spawn(move || server.text("/sleep?6000"))
+        thread::spawn(move || server.text("/until?/data/there"))
     };
     server.wait_until_busy(1);
     assert_eq!(server.get("/").status, 503);
@@ -145,7 +146,8 @@ fn under_full_load() {
     server.wait_for("swapped");
     assert!(!slow.is_finished(), "it was taken up beside the request that has the only instance");
     assert_eq!(server.text("/"), "two");
-    assert_eq!(slow.join().unwrap(), "slept");
+    folder.write("there", "");
+    assert_eq!(slow.join().unwrap(), "there");
 }
 
 /// Its probe waits for something that is not there yet.
@@ -167,14 +169,16 @@ fn tried_once_more() {
 
 fn finishes() {
     let folder = Folder::new();
-    let (server, file) = start(&folder, &[]);
+    let data = format!("{}::/data", folder.0.display());
+    let (server, file) = start(&folder, &["--dir", &data]);
     let server = Arc::new(server);
     let slow = {
         let server = Arc::clone(&server);
-        thread::spawn(move || server.text("/sleep?1500"))
+        thread::spawn(move || server.text("/until?/data/there"))
     };
     server.wait_until_busy(1);
     deploy(&file, &guests::second());
     until(&server, "two");
-    assert_eq!(slow.join().unwrap(), "slept");
+    folder.write("there", "");
+    assert_eq!(slow.join().unwrap(), "there");
 }
