@@ -27,6 +27,7 @@ mod modules;
 mod paths;
 mod records;
 mod row_numbers;
+mod settings;
 mod size;
 mod sleeps;
 mod snippets;
@@ -114,6 +115,7 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
     complaints.extend(manual::size(&tree));
     complaints.extend(flags::exist(&tree));
     complaints.extend(records::newest(&tree));
+    complaints.extend(settings::have_one_owner(&tree));
     complaints.sort();
     Ok(complaints)
 }

@@ -195,7 +195,7 @@ fn runs_code(url: &[u8], media: bool) -> bool {
                     _ => false,
                 };
             }
-            // What is longer than the longest refused scheme is none.
+            // A scheme longer than the longest refused one is not refused.
             Some(byte) if byte.is_ascii_alphabetic() && at < scheme.len() => scheme[at] = byte,
             _ => return false,
         }

@@ -2,15 +2,21 @@
 
 use std::time::Duration;
 
+use skep_settings::{DAY, MINUTE, settings, words};
+
 use crate::random::seed;
 
-/// An instance serves several requests, with its statics.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Reuse {
-    /// It ends after this many requests.
-    pub(crate) requests: u32,
-    /// It waits this long for the next request.
-    pub(crate) idle: Duration,
+settings! {
+    /// An instance serves several requests, with its statics.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Reuse in "component" {
+        /// `cached`: maximum number of requests of an instance. From 10 on, each instance draws its own maximum from
+        /// the upper fifth, so that instances do not all end together. An instance that traps, or exceeds its time or
+        /// memory, ends at once. A program that asks for reuse (`module::cache`) has this limit, too.
+        requests as "component.reuse_requests": u32 = Number(1..=4_294_967_295), 1000, flag "--reuse-requests" "N";
+        /// `cached`: time after which an idle instance ends. It limits what a program may ask for, too.
+        idle as "component.reuse_idle": Duration = Duration(1..=366 * DAY), MINUTE, flag "--reuse-idle" "TIME";
+    }
 }
 
 /// Smaller numbers of requests are exact.
@@ -46,18 +52,11 @@ pub(crate) enum ModuleCache {
     Cold,
 }
 
-impl ModuleCache {
-    /// Parses a setting.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        Some(match text {
-            "snapshot" => Self::Snapshot,
-            "snapshot,cold" => Self::SnapshotOrCold,
-            "cached" => Self::Cached,
-            "cold" => Self::Cold,
-            _ => return None,
-        })
-    }
+words! {
+    ModuleCache { Snapshot = "snapshot", Cold = "cold", Cached = "cached", SnapshotOrCold = "snapshot,cold" }
+}
 
+impl ModuleCache {
     /// True if each request has a new instance of the same image.
     pub(crate) fn is_snapshot(self) -> bool {
         matches!(self, Self::Snapshot | Self::SnapshotOrCold)

@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use skep::settings::{Kind, RawSetting, RawValue, Resolved, Row, Source, Value, Values, section};
+use skep::settings::{RawSetting, RawValue, Resolved, Row, Source, Value, Values, section};
+use skep_settings::{FromSetting, GIB, Group, KIB, settings};
 
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::options::{MOST_INSTANCES, Options, SETTINGS, Setting, row};
+use crate::options::{self, MOST_INSTANCES, Options};
 use crate::state::TotalMemory;
 
 /// The settings of `skep serve` that are not the server's.
@@ -35,25 +36,59 @@ pub(crate) enum Cache {
     At(PathBuf),
 }
 
+settings! {
+    /// The settings of the server that all components share.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Shared in "component" {
+        /// Directory of compiled code, so that the next start compiles nothing; `none` turns it off. Empty means
+        /// $XDG_CACHE_HOME/skep or ~/.cache/skep. A directory or a file that others may write is not used.
+        compile_cache: Cache = Path, "", flag "--compile-cache" "DIR|none";
+        /// Path of a page with the status of the components, such as `/-/isolate`. Empty means no page.
+        status: Option<String> = Path, "", by status, flag "--status" "PATH";
+        /// Maximum memory of all instances of the server together. A request whose instance gets none is refused (503);
+        /// `memory.grow` of one that runs fails. Each counts with the whole size of its memory, also where pages are
+        /// shared with its snapshot.
+        total_memory: TotalMemory = Size(64 * KIB..=1024 * GIB), 4 * GIB, flag "--total-memory" "SIZE";
+    }
+}
+
+settings! {
+    /// Where a component is.
+    #[derive(Clone, Debug)]
+    struct Named in "component.NAME" {
+        /// File of the component NAME, relative to the settings file. Without `skep serve FILE`, each such table is
+        /// served.
+        file: Option<PathBuf> = Path, "";
+    }
+}
+
 /// The rows of all components.
 pub(crate) fn rows() -> Vec<Row> {
-    let with_flag = |row: Row, flag: &'static str, argument| Row { flag: Some((flag.into(), argument)), ..row };
-    let cache = "Directory of compiled code, so that the next start compiles nothing; `none` turns it off. Empty means $XDG_CACHE_HOME/skep \
-                 or ~/.cache/skep. A directory or a file that others may write is not used.";
-    let status = "Path of a page with the status of the components, such as `/-/isolate`. Empty means no page.";
-    let file = "File of the component NAME, relative to the settings file. Without `skep serve FILE`, each such table is served.";
-    let total = "Maximum memory of all instances of the server together. A request whose instance gets none is \
-                 refused (503); `memory.grow` of one that runs fails. Each counts with the whole size of its memory, \
-                 also where pages are shared with its snapshot.";
-    let size = Kind::Size(64 << 10..=1024 << 30);
-    let mut rows = vec![
-        with_flag(row("component.compile_cache", Kind::Path, "", cache), "--compile-cache", "DIR|none"),
-        with_flag(row("component.status", Kind::Path, "", status), "--status", "PATH"),
-        with_flag(row("component.total_memory", size, "4GiB", total), "--total-memory", "SIZE"),
-        row("component.NAME.file", Kind::Path, "", file),
-    ];
-    rows.extend(SETTINGS.iter().flat_map(Setting::rows));
-    rows
+    Shared::rows().into_iter().chain(Named::rows()).chain(options::rows()).collect()
+}
+
+fn status(path: &str) -> Result<Option<String>, String> {
+    let status = Some(path).filter(|path| !path.is_empty());
+    if status.is_some_and(|path| !path.starts_with('/')) {
+        return Err("expected a path, such as /-/isolate".to_owned());
+    }
+    Ok(status.map(ToOwned::to_owned))
+}
+
+impl FromSetting<str> for Cache {
+    fn from_setting(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "" => Self::Usual,
+            "none" => Self::None,
+            folder => Self::At(folder.into()),
+        })
+    }
+}
+
+impl FromSetting<u64> for TotalMemory {
+    fn from_setting(limit: &u64) -> Result<Self, String> {
+        Ok(Self::new(*limit))
+    }
 }
 
 /// The reference page of the settings of `skep serve`, in Markdown: `docs/reference/configuration.md`.
@@ -65,11 +100,11 @@ pub fn reference() -> String {
 impl Settings {
     /// Reads the settings of the components. `file`: the only one, if the command line names it.
     pub(crate) fn new(file: Option<&Path>, values: &Values) -> Result<Self, Error> {
-        let text =
-            |name: &str| values.get(name).map(|resolved| resolved.value.to_string()).filter(|text| !text.is_empty());
-        let status = text("component.status");
-        if status.as_ref().is_some_and(|path| !path.starts_with('/')) {
-            return Err(Error::invalid("component.status: expected a path, such as /-/isolate"));
+        let mut shared = Shared::default();
+        for resolved in values.iter() {
+            if let Some(Err(problem)) = shared.set(&resolved.name, &resolved.value) {
+                return Err(Error::Invalid(format!("{}: {problem}", resolved.name)));
+            }
         }
         let files = match file {
             Some(file) => vec![(name_of(file), file.to_owned())],
@@ -84,10 +119,9 @@ impl Settings {
         let room = MOST_INSTANCES / u32::try_from(files.len()).unwrap_or(u32::MAX).max(1);
         let options = |(name, file)| options(name, file, values, room.max(1));
         let mut applications = files.into_iter().map(options).collect::<Result<Vec<_>, _>>()?;
-        let total_memory = total_memory(values);
         let mut rows: Vec<Row> = Vec::new();
         for one in &mut applications {
-            one.total_memory = total_memory.clone();
+            one.total_memory = shared.total_memory.clone();
             let own = declared(&one.file);
             one.declared = own.iter().map(|row| row.name.clone().into_owned()).collect();
             for row in own {
@@ -102,20 +136,7 @@ impl Settings {
                 "all components together may have {together} instances, and a process has room for {MOST_INSTANCES}: set fewer `instances`"
             )));
         }
-        let compile_cache = match text("component.compile_cache").as_deref() {
-            None => Cache::Usual,
-            Some("none") => Cache::None,
-            Some(folder) => Cache::At(folder.into()),
-        };
-        Ok(Self { applications, compile_cache, status, declared: rows })
-    }
-}
-
-/// The memory of all instances.
-fn total_memory(values: &Values) -> TotalMemory {
-    match values.get("component.total_memory").map(|resolved| &resolved.value) {
-        Some(Value::Size(limit)) => TotalMemory::new(*limit),
-        _ => TotalMemory::default(),
+        Ok(Self { applications, compile_cache: shared.compile_cache, status: shared.status, declared: rows })
     }
 }
 
@@ -149,20 +170,19 @@ fn named_files(values: &Values) -> Result<Vec<(String, PathBuf)>, Error> {
 /// The options of one component. `room`: the default of `instances` if it is fewer.
 pub(crate) fn options(name: String, file: PathBuf, values: &Values, room: u32) -> Result<Options, Error> {
     let mut options = Options { file, ..Options::default() };
-    for setting in SETTINGS {
-        let all = values.get(&format!("component.{}", setting.name));
-        let own = values.get(&format!("component.{name}.{}", setting.name));
+    for row in Options::rows() {
+        let all = values.get(&row.name);
+        let own = values.get(&row.name.replace("component.", &format!("component.{name}.")));
         let resolved = match (all, own) {
             (Some(all), Some(own)) if all.source.is_stronger_than(&own.source) => all,
             (Some(all), None) => all,
             (_, Some(own)) => own,
             (None, None) => continue,
         };
-        let set = (setting.set)(&mut options, &resolved.value);
-        set.map_err(|problem| {
-            Error::Invalid(format!("{}: {} = \"{}\": {problem}", resolved.source, resolved.name, resolved.value))
-        })?;
-        if setting.name == "instances" && resolved.source == Source::Default {
+        if let Some(Err(problem)) = options.set(&row.name, &resolved.value) {
+            return Err(Error::Invalid(resolved.refused(&problem)));
+        }
+        if row.name == "component.instances" && resolved.source == Source::Default {
             options.instances = options.instances.min(room);
         }
     }

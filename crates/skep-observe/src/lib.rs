@@ -11,7 +11,6 @@
 //! | [`app_status`] | the part of the status that the application reports |
 //! | [`status`] | the status page: metrics, HTML, history |
 //! | [`otlp`] | sends spans, metrics and log lines to a receiver of OpenTelemetry |
-//! | [`settings`] | what its settings are made of; the tables are in `log`, `metrics`, `otlp` |
 //! | [`process`], [`clock`] | memory and processor time of processes; the clocks that processes share |
 //! | [`shared_words`] | memory that processes share |
 //! | `sys` | the few places that need `unsafe` |
@@ -24,7 +23,6 @@ pub mod numbers;
 pub mod otlp;
 pub mod overview;
 pub mod process;
-pub mod settings;
 pub mod status;
 mod sys;
 

@@ -45,7 +45,7 @@ use output::Target;
 pub use own::OwnSubscriber;
 pub use raises::Raise;
 pub use reopen::StreamFiles;
-pub use settings::{CategoryLevels, Settings};
+pub use settings::{CategoryLevels, Names, Settings};
 use sink::{Sink, Stopped};
 use skep::log::Recorder;
 
@@ -88,7 +88,7 @@ impl Logs {
         if let Ok(levels) = Levels::new(&settings.level, &settings.levels.0) {
             levels.install();
         }
-        let mask = Mask::new(&settings.mask);
+        let mask = Mask::new(&settings.mask.0);
         mask.install();
         let events = Events::new(outputs, mask, settings.repeats, settings.recorder > 0, settings.line);
         let recorder = Recorder { limit: settings.recorder, slow: settings.slow, write: |_| () };

@@ -22,7 +22,6 @@ mod layout;
 pub(crate) mod queue;
 mod recorder;
 pub(crate) mod records;
-mod settings;
 pub(crate) mod spans;
 
 use std::io;
@@ -36,7 +35,15 @@ use crate::sys::shared_words::SharedWords;
 pub use layout::Counter;
 use layout::{CREATED, MAGIC, Texts, VERSION};
 pub use recorder::{Finished, Recorder, Traced, Tracing};
-pub use settings::{Queues, Settings};
+
+/// The lengths of the queues to the process that exports.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Queues {
+    /// Spans that wait.
+    pub spans: usize,
+    /// Log lines that wait.
+    pub log_records: usize,
+}
 
 /// The numbers of all workers of a server, since it started.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, watch};
 
 use crate::authority::Hosts;
-use crate::config::{Config, Model};
+use crate::config::{Config, Model, SecureCookies};
 use crate::connection::{RequestBudget, Rules};
 use crate::error::StartError;
 use crate::executable::Executable;
@@ -46,7 +46,7 @@ pub(crate) fn app_setup(
     setup.allow_breaking_migration = config.swap.allow_breaking_migration;
     setup.data.clone_from(&config.data);
     setup.database.clone_from(&config.database);
-    setup.databases.clone_from(&config.databases);
+    setup.databases = config.database_addresses();
     setup.sql = skep::sql::Options::new()
         .connections(config.database_connections)
         .transactions(config.database_transactions)
@@ -55,35 +55,34 @@ pub(crate) fn app_setup(
         .replica(config.database_replica.as_ref().map(|address| address.reveal().clone()))
         .replica_lag(config.database_replica_lag);
     setup.base_url.clone_from(&config.base_url);
-    setup.secure_cookies = config.cookies.secure;
+    setup.secure_cookies = config.cookies.secure == SecureCookies::Always;
     setup.development = config.development;
-    setup.caches.clone_from(&config.caches.tiers);
+    setup.caches = config.tiers().map(|(name, tiers)| (name.to_owned(), tiers.clone())).collect();
     let is_prefork = config.mpm == Model::Prefork;
     if is_prefork {
         let tiers = || Tiers::parse([PREFORK_CACHE]).expect("a valid list of tiers");
         setup.caches.entry("default".into()).or_insert_with(tiers);
     }
-    if is_prefork || config.caches.leave_the_process {
+    if is_prefork || config.tiers().any(|(_, tiers)| tiers.needs().leaves_process) {
         // The supervisor has hashed the executable already.
         setup.build = handoff.map_or_else(build_number, |handoff| handoff.spec.build);
     }
     setup.several_processes = is_prefork;
     setup.careful = handoff.is_some_and(|handoff| handoff.spec.additive_migrations_only);
     setup.compression = config.compression.clone();
-    setup.compression.concurrent = config.limits.compressions;
     setup.websocket = config.websocket;
     setup.limits = config.app_limits;
     setup.secret = config.secret.clone().or_else(credential);
     setup.secret_keys.clone_from(&config.secret_keys);
     setup.session = config.session;
-    setup.offload = Arc::new(Pool::new(config.limits.blocking_threads, config.limits.blocking_queue));
-    setup.access = config.access.rules();
+    setup.offload = Arc::new(Pool::new(config.blocking.threads, config.blocking.queue));
+    setup.access = config.access.iter().map(|(_, rule)| rule.to_rule()).collect();
     setup.mailer = mailer(config)?;
     #[cfg(feature = "fetch")]
     {
         setup.fetcher = Some(Arc::new(fetch::Client::new(config)));
     }
-    (setup.fetch.time, setup.fetch.body) = (config.limits.fetch_time, config.limits.fetch_body);
+    setup.fetch = config.fetch.bounds;
     setup.mail_from = config.mail.from.as_ref().map(ToString::to_string);
     setup.notices = config.mail.notices;
     Ok(setup)
@@ -93,8 +92,7 @@ pub(crate) fn app_setup(
 #[cfg(feature = "smtp")]
 fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
     let Some(url) = &config.mail.smtp else { return Ok(None) };
-    let limits = &config.limits;
-    let smtp = Smtp::new(url.reveal(), config.mail.timeout, limits.mail_queue, limits.mail_bytes);
+    let smtp = Smtp::new(url.reveal(), config.mail.timeout, config.mail.queue, config.mail.bytes);
     let smtp = smtp.map_err(StartError::new)?;
     Ok(Some(Arc::new(smtp)))
 }
@@ -170,7 +168,7 @@ impl Counting {
         let services = metrics.register(site.service_names(), site.service_routes());
         let tracing = || Tracing { one_in: config.otlp.sample_one_in, routes: site.service_routes().into() };
         let tracing = config.otlp.is_on().then(tracing);
-        Self { metrics: Arc::clone(metrics), services, slow: config.metrics.slow, tracing }
+        Self { metrics: Arc::clone(metrics), services, slow: config.status.slow, tracing }
     }
 
     pub(crate) fn recorder(&self, thread: usize) -> Recorder {

@@ -102,6 +102,12 @@ pub(crate) fn fits(pattern: &str, host: &str) -> bool {
     tail.is_some_and(|tail| tail.eq_ignore_ascii_case(domain))
 }
 
+/// What the setting `hosts` may be.
+pub(crate) fn patterns(list: &[String]) -> Result<Vec<String>, String> {
+    list.iter().try_for_each(|pattern| check_pattern(pattern))?;
+    Ok(list.to_vec())
+}
+
 /// What an element of the setting `hosts` may be.
 pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     let name = pattern.strip_prefix("*.").unwrap_or(pattern);

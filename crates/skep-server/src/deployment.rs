@@ -2,8 +2,8 @@
 
 use skep::link::BaseUrl;
 
-use crate::config::{Address, Config, Proxies, UnixAddress};
-use crate::proxies::Fields;
+use crate::config::{Address, Config, UnixAddress};
+use crate::proxies::{Fields, Proxies};
 
 /// A line for each thing that is missing: what it is, what may happen, and the setting that mends it.
 pub(crate) fn missing(config: &Config, base_url: Option<&BaseUrl>) -> Vec<String> {
@@ -100,8 +100,8 @@ fn of_proxies(config: &Config) -> [(bool, &'static str); 6] {
 
 /// A line for each cache whose entries cross a network in the clear, which plain `--check` reports as well.
 pub(crate) fn exposed_caches(config: &Config) -> Vec<String> {
-    let exposed = config.caches.tiers.iter().filter(|(_, tiers)| tiers.needs().is_in_clear);
-    let line = |name: &String| {
+    let exposed = config.tiers().filter(|(_, tiers)| tiers.needs().is_in_clear);
+    let line = |name: &str| {
         format!(
             "cache.{name}: a tier is on another machine, and neither encrypted nor sealed: anybody on the network can read its entries and \
              replace them, sessions included; add seal=FILE to the tier, or use rediss://"

@@ -59,9 +59,9 @@ impl Client {
     /// As the configuration says. No connection is opened.
     pub(crate) fn new(config: &Config) -> Self {
         // Certificates of no use are read by nobody.
-        let allow = config.fetch.allow.0.clone();
+        let allow = config.fetch.allow.clone();
         let roots = if allow.is_empty() { RootCertStore::empty() } else { system_roots() };
-        Self::with_roots(allow, config.limits.fetches_per_host, roots)
+        Self::with_roots(allow, config.fetch.per_host, roots)
     }
 
     fn with_roots(allow: Reach, per_host: usize, roots: RootCertStore) -> Self {

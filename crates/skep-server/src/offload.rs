@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use skep::offload::Offload;
+use skep_settings::settings;
 use tokio::runtime::Handle;
 
 /// How long an idle thread waits for work.
@@ -18,6 +19,18 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Work, and the runtime of the thread that submits it: the work may ask a cache over the network.
 type Job = (Box<dyn FnOnce() + Send>, Option<Handle>);
+
+settings! {
+    /// How much blocking work there may be.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Limits in "limits" {
+        /// Maximum number of pieces of blocking work that wait for a thread (503). What belongs to a request that was
+        /// cancelled is skipped.
+        queue as "limits.blocking_queue": usize = Number(1..=10_000_000), 4096;
+        /// Maximum number of threads for blocking work. They start on demand and end when idle.
+        threads as "limits.blocking_threads": usize = Number(1..=4096), 16;
+    }
+}
 
 /// Threads for blocking work.
 #[derive(Clone)]

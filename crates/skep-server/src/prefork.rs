@@ -67,7 +67,7 @@ pub(crate) fn run(
     // An HTTP/2 connection would bring several requests to one process.
     let tls = tls::acceptor(&config.tls, config.requests_per_worker != 1).map_err(StartError::new)?;
     create_data_dir(config)?;
-    let pool = Pool::new(config.limits.blocking_threads, config.limits.blocking_queue);
+    let pool = Pool::new(config.blocking.threads, config.blocking.queue);
     pool.set_inline(true);
     let site = initialise(app, config, handoff, &pool)?;
     pool.set_inline(false);
@@ -103,7 +103,7 @@ fn initialise(
         let (app, settings) = app()?;
         let mut setup = app_setup(config, settings, Some(handoff))?;
         setup.offload = Arc::new(pool.clone());
-        let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
+        let background = config.caches_need_a_runtime().then(Background::start).transpose()?;
         let _entered = background.as_ref().map(|background| background.handle().enter());
         let site = Arc::new(app.open(setup)?);
         probe(&site, config)?;

@@ -13,6 +13,26 @@ pub(crate) use forwarded::{Fields, Forwarded, NotForwarded, remove_unread};
 use ipnet::{IpNet, Ipv4Net};
 pub(crate) use protocol::read_header;
 use skep::Peer;
+use skep_settings::{FromSetting, settings};
+
+settings! {
+    /// The settings `proxies.*`.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Proxies in "proxies" {
+        /// Proxies in front of this server: addresses, networks, and `unix` for everyone who connects to a unix socket.
+        /// Of what they report in the fields of `proxies.fields`, the rightmost address that is not trusted is the
+        /// client's. The fields of all others are removed from their requests.
+        trusted: Trusted = List("192.0.2.7, 10.0.0.0/8 or unix"), "";
+        /// Header fields in which trusted proxies report clients: `x-forwarded-for`, `x-forwarded-proto`,
+        /// `x-forwarded-host` and `x-forwarded-port`, or `forwarded` alone. Name those that every trusted proxy sets
+        /// itself: proxies pass on what a client sends in all others, so `Forwarded` and `X-Forwarded-*` that are not
+        /// named are removed from requests. Empty: none are read.
+        fields: Fields = List("x-forwarded-for"), "x-forwarded-for; x-forwarded-proto";
+        /// Trusted proxies send a PROXY header, version 1 or 2, before the first byte of the client. A connection of
+        /// theirs without one is closed. `proxies.fields` are not read then.
+        protocol: bool = Bool, false;
+    }
+}
 
 /// The proxies that are trusted (the setting `proxies.trusted`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +40,12 @@ pub(crate) struct Trusted {
     networks: Vec<IpNet>,
     /// Everyone who connects to a unix socket.
     unix: bool,
+}
+
+impl FromSetting<[String]> for Trusted {
+    fn from_setting(list: &[String]) -> Result<Self, String> {
+        Self::parse(list)
+    }
 }
 
 impl Trusted {

@@ -400,7 +400,7 @@ fn check_is_sqlite(config: &Config) -> Result<(), StartError> {
 fn back_up(app: &App, config: &Config, to: &Path) -> Result<String, StartError> {
     check_is_sqlite(config)?;
     let started = Instant::now();
-    let copies = app.back_up(&config.data, to, &config.databases);
+    let copies = app.back_up(&config.data, to, &config.database_addresses());
     let copies = copies.map_err(|error| StartError::new(error.to_string()))?;
     let took = numbers::micros(started.elapsed().as_micros());
     let line = |(copy, size): &(PathBuf, u64)| {
@@ -419,7 +419,7 @@ fn restore(app: &App, config: &Config, backup: &Path) -> Result<String, StartErr
             format!("{backup} is not restored, and nothing has changed: a server runs; end it by --control stop");
         return Err(StartError::new(text));
     }
-    let restored = app.restore(&config.data, backup, &config.databases);
+    let restored = app.restore(&config.data, backup, &config.database_addresses());
     let restored = restored.map_err(|error| StartError::new(error.to_string()))?;
     let line = |(backup, old): &(PathBuf, Option<PathBuf>)| {
         let kept = old.as_ref().map(|old| format!("; the old database is {}", old.display())).unwrap_or_default();

@@ -191,8 +191,7 @@ impl<'v> Reader<'v> {
             .map_err(|problem| {
                 // A problem may quote the value.
                 let problem = if field.is_secret { "this value is not valid".to_owned() } else { problem };
-                let shown = resolved.shown();
-                self.problems.push(format!("{}: {name} = \"{shown}\": {problem}", resolved.source));
+                self.problems.push(resolved.refused(&problem));
             })
             .ok()
     }

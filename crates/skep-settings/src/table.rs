@@ -200,6 +200,12 @@ impl Row {
         all && self.name.split('.').count() == name.split('.').count()
     }
 
+    /// What stands for `NAME` in a setting of this row.
+    pub(crate) fn name_in<'s>(&self, setting: &'s str) -> Option<&'s str> {
+        let part = self.name.split('.').position(|part| part == "NAME").filter(|_| self.matches(setting))?;
+        setting.split('.').nth(part)
+    }
+
     fn parse(&self, raw: &RawValue) -> Result<Value, String> {
         match (self.kind.is_list(), raw) {
             (false, RawValue::Text(text)) => self.kind.parse(text),
@@ -251,6 +257,12 @@ impl Resolved {
             }
             (_, value) => (self.value, self.source) = (value, source),
         }
+    }
+
+    /// The message for a value that its part refuses. A secret is not shown.
+    #[must_use]
+    pub fn refused(&self, problem: &str) -> String {
+        format!("{}: {} = \"{}\": {problem}", self.source, self.name, self.shown())
     }
 
     /// The value as it may be shown.

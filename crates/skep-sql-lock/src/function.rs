@@ -28,7 +28,7 @@ pub enum ValueType {
 
 /// What an argument takes, or a function gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SqlType {
     /// The type of its values.
     pub ty: ValueType,
     /// NULL is one of its values: `text?`. An argument that is not nullable makes the call NULL where it gets NULL.
@@ -51,9 +51,9 @@ pub struct Function {
     /// In lower case.
     pub name: String,
     /// In order.
-    pub arguments: Vec<Place>,
+    pub arguments: Vec<SqlType>,
     /// What it gives.
-    pub result: Place,
+    pub result: SqlType,
     /// The same arguments always give the same result.
     pub deterministic: bool,
 }
@@ -94,7 +94,7 @@ impl ValueType {
     }
 }
 
-impl Place {
+impl SqlType {
     fn of(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (word, nullable) = text.strip_suffix('?').map_or((text, false), |word| (word.trim_end(), true));
@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SqlType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.ty.name(), if self.nullable { "?" } else { "" })
     }
@@ -110,8 +110,8 @@ impl fmt::Display for Place {
 
 /// `slug(text, integer?) text`: as it is declared, but for `not deterministic`.
 #[must_use]
-pub fn signature(name: &str, arguments: &[Place], result: Place) -> String {
-    let arguments: Vec<String> = arguments.iter().map(Place::to_string).collect();
+pub fn signature(name: &str, arguments: &[SqlType], result: SqlType) -> String {
+    let arguments: Vec<String> = arguments.iter().map(SqlType::to_string).collect();
     format!("{name}({}) {result}", arguments.join(", "))
 }
 
@@ -128,14 +128,14 @@ impl Function {
         let name = name_of(name.trim())?;
         let arguments = match arguments.trim() {
             "" => Vec::new(),
-            list => list.split(',').map(Place::of).collect::<Result<_, _>>()?,
+            list => list.split(',').map(SqlType::of).collect::<Result<_, _>>()?,
         };
         if arguments.len() > MOST_ARGUMENTS {
             return Err(format!("`{name}` has {} arguments, and may have {MOST_ARGUMENTS}", arguments.len()));
         }
         let mut words = rest.split_whitespace();
         let result = words.next().ok_or_else(|| format!("the type of the result is missing: {EXAMPLE}"))?;
-        let result = Place::of(result)?;
+        let result = SqlType::of(result)?;
         let deterministic = match words.collect::<Vec<_>>().as_slice() {
             [] => true,
             ["not", "deterministic"] => false,

@@ -125,14 +125,14 @@ kinds! {
 }
 
 macro_rules! as_they_are {
-    ($($name:ident)*) => {$(impl Place for $name {})*};
+    ($($name:ident)*) => {$(impl SqlKind for $name {})*};
 }
 
 as_they_are! { Integer Real Text Blob Decimal Json Any }
 
 macro_rules! moments {
     ($($name:ident, $write:ident, $example:literal;)*) => {$(
-        impl Place for $name {
+        impl SqlKind for $name {
             fn fit(value: Value<'_>) -> Result<Value<'_>, Unfit> {
                 super::moment::stored(value, super::moment::$write, $example)
             }
@@ -155,7 +155,7 @@ pub enum Exact<const PLACES: u32> {}
 #[derive(Clone, Copy, Debug)]
 pub enum Fixed<const DIGITS: u32, const PLACES: u32> {}
 
-impl<const DIGITS: u32, const PLACES: u32> Place for Fixed<DIGITS, PLACES> {
+impl<const DIGITS: u32, const PLACES: u32> SqlKind for Fixed<DIGITS, PLACES> {
     fn fit(value: Value<'_>) -> Result<Value<'_>, Unfit> {
         let text = match value {
             Value::Integer(number) => number.to_string().into(),
@@ -169,7 +169,7 @@ impl<const DIGITS: u32, const PLACES: u32> Place for Fixed<DIGITS, PLACES> {
 
 /// What a parameter becomes where it is put in SQLite.
 #[doc(hidden)]
-pub trait Place {
+pub trait SqlKind {
     /// The value as this column stores it.
     fn fit(value: Value<'_>) -> Result<Value<'_>, Unfit> {
         Ok(value)
@@ -319,7 +319,7 @@ where
 
 /// A parameter of SQLite for a place of type `K`.
 #[doc(hidden)]
-pub fn parameter<'q, K: Place, P: Parameter<'q>>(value: P) -> Result<Value<'q>, Unfit>
+pub fn parameter<'q, K: SqlKind, P: Parameter<'q>>(value: P) -> Result<Value<'q>, Unfit>
 where
     P::Sql: BindTo<K>,
 {
@@ -334,7 +334,7 @@ pub fn fields_of<T>(row: &T) -> &T {
 
 /// The parameter of `in {list}`: a JSON array, which the statement takes apart again.
 #[doc(hidden)]
-pub fn list<'q, K: Place, P: Parameter<'q>>(values: impl IntoIterator<Item = P>) -> Result<Value<'q>, Unfit>
+pub fn list<'q, K: SqlKind, P: Parameter<'q>>(values: impl IntoIterator<Item = P>) -> Result<Value<'q>, Unfit>
 where
     P::Sql: BindTo<K>,
 {

@@ -181,7 +181,7 @@ impl Error {
         self.state() == states::IN_DOUBT
     }
 
-    /// A value that was given to the statement is none that the database can store, compare or calculate with: a text
+    /// The statement was given a value that the database cannot store, compare or calculate with: a text
     /// with a NUL on PostgreSQL, a date that does not exist, a number out of range, a text that is too long. Its
     /// [`status`](Self::status) is 400, since such values come with requests. Nothing was done.
     ///
@@ -255,7 +255,7 @@ impl Error {
         self.of_request().or_else(|| self.public_message())
     }
 
-    /// What the client may be told, if this error is none of the program's making and may pass.
+    /// What the client may be told, if this error may pass and the program did not make it.
     #[doc(hidden)]
     pub fn public_message(&self) -> Option<&'static str> {
         if self.is_busy() {

@@ -9,7 +9,7 @@
 
 use std::fmt;
 
-use skep_sql_lock::function::{Place, ValueType, signature};
+use skep_sql_lock::function::{SqlType, ValueType, signature};
 
 use super::value::{FromValue as _, ToValue as _, Unfit, Value};
 
@@ -20,9 +20,9 @@ pub struct Function {
     #[doc(hidden)]
     pub name: &'static str,
     #[doc(hidden)]
-    pub arguments: &'static [Place],
+    pub arguments: &'static [SqlType],
     #[doc(hidden)]
-    pub result: Place,
+    pub result: SqlType,
     #[doc(hidden)]
     pub call: for<'a> fn(&'a [Value<'a>]) -> Result<Value<'static>, Unfit>,
 }
@@ -47,7 +47,7 @@ impl fmt::Debug for Function {
 )]
 pub trait FunctionArgument<'a>: Sized {
     #[doc(hidden)]
-    const PLACE: Place;
+    const PLACE: SqlType;
 
     #[doc(hidden)]
     fn read(value: &'a Value<'a>) -> Result<Self, Unfit>;
@@ -62,20 +62,20 @@ pub trait FunctionArgument<'a>: Sized {
 )]
 pub trait FunctionResult {
     #[doc(hidden)]
-    const PLACE: Place;
+    const PLACE: SqlType;
 
     #[doc(hidden)]
     fn give(self) -> Result<Value<'static>, Unfit>;
 }
 
-const fn of(ty: ValueType) -> Place {
-    Place { ty, nullable: false }
+const fn of(ty: ValueType) -> SqlType {
+    SqlType { ty, nullable: false }
 }
 
 macro_rules! owned {
     ($($type:ty => $ty:ident;)*) => {$(
         impl<'a> FunctionArgument<'a> for $type {
-            const PLACE: Place = of(ValueType::$ty);
+            const PLACE: SqlType = of(ValueType::$ty);
 
             fn read(value: &'a Value<'a>) -> Result<Self, Unfit> {
                 Self::from_value(borrowed(value))
@@ -87,7 +87,7 @@ macro_rules! owned {
 macro_rules! numbers {
     ($($type:ty)*) => {$(
         impl FunctionResult for $type {
-            const PLACE: Place = of(ValueType::Integer);
+            const PLACE: SqlType = of(ValueType::Integer);
 
             fn give(self) -> Result<Value<'static>, Unfit> {
                 self.to_value().map(Value::into_owned)
@@ -116,7 +116,7 @@ fn borrowed<'a>(value: &'a Value<'a>) -> Value<'a> {
 }
 
 impl<'a> FunctionArgument<'a> for &'a str {
-    const PLACE: Place = of(ValueType::Text);
+    const PLACE: SqlType = of(ValueType::Text);
 
     fn read(value: &'a Value<'a>) -> Result<Self, Unfit> {
         match value {
@@ -127,7 +127,7 @@ impl<'a> FunctionArgument<'a> for &'a str {
 }
 
 impl<'a> FunctionArgument<'a> for &'a [u8] {
-    const PLACE: Place = of(ValueType::Blob);
+    const PLACE: SqlType = of(ValueType::Blob);
 
     fn read(value: &'a Value<'a>) -> Result<Self, Unfit> {
         match value {
@@ -138,7 +138,7 @@ impl<'a> FunctionArgument<'a> for &'a [u8] {
 }
 
 impl<'a, T: FunctionArgument<'a>> FunctionArgument<'a> for Option<T> {
-    const PLACE: Place = Place { nullable: true, ..T::PLACE };
+    const PLACE: SqlType = SqlType { nullable: true, ..T::PLACE };
 
     fn read(value: &'a Value<'a>) -> Result<Self, Unfit> {
         if *value == Value::Null { Ok(None) } else { T::read(value).map(Some) }
@@ -146,7 +146,7 @@ impl<'a, T: FunctionArgument<'a>> FunctionArgument<'a> for Option<T> {
 }
 
 impl FunctionResult for f64 {
-    const PLACE: Place = of(ValueType::Real);
+    const PLACE: SqlType = of(ValueType::Real);
 
     /// SQLite makes NULL of what is no number.
     fn give(self) -> Result<Value<'static>, Unfit> {
@@ -159,7 +159,7 @@ impl FunctionResult for f64 {
 }
 
 impl FunctionResult for String {
-    const PLACE: Place = of(ValueType::Text);
+    const PLACE: SqlType = of(ValueType::Text);
 
     fn give(self) -> Result<Value<'static>, Unfit> {
         Ok(Value::Text(self.into()))
@@ -167,7 +167,7 @@ impl FunctionResult for String {
 }
 
 impl FunctionResult for &'static str {
-    const PLACE: Place = of(ValueType::Text);
+    const PLACE: SqlType = of(ValueType::Text);
 
     fn give(self) -> Result<Value<'static>, Unfit> {
         Ok(Value::Text(self.into()))
@@ -175,7 +175,7 @@ impl FunctionResult for &'static str {
 }
 
 impl FunctionResult for Vec<u8> {
-    const PLACE: Place = of(ValueType::Blob);
+    const PLACE: SqlType = of(ValueType::Blob);
 
     fn give(self) -> Result<Value<'static>, Unfit> {
         Ok(Value::Blob(self.into()))
@@ -183,7 +183,7 @@ impl FunctionResult for Vec<u8> {
 }
 
 impl<T: FunctionResult> FunctionResult for Option<T> {
-    const PLACE: Place = Place { nullable: true, ..T::PLACE };
+    const PLACE: SqlType = SqlType { nullable: true, ..T::PLACE };
 
     fn give(self) -> Result<Value<'static>, Unfit> {
         self.map_or(Ok(Value::Null), T::give)
@@ -191,7 +191,7 @@ impl<T: FunctionResult> FunctionResult for Option<T> {
 }
 
 impl<T: FunctionResult, E: fmt::Display> FunctionResult for Result<T, E> {
-    const PLACE: Place = T::PLACE;
+    const PLACE: SqlType = T::PLACE;
 
     fn give(self) -> Result<Value<'static>, Unfit> {
         self.map_err(|error| Unfit::because(error.to_string()))?.give()

@@ -148,7 +148,9 @@ pub use checked::{
     NotNull, Nullable, ReadFrom, Real, Text, Time, Timestamp,
 };
 #[doc(hidden)]
-pub use checked::{Place, array, column, fields_of, list, not_checked_yet, parameter, rows_by_name, rows_of_one, sent};
+pub use checked::{
+    SqlKind, array, column, fields_of, list, not_checked_yet, parameter, rows_by_name, rows_of_one, sent,
+};
 pub use error::{Error, Result};
 #[doc(hidden)]
 pub use error::{NO_ROOM, READ_ONLY};

@@ -136,7 +136,7 @@ impl Migrations {
         Steps { list, folder: self.folder, functions: self.functions }
     }
 
-    /// Number, name of the file and text of each, for a host with this database; or why there are none.
+    /// Number, name of the file and text of each, for a host with this database; or why they cannot be read.
     #[cfg(target_family = "wasm")]
     pub(super) fn list(&self, dialect: checked::Dialect) -> Result<Vec<(u32, String, String)>, &'static str> {
         let list = match (dialect, self.postgres) {

@@ -65,8 +65,8 @@ pub async fn offload<T: Send + 'static>(
     run(pool, work, false).await
 }
 
-/// The same, but the job runs even if nobody waits for it any more: to end a session, to store what a client was told
-/// is stored.
+/// The same, but the job is detached, and runs to its end even if its caller is gone: to end a session, to store what a
+/// client was told is stored.
 pub async fn offload_to_end<T: Send + 'static>(
     pool: &dyn Offload,
     work: impl FnOnce() -> T + Send + 'static,
@@ -85,7 +85,7 @@ async fn run<T: Send + 'static>(
             return;
         }
         let outcome = catch_unwind(AssertUnwindSafe(work)).map_err(|panic| Lost { panic: text_of(&*panic) });
-        // Nobody waits any more if the handler was dropped; the value goes with it.
+        // If the handler was dropped, the value goes with it.
         let _ = answer.send(outcome);
     }));
     answered.await.unwrap_or(Err(Lost { panic: None }))

@@ -48,6 +48,17 @@ pub(super) struct Address(pub(super) String);
 skep_units::opaque_debug!(Address);
 
 impl Options {
+    /// The default of [`connections`](Self::connections).
+    pub const CONNECTIONS: usize = 4;
+    /// The default of [`transactions`](Self::transactions).
+    pub const TRANSACTIONS: usize = 4;
+    /// The default of [`statement_timeout`](Self::statement_timeout).
+    pub const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
+    /// The default of [`notifications`](Self::notifications).
+    pub const NOTIFICATIONS: usize = 64;
+    /// The default of [`replica_lag`](Self::replica_lag).
+    pub const REPLICA_LAG: Duration = Duration::from_secs(10);
+
     /// The defaults.
     #[must_use]
     pub const fn new() -> Self {
@@ -63,12 +74,12 @@ impl Options {
             streams: 8,
             stream_bytes: 1 << 30,
             durable: true,
-            connections: 4,
-            transactions: 4,
-            statement_timeout: Duration::from_secs(30),
-            notifications: 64,
+            connections: Self::CONNECTIONS,
+            transactions: Self::TRANSACTIONS,
+            statement_timeout: Self::STATEMENT_TIMEOUT,
+            notifications: Self::NOTIFICATIONS,
             replica: None,
-            replica_lag: Duration::from_secs(10),
+            replica_lag: Self::REPLICA_LAG,
             guests: false,
             functions: Vec::new(),
         }

@@ -20,7 +20,7 @@ impl Packed {
     /// `verb` is a number of the interface.
     ///
     /// # Errors
-    /// If it is none, or if the statement or its values are longer than a guest's may be.
+    /// If it is malformed, or if the statement or its values are longer than a guest's may be.
     pub fn new(verb: u8, text: String, values: Vec<u8>) -> Result<Self> {
         if text.len() > LONGEST_STATEMENT {
             let length = text.len();

@@ -129,7 +129,7 @@ pub enum Cursor<K> {
     Before(K),
 }
 
-/// The message for a client whose cursor only the database finds out to be none.
+/// The message for a client whose cursor only the database finds malformed.
 pub(crate) const NO_PLACE: &str = "the cursor is not a place in the list, as its links to other pages have it";
 
 /// What a [`Cursor`] holds: a value of the database, or a tuple of up to four.

@@ -74,7 +74,7 @@ impl<C: Pooled> Pool<C> {
         self.checkout()?.wait().await
     }
 
-    /// Waits for an open connection; none if there is none.
+    /// Waits for an open connection; `None` if all are closed.
     pub(crate) async fn lease_open(self: &Arc<Self>) -> Result<Option<Lease<C>>> {
         match self.checkout_open()? {
             Some(checkout) => checkout.wait().await.map(Some),
@@ -112,8 +112,8 @@ impl<C: Pooled> Pool<C> {
         Lease::of(self, connection, Some(permit))
     }
 
-    /// Hands a connection to the one who has waited longest. After a failed attempt to open one there is none to hand
-    /// on: then those who wait get the next that comes back from another holder, if there is another.
+    /// Hands a connection to the one who has waited longest. After a failed attempt to open one there is nothing to
+    /// hand on: then those who wait get the next that comes back from another holder, if there is another.
     fn give_back(self: Arc<Self>, mut connection: Option<C>, permit: Option<Permit>, connect_failed: bool) {
         if permit.is_some() {
             return lock(&self.queue).keep(connection, self.max);

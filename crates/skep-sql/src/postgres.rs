@@ -3,7 +3,7 @@
 //! Each thread has connections of its own, on its own event loop: [`pool`] says which statement goes where. Nothing is
 //! known here of processes and of settings.
 //!
-//! Start reading at [`pool::Pool::ask`], and for the start at [`Shared::open`].
+//! Start reading at [`pool::Pool::ask`], and for the start at [`PerProcess::open`].
 
 mod address;
 mod blocking;
@@ -37,7 +37,7 @@ pub(super) use self::blocking::BlockingConnection;
 pub(super) use self::connection::BoundStatement;
 pub(super) use self::engine::{PoolHandle, PoolWriter};
 pub use self::listen::{Notification, Notifications};
-pub(super) use self::migrate::Source;
+pub(super) use self::migrate::MigrationSource;
 pub(super) use self::pool::Pool;
 use self::replica::Replica;
 use self::status::Counts;
@@ -54,7 +54,7 @@ use crate::open_error::{OpenError, Problem};
 use crate::pool::Streams;
 
 /// The database, for all threads of the process.
-pub(super) struct Shared {
+pub(super) struct PerProcess {
     config: Config,
     tls: tls::Tls,
     cancels: bool,
@@ -73,11 +73,11 @@ pub(super) struct Shared {
     temporary: Option<(Config, String)>,
 }
 
-impl Shared {
+impl PerProcess {
     /// Finds out whether it can be reached, and runs the migrations that it lacks.
     pub(super) fn open(
         address: &str,
-        source: Result<Source, Problem>,
+        source: Result<MigrationSource, Problem>,
         options: Options,
         offload: Arc<dyn Offload>,
         (carefully, temporary): (bool, bool),
@@ -99,7 +99,7 @@ impl Shared {
     /// Says what [`open`](Self::open) would find wrong with the addresses and the migrations that ran.
     pub(super) fn check(
         address: &str,
-        source: Result<Source, Problem>,
+        source: Result<MigrationSource, Problem>,
         options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<(), OpenError> {
@@ -112,7 +112,7 @@ impl Shared {
     /// A line for each migration, for people.
     pub(super) fn describe_migrations(
         address: &str,
-        source: Result<Source, Problem>,
+        source: Result<MigrationSource, Problem>,
         offload: Arc<dyn Offload>,
     ) -> Result<Vec<String>, OpenError> {
         let started = Instant::now();
@@ -213,7 +213,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for PerProcess {
     fn drop(&mut self) {
         if let Some((at, name)) = self.temporary.take() {
             // A test that was ended leaves it to the next one with its number.
@@ -223,10 +223,10 @@ impl Drop for Shared {
 }
 
 /// Runs one statement on another database of the same server.
-fn on(shared: &Shared, at: &Config, text: String) -> Result<()> {
+fn on(shared: &PerProcess, at: &Config, text: String) -> Result<()> {
     let (tls, shown_address) = (shared.tls.clone(), shared.shown_address.clone());
     let (options, offload) = (shared.options.clone(), Arc::clone(&shared.offload));
-    let there = Arc::new(Shared::new(at.clone(), tls, shared.cancels, shown_address, options, offload));
+    let there = Arc::new(PerProcess::new(at.clone(), tls, shared.cancels, shown_address, options, offload));
     BlockingConnection::open(&there)?.run(move |connection| async move { connection.batch(&text).await })?
 }
 

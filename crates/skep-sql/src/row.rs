@@ -14,7 +14,7 @@ use super::value::{FromValue, Unfit, Value};
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 use postgres::{Head, Line};
 #[cfg(target_family = "wasm")]
-pub(super) use sent::{Answer, Head, Line};
+pub(super) use sent::{Head, Line, SentRows};
 #[cfg(not(any(feature = "postgres", target_family = "wasm")))]
 use sqlite::{Head, Line};
 
@@ -149,7 +149,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// A text of the database, which may hold what is none.
+/// A text of the database, which may hold bytes that are no text.
 #[inline]
 pub(super) fn text(bytes: &[u8]) -> Result<&str, Unfit> {
     std::str::from_utf8(bytes).map_err(|_| Unfit::because("the text is not UTF-8"))

@@ -15,7 +15,7 @@ pub trait StatementObserver: Send + Sync {
     fn has_run(&self, text: &str, start: Instant, time: Duration);
 }
 
-/// Has all statements of this process told to an observer. True if there was none before: the first one stays.
+/// Has all statements of this process told to an observer. True if it is the first one: the first one stays.
 pub fn observe_statements(observer: &'static dyn StatementObserver) -> bool {
     OBSERVER.set(observer).is_ok()
 }

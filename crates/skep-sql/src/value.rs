@@ -143,7 +143,7 @@ pub trait FromValue: Sized {
     /// compares it with the column.
     type Sql;
 
-    /// The value, or why there is none; the caller adds which column it was.
+    /// The value, or why it cannot be read; the caller adds which column it was.
     fn from_value(value: Value<'_>) -> Result<Self, Unfit>;
 }
 
@@ -307,7 +307,7 @@ impl<T: FromValue> FromValue for Option<T> {
 }
 
 /// A type whose values can be elements of an array of PostgreSQL: a `Vec` or a slice of them is a parameter, and a
-/// `Vec` of them is read from a column. `u8` is none, since a `Vec<u8>` is bytes.
+/// `Vec` of them is read from a column. `u8` is not among them, since a `Vec<u8>` is bytes.
 ///
 /// ```
 /// # use skep_sql::{FromValue, ToValue, Unfit, Value};

@@ -48,7 +48,7 @@ impl Writer {
     /// Writes a number of four bytes where one was written before.
     ///
     /// # Panics
-    /// If there was none.
+    /// If less was written.
     pub fn u32_at(&mut self, position: usize, number: u32) {
         self.0[position..position + 4].copy_from_slice(&number.to_le_bytes());
     }

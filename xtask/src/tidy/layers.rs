@@ -33,8 +33,8 @@ const CRATES: &[Layers] = &[
         name: "skep-settings",
         order: &[
             ("values", &["kind"]),
-            ("types and rows", &["table", "transfer", "value"]),
-            ("structs", &["declared", "section"]),
+            ("types and rows", &["from_setting", "table", "transfer", "value", "variable"]),
+            ("structs", &["declare", "declared", "group", "section"]),
         ],
         upward: &[],
     },
@@ -216,7 +216,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-observe",
         order: &[
-            ("values", &["clock", "numbers", "overview", "process", "settings", "sys"]),
+            ("values", &["clock", "numbers", "overview", "process", "sys"]),
             ("log", &["log"]),
             ("metrics", &["app_status", "metrics"]),
             ("status page", &["status"]),

@@ -40,12 +40,16 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
     ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     ("skep-live", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
-    ("skep-observe", &["skep", "skep-units"]),
-    ("skep-server", &["skep", "skep-observe", "skep-units", "skep-drill", "skep-client", "skep-cluster"]),
+    ("skep-observe", &["skep", "skep-settings", "skep-units"]),
+    (
+        "skep-server",
+        &["skep", "skep-observe", "skep-settings", "skep-units", "skep-drill", "skep-client", "skep-cluster"],
+    ),
     (
         "skep-isolate",
         &[
             "skep",
+            "skep-settings",
             "skep-units",
             "skep-cache",
             "skep-server",

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
+use skep_settings::FromSetting;
 
 use super::buffer::LogBuffer;
 use super::output::{Target, Words};
@@ -94,6 +95,12 @@ const SECRETS: [&str; 12] = [
     "sig",
     "token",
 ];
+
+impl FromSetting<str> for AccessOutput {
+    fn from_setting(text: &str) -> Result<Self, String> {
+        Self::parse(text)
+    }
+}
 
 impl AccessOutput {
     /// Reads a description: `file:/var/log/access.log layout=combined status=400`.

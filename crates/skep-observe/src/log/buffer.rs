@@ -88,7 +88,7 @@ pub(crate) struct LogBuffer {
     dropped: AtomicU64,
     /// The sink has failed, and this was reported.
     failing: AtomicBool,
-    /// The sink fails, or somebody has waited in vain: nobody waits for room.
+    /// The sink fails, or a line has waited in vain: further ones do not wait for room.
     stuck: AtomicBool,
     /// The last lines were not all taken.
     unfinished: AtomicBool,

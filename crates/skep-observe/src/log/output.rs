@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use skep_settings::FromSetting;
 use skep_units::{nearest, parse_duration, parse_size};
 use tracing::level_filters::LevelFilter;
 
@@ -115,6 +116,12 @@ fn next_word(text: &str) -> Result<(String, &str), String> {
         }
     }
     if quoted { Err("a quote is not closed".into()) } else { Ok((word, "")) }
+}
+
+impl FromSetting<str> for EventOutput {
+    fn from_setting(text: &str) -> Result<Self, String> {
+        Self::parse(text)
+    }
 }
 
 impl EventOutput {

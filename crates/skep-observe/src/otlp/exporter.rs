@@ -94,7 +94,7 @@ impl Exporter {
         let endpoint = settings.endpoint.0.as_deref()?;
         let attributes = settings.attributes.0.iter().map(|(name, value)| text(name, value));
         Some(Self {
-            sender: Sender::new(endpoint, &settings.headers.0, settings.timeout),
+            sender: Sender::new(endpoint, &settings.headers.reveal().0, settings.timeout),
             queues: Arc::clone(queues),
             batch: settings.batch,
             interval: settings.interval,

@@ -1,39 +1,43 @@
-//! The settings `otlp.*`.
+//! The settings `otlp.*`, and those `limits.*` of what waits to be sent.
 
 use std::fmt;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, Uri};
-use skep::settings::Kind;
-
-use crate::settings::{HOUR, SECOND, from_value, list, settings, text};
+use skep::Secret;
+use skep_settings::{FromSetting, HOUR, MINUTE, SECOND, settings};
 
 settings! {
-    /// The settings `otlp.*`.
-    Settings of "otlp":
-    /// Attributes of the resource in all traces, metrics and logs, such as `deployment.environment.name=production`.
-    /// `service.name` and `service.version` are the application's unless they are set here.
-    attributes: Pairs = Kind::List("NAME=VALUE"), "";
-    /// Maximum number of spans, or of log lines, in one request to the receiver.
-    batch: usize = Kind::Number(1..=10_000), "512";
-    /// Send traces, metrics and the lines of the log output `otlp` to this receiver by OpenTelemetry's protocol (OTLP
-    /// over HTTP, protobuf), such as `http://localhost:4318`. `/v1/traces`, `/v1/metrics` and `/v1/logs` are appended.
-    /// Needs the cargo feature `otlp`. Empty means none.
-    endpoint: Endpoint = Kind::Text, "";
-    /// Header fields of requests to the receiver, such as `api-key=...`.
-    headers: Pairs = Kind::List("NAME=VALUE"), "", secret;
-    /// Time between two reports of metrics.
-    interval: Duration = Kind::Duration(SECOND..=HOUR), "60s";
-    /// Trace one of this number of requests that bring no `traceparent`. 1 traces all of them, 0 none. A request that
-    /// brings one is traced if its `sampled` flag is set.
-    sample_one_in: u64 = Kind::Number(0..=1_000_000_000), "1";
-    /// Timeout for a request to the receiver. At shutdown, the last spans and log lines are sent within 5 s at most.
-    timeout: Duration = Kind::Duration(100..=60 * SECOND), "10s";
-}
-
-from_value! {
-    Endpoint: |value| Self::parse(text(value));
-    Pairs: |value| Self::parse(list(value));
+    /// Where traces, metrics and logs are sent to, and which.
+    #[derive(Clone, Debug)]
+    pub struct Settings in "otlp" {
+        /// Attributes of the resource in all traces, metrics and logs, such as
+        /// `deployment.environment.name=production`. `service.name` and `service.version` are the application's unless
+        /// they are set here.
+        attributes: Pairs = List("NAME=VALUE"), "";
+        /// Maximum number of spans, or of log lines, in one request to the receiver.
+        batch: usize = Number(1..=10_000), 512;
+        /// Send traces, metrics and the lines of the log output `otlp` to this receiver by OpenTelemetry's protocol
+        /// (OTLP over HTTP, protobuf), such as `http://localhost:4318`. `/v1/traces`, `/v1/metrics` and `/v1/logs` are
+        /// appended. Needs the cargo feature `otlp`. Empty means none.
+        endpoint: Endpoint = Text, "";
+        /// Header fields of requests to the receiver, such as `api-key=...`.
+        headers: Secret<Pairs> = List("NAME=VALUE"), "";
+        /// Time between two reports of metrics.
+        interval: Duration = Duration(SECOND..=HOUR), 60 * SECOND;
+        /// Trace one of this number of requests that bring no `traceparent`. 1 traces all of them, 0 none. A request
+        /// that brings one is traced if its `sampled` flag is set.
+        sample_one_in: u64 = Number(0..=1_000_000_000), 1;
+        /// Timeout for a request to the receiver. At shutdown, the last spans and log lines are sent within 5 s at
+        /// most.
+        timeout: Duration = Duration(100..=MINUTE), 10 * SECOND;
+        /// Log lines that wait to be sent to `otlp.endpoint`, of all processes together, up to 4 KiB each. More wait in
+        /// `log.buffer` and `log.reserve` of their processes.
+        log_records as "limits.log_records": usize = Number(16..=1_000_000), 2048;
+        /// Spans that wait to be sent to `otlp.endpoint`, of all processes together, 1 KiB each. More are dropped and
+        /// counted.
+        spans as "limits.spans": usize = Number(16..=1_000_000), 8192;
+    }
 }
 
 impl Settings {
@@ -52,9 +56,11 @@ pub struct Endpoint(pub(crate) Option<String>);
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Pairs(pub(crate) Vec<(String, String)>);
 
-impl Endpoint {
-    fn parse(url: Option<String>) -> Result<Self, String> {
-        let Some(url) = url else { return Ok(Self(None)) };
+impl FromSetting<str> for Endpoint {
+    fn from_setting(url: &str) -> Result<Self, String> {
+        if url.is_empty() {
+            return Ok(Self(None));
+        }
         if !cfg!(feature = "otlp") {
             return Err("it needs skep-server with the cargo feature `otlp`".to_owned());
         }
@@ -66,9 +72,8 @@ impl Endpoint {
     }
 }
 
-impl Pairs {
-    /// Names and values of header fields, as `NAME=VALUE`.
-    fn parse(list: &[String]) -> Result<Self, String> {
+impl FromSetting<[String]> for Pairs {
+    fn from_setting(list: &[String]) -> Result<Self, String> {
         list.iter().map(|said| pair(said)).collect::<Result<_, _>>().map(Self)
     }
 }

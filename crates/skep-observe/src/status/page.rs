@@ -253,9 +253,9 @@ fn place(worker: &WorkerOverview, slot: &SlotOverview) -> String {
 }
 
 /// A part of a request's time: its class in the style sheet, its name, and where it is in a record.
-type Part = (&'static str, &'static str, fn(&SlowRecord) -> u64);
+type TimePart = (&'static str, &'static str, fn(&SlowRecord) -> u64);
 
-const PARTS: [Part; 6] = [
+const PARTS: [TimePart; 6] = [
     ("wait", "wait", |one| one.wait),
     ("sql", "SQL", |one| one.sql),
     ("cache", "cache", |one| one.cache),

@@ -74,7 +74,7 @@ fn last(points: &[Option<f64>], write: fn(f64) -> String) -> String {
     points.iter().rev().take(3).flatten().next().map_or_else(|| "–".to_owned(), |value| write(*value))
 }
 
-/// The mean of the samples of each point; `None` where there are none.
+/// The mean of the samples of each point; `None` for a point without samples.
 fn points(samples: &[Sample], span: Span, value: fn(&Sample) -> Option<f64>) -> Vec<Option<f64>> {
     let begin = span.end.saturating_sub(span.seconds);
     let mut sums = vec![(0.0, 0_u32); usize::try_from(POINTS).unwrap_or(0)];

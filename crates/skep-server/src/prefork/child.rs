@@ -70,7 +70,7 @@ pub(super) fn run_jobs(common: &mut Common<'_>, logs: &Logs, parent: u32) -> i32
         common.listeners.clear();
         sys::process::set_title("skep: jobs");
         logs.use_thread(Some(common.last_lines.areas(common.handoff.spec.slots)));
-        let background = common.config.caches.need_a_runtime.then(Background::start).transpose()?;
+        let background = common.config.caches_need_a_runtime().then(Background::start).transpose()?;
         let jobs = Jobs::start(&common.site, background, common.config.grace)?;
         while !wait_for_exit(&signals, || common.status_query.report(&common.site)) {}
         jobs.finish(common.config.grace);

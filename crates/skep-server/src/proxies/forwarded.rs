@@ -9,8 +9,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use http::{HeaderName, header};
 use skep::{Peer, request};
+use skep_settings::FromSetting;
 
-use super::Trusted;
+use super::{Proxies, Trusted};
 use crate::authority;
 
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -46,10 +47,16 @@ struct Hop {
     host: Option<String>,
 }
 
+/// Those of the setting.
 impl Default for Fields {
-    /// What the guides have proxies write, and what all of them can.
     fn default() -> Self {
-        Self(vec![FOR, PROTO])
+        Proxies::default().fields
+    }
+}
+
+impl FromSetting<[String]> for Fields {
+    fn from_setting(list: &[String]) -> Result<Self, String> {
+        Self::parse(list)
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) fn start_with<T>(
     };
     let tls = tls::acceptor(&config.tls, true).map_err(StartError::new)?;
     create_data_dir(config)?;
-    let background = config.caches.need_a_runtime.then(Background::start).transpose()?;
+    let background = config.caches_need_a_runtime().then(Background::start).transpose()?;
     let setup = app_setup(config, settings.application, handoff)?;
     let site = {
         let _entered = background.as_ref().map(|background| background.handle().enter());

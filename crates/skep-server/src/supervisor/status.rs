@@ -138,7 +138,7 @@ impl Supervisor {
             name: self.name.clone(),
             version: self.executable.version(),
             previous: self.previous.clone(),
-            mpm: self.config.mpm.name().to_owned(),
+            mpm: self.config.mpm.word().to_owned(),
             process,
             uptime: seconds(self.started),
             memory: skep_observe::process::memory(process.cast_signed()).unwrap_or_default(),

@@ -1,5 +1,7 @@
 //! Which source wins, and what an invalid setting says.
 
+use std::time::Duration;
+
 use skep::settings::{Kind, RawValue, Row};
 
 use super::*;
@@ -156,7 +158,7 @@ fn each_cache_has_tiers_of_its_own() {
     let settings = read(file, &variables, &["--set", "cache.default.tiers=null"], &[]).unwrap();
     assert_eq!(of(&settings, "cache.pages.tiers").0, "memory:1MiB; null");
     assert_eq!(of(&settings, "cache.rates.tiers").0, "memory:1MiB; shared:2MiB");
-    assert_eq!(settings.config.caches.tiers.len(), 3);
+    assert_eq!(settings.config.tiers().count(), 3);
     let problem = read("[cache.Pages]\ntiers = \"null\"", &[], &[], &[]).unwrap_err();
     assert!(problem.starts_with("skep.toml:2: there is no setting \"cache.Pages.tiers\""), "{problem}");
     let problem = read("[cache.pages]\ntiers = []", &[], &[], &[]).unwrap_err();
@@ -168,8 +170,8 @@ fn databases_have_names_and_a_replica_has_its_original() {
     let file = "database = \"postgres:///shop\"\n[databases.counters]\naddress = \"postgres:///counters\"\n";
     let variables = [("SKEP_DATABASE_REPLICA", "postgres:///shop?host=other"), ("SKEP_DATABASES_VISITS_ADDRESS", "")];
     let config = read(file, &variables, &[], &[]).unwrap().config;
-    assert_eq!(config.databases["counters"].reveal(), "postgres:///counters");
-    assert_eq!(config.databases.len(), 1, "an empty address names no database");
+    assert_eq!(config.database_addresses()["counters"].reveal(), "postgres:///counters");
+    assert_eq!(config.database_addresses().len(), 1, "an empty address names no database");
     assert_eq!(config.database_replica.unwrap().reveal(), "postgres:///shop?host=other");
     let problem = read("database_replica = \"postgres:///secret\"", &[], &[], &[]).unwrap_err();
     assert_eq!(problem, "skep.toml:1: database_replica needs the setting database: the PostgreSQL that it replicates");
@@ -209,6 +211,41 @@ fn a_supervisor_does_not_judge_settings_of_the_application() {
     assert!(read("[helpdesk]\nsmtp = \"a\"\n", &[("SKEP_HELPDESK_SMTP", "b")]).is_ok());
     assert!(read("[limits]\nbdoy = 1\n", &[]).is_err());
     assert!(read("wrokers = 1\n", &[]).is_err());
+}
+
+#[test]
+fn each_row_is_a_field_whose_default_is_that_of_the_row() {
+    let config = read("", &[], &[], &[]).unwrap().config;
+    assert_eq!(format!("{config:?}"), format!("{:?}", Config::default()));
+    let (values, problems) = table(&[]).resolve(Vec::new());
+    assert_eq!(problems, [""; 0]);
+    let mut config = Config::default();
+    for resolved in values.iter() {
+        assert_eq!(config.set(&resolved.name, &resolved.value), Some(Ok(())), "{resolved:?}");
+    }
+    let mut names: Vec<_> = table(&[]).rows().iter().map(|row| row.name.clone()).collect();
+    names.sort();
+    assert!(names.windows(2).all(|two| two[0] != two[1]), "a setting has one row: {names:?}");
+}
+
+#[test]
+fn the_reference_page_has_each_row() {
+    let page = include_str!("../../../../docs/reference/configuration.md");
+    let reference = reference(&[]);
+    let is_missing = |section: &&str| !page.contains(section.trim_end());
+    let missing: Vec<_> = reference.split("\n### ").skip(1).filter(is_missing).collect();
+    assert!(missing.is_empty(), "cargo run -p skep-isolate --example configuration: {missing:#?}");
+}
+
+#[test]
+fn a_secret_that_is_refused_is_not_shown() {
+    let file = "[otlp]\nheaders = [\"hush\"]\n[access.office]\nprefix = \"/\"\nheaders = [\"hush hush\"]\n";
+    let problem = read(file, &[], &[], &[]).unwrap_err();
+    assert!(
+        problem.contains("otlp.headers = \"***\"") && problem.contains("access.office.headers = \"***\""),
+        "{problem}"
+    );
+    assert!(!problem.contains("hush"), "{problem}");
 }
 
 #[test]

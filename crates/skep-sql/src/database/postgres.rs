@@ -7,7 +7,7 @@ use crate::migrations::Migrations;
 use crate::offload::Offload;
 use crate::open_error::{OpenError, Problem};
 use crate::options::Options;
-use crate::postgres::{PoolHandle, Shared, Source};
+use crate::postgres::{MigrationSource, PerProcess, PoolHandle};
 
 impl Database {
     /// Opens a database of PostgreSQL by its address, `postgres://USER:PASSWORD@HOST/NAME`, and runs the migrations it
@@ -22,7 +22,7 @@ impl Database {
         offload: Arc<dyn Offload>,
         carefully: bool,
     ) -> Result<Self, OpenError> {
-        Self::postgres(address, Source::program(migrations), options, offload, (carefully, false))
+        Self::postgres(address, MigrationSource::program(migrations), options, offload, (carefully, false))
     }
 
     /// A database for tests: a new one beside the one that the address names, dropped with the last handle to it. Its
@@ -33,17 +33,17 @@ impl Database {
         options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<Self, OpenError> {
-        Self::postgres(address, Source::program(migrations), options, offload, (false, true))
+        Self::postgres(address, MigrationSource::program(migrations), options, offload, (false, true))
     }
 
     fn postgres(
         address: &str,
-        source: Result<Source, Problem>,
+        source: Result<MigrationSource, Problem>,
         options: Options,
         offload: Arc<dyn Offload>,
         how: (bool, bool),
     ) -> Result<Self, OpenError> {
-        let shared = Shared::open(address, source, options, offload, how)?;
+        let shared = PerProcess::open(address, source, options, offload, how)?;
         Ok(Self::of(PoolHandle::new(shared.pool())))
     }
 }
@@ -60,9 +60,9 @@ impl Database {
         offload: Arc<dyn Offload>,
         (carefully, temporary): (bool, bool),
     ) -> Result<Self, OpenError> {
-        let (source, options) = (|| Ok(Source::Guest(migrations.into())), options.for_guests());
+        let (source, options) = (|| Ok(MigrationSource::Guest(migrations.into())), options.for_guests());
         if temporary {
-            Shared::check(address, source(), options.clone(), Arc::clone(&offload))?;
+            PerProcess::check(address, source(), options.clone(), Arc::clone(&offload))?;
         }
         Self::postgres(address, source(), options, offload, (carefully, temporary))
     }
@@ -75,7 +75,7 @@ impl Database {
         options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<(), OpenError> {
-        Shared::check(address, Source::program(migrations), options, offload)
+        PerProcess::check(address, MigrationSource::program(migrations), options, offload)
     }
 
     /// The same as [`describe_migrations`](Self::describe_migrations).
@@ -84,6 +84,6 @@ impl Database {
         migrations: &Migrations,
         offload: Arc<dyn Offload>,
     ) -> Result<Vec<String>, OpenError> {
-        Shared::describe_migrations(address, Source::program(migrations), offload)
+        PerProcess::describe_migrations(address, MigrationSource::program(migrations), offload)
     }
 }

@@ -10,7 +10,7 @@ use crate::open_error::OpenError;
 use crate::options::Options;
 use crate::sqlite::File;
 use crate::sqlite::open::{check, check_careful, describe_migrations};
-use crate::sqlite::shared::{Shared, TemporaryFolder};
+use crate::sqlite::shared::{PerProcess, TemporaryFolder};
 
 impl Database {
     /// Opens the file, creates it and its directory if need be, and runs the migrations it lacks.
@@ -23,11 +23,11 @@ impl Database {
         options: Options,
         offload: Arc<dyn Offload>,
     ) -> Result<Self, OpenError> {
-        Shared::open(None, path.as_ref(), &migrations.steps(), options, offload).map(Self::of_file)
+        PerProcess::open(None, path.as_ref(), &migrations.steps(), options, offload).map(Self::of_file)
     }
 
     /// Says what [`open`](Self::open) would find wrong with this file: that it is no database, is from a newer version,
-    /// or that a migration was edited after it ran. Nothing is run or changed, and a missing file is none of these.
+    /// or that a migration was edited after it ran. Nothing is run or changed, and a missing file is no problem.
     pub fn check(path: impl AsRef<Path>, migrations: &Migrations) -> Result<(), OpenError> {
         check(path.as_ref(), &migrations.steps())
     }
@@ -44,10 +44,10 @@ impl Database {
         let folder = TemporaryFolder::new()?;
         let path = folder.database();
         let options = Options { durable: false, ..Options::new() };
-        Shared::open(Some(folder), &path, &migrations.steps(), options, offload).map(Self::of_file)
+        PerProcess::open(Some(folder), &path, &migrations.steps(), options, offload).map(Self::of_file)
     }
 
-    fn of_file(shared: Arc<Shared>) -> Self {
+    fn of_file(shared: Arc<PerProcess>) -> Self {
         Self::of(File::from(shared))
     }
 }
@@ -78,11 +78,11 @@ impl Database {
             let folder = TemporaryFolder::new()?;
             let path = folder.database();
             let options = Options { durable: false, ..options };
-            return Shared::open(Some(folder), &path, &steps, options, offload).map(Self::of_file);
+            return PerProcess::open(Some(folder), &path, &steps, options, offload).map(Self::of_file);
         }
         if carefully {
             check_careful(path, &steps)?;
         }
-        Shared::open(None, path, &steps, options, offload).map(Self::of_file)
+        PerProcess::open(None, path, &steps, options, offload).map(Self::of_file)
     }
 }

@@ -13,7 +13,7 @@ use futures_core::Stream;
 use skep_cache::driver::block_on;
 
 use super::super::error::{Error, Kind, Result};
-use super::Shared;
+use super::PerProcess;
 use super::connection::{BoundStatement, Connection, Outcome};
 use super::verb::Verb;
 
@@ -30,7 +30,7 @@ pub(crate) struct BlockingConnection {
 
 impl BlockingConnection {
     /// Connects. Statements may take as long as they need: there is nobody to be answered in time.
-    pub(crate) fn open(shared: &Arc<Shared>) -> Result<Self> {
+    pub(crate) fn open(shared: &Arc<PerProcess>) -> Result<Self> {
         let (work, queue) = mpsc::unbounded();
         let (sender, opened) = oneshot::channel();
         let shared = Arc::clone(shared);
@@ -94,7 +94,7 @@ impl BlockingConnection {
     }
 }
 
-fn run(shared: &Arc<Shared>, opened: oneshot::Sender<Result<()>>, queue: mpsc::UnboundedReceiver<Work>) {
+fn run(shared: &Arc<PerProcess>, opened: oneshot::Sender<Result<()>>, queue: mpsc::UnboundedReceiver<Work>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

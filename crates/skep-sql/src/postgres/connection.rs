@@ -22,7 +22,7 @@ use super::super::guests::TOO_LARGE;
 use super::super::pool::Pooled;
 use super::super::query::Refused;
 use super::super::value::Value;
-use super::Shared;
+use super::PerProcess;
 use super::failure::{failed, no_answer, position};
 use super::in_flight::InFlight;
 use super::tls::Tls;
@@ -119,7 +119,7 @@ impl<'q> BoundStatement<'q> {
 }
 
 impl StatementKind {
-    /// It has no effect, and waits for nobody.
+    /// It has no effect, and takes no lock.
     pub(super) fn only_reads(self) -> bool {
         self.effect == Effect::Reads && !self.may_wait
     }
@@ -142,8 +142,8 @@ impl StatementKind {
 }
 
 impl Connection {
-    /// Connects. `timeout` is that of each statement; zero is none.
-    pub(super) async fn open(shared: &Shared, timeout: Duration) -> Result<Arc<Self>> {
+    /// Connects. `timeout` is that of each statement; zero means no limit.
+    pub(super) async fn open(shared: &PerProcess, timeout: Duration) -> Result<Arc<Self>> {
         let opened = tokio::time::timeout(CONNECT, Self::connect(shared, timeout)).await;
         let opened = opened.unwrap_or_else(|_| Err(no_answer(CONNECT)));
         let count = if opened.is_ok() { &shared.counts.opened } else { &shared.counts.failed };
@@ -151,7 +151,7 @@ impl Connection {
         opened
     }
 
-    async fn connect(shared: &Shared, timeout: Duration) -> Result<Arc<Self>> {
+    async fn connect(shared: &PerProcess, timeout: Duration) -> Result<Arc<Self>> {
         let (client, connection) = shared.config.connect(shared.tls.clone()).await.map_err(failed)?;
         let counts = Arc::clone(&shared.counts);
         // It ends with the client, or when PostgreSQL ends it.
@@ -299,7 +299,7 @@ impl Connection {
     pub(super) async fn cancel(&self) {
         let cancelled = tokio::time::timeout(CONNECT, self.cancel.cancel_query(self.tls.clone())).await;
         if let Ok(Err(error)) = cancelled {
-            tracing::debug!(target: "skep::sql", "a statement that nobody waits for is not cancelled: {error}");
+            tracing::debug!(target: "skep::sql", "an abandoned statement is not cancelled: {error}");
         }
     }
 

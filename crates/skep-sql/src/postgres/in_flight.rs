@@ -106,7 +106,7 @@ impl Connection {
         self.cancel_first();
     }
 
-    /// Cancels the statement that PostgreSQL runs now, if nobody waits for it.
+    /// Cancels the statement that PostgreSQL runs now, if it is abandoned.
     fn cancel_first(self: &Arc<Self>) {
         let mut in_flight = lock(&self.in_flight);
         let Some(first) = in_flight.abandoned_first().filter(|_| !in_flight.is_cancelling) else { return };
@@ -129,7 +129,7 @@ impl Connection {
 }
 
 impl InFlight {
-    /// The statement that PostgreSQL runs now, if nobody waits for it.
+    /// The statement that PostgreSQL runs now, if it is abandoned.
     fn abandoned_first(&self) -> Option<u64> {
         self.open.front().filter(|first| first.is_abandoned).map(|first| first.number)
     }

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::super::error::{Error, Kind, Result};
-use super::Shared;
+use super::PerProcess;
 use super::connection::CONNECT;
 use super::failure::{failed, no_answer, unreachable};
 use super::pool::ReconnectDelay;
@@ -147,15 +147,15 @@ enum Command {
     Hear(Arc<str>, oneshot::Sender<Result<()>>),
     /// Nobody listened to it when this was sent.
     Leave(Arc<str>),
-    /// The connection of this number is lost, and if there is none after it by now, the next one is to be opened.
+    /// The connection of this number is lost, and if it was the last one, the next one is to be opened.
     Lost(u64),
 }
 
 impl Listener {
-    pub(super) async fn listen(self: &Arc<Self>, shared: &Arc<Shared>, name: &str) -> Result<Notifications> {
+    pub(super) async fn listen(self: &Arc<Self>, shared: &Arc<PerProcess>, name: &str) -> Result<Notifications> {
         if name.is_empty() || name.len() > LONGEST_NAME || name.contains('\0') {
             let problem =
-                format!("the name of a channel has 1 to {LONGEST_NAME} bytes and no NUL, and this is none: {name:?}");
+                format!("the name of a channel has 1 to {LONGEST_NAME} bytes and no NUL, which this has not: {name:?}");
             return Err(Error::other(problem));
         }
         let name = Arc::from(name);
@@ -173,7 +173,7 @@ impl Listener {
         Ok(notifications)
     }
 
-    fn start(&self, shared: &Arc<Shared>) {
+    fn start(&self, shared: &Arc<PerProcess>) {
         let mut commands = lock(&self.commands);
         if commands.as_ref().is_none_or(mpsc::UnboundedSender::is_closed) {
             let (sender, receiver) = mpsc::unbounded_channel();
@@ -199,7 +199,7 @@ impl Listener {
 
 /// Has the connection. It ends with the listener.
 struct Task {
-    shared: Arc<Shared>,
+    shared: Arc<PerProcess>,
     channels: Arc<Mutex<Channels>>,
     own: mpsc::WeakUnboundedSender<Command>,
     /// How many connections were opened.
@@ -257,8 +257,8 @@ impl Task {
         }
     }
 
-    /// The connection. If there was none, it hears all channels by then, and if one was lost before it, everybody is
-    /// notified.
+    /// The connection. If it is the first one, it hears all channels by then, and if one was lost before it, everybody
+    /// is notified.
     async fn connected(&mut self) -> Result<&mut Open> {
         if self.open.is_none() {
             if let Some(reason) = ReconnectDelay::reason(self.delay.as_ref()) {

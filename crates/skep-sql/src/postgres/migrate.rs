@@ -21,14 +21,14 @@ const LOCK: i64 = 0x736b_6570_0000_0001;
 const PATIENCE: &str = "60s";
 
 /// Where migrations come from.
-pub(crate) enum Source {
+pub(crate) enum MigrationSource {
     /// The program.
     Program(&'static Migrations),
     /// A component: number, name of the file, text.
     Guest(Arc<[(u32, String, String)]>),
 }
 
-impl Source {
+impl MigrationSource {
     /// Those of a program.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Source {
 }
 
 /// Runs what has not run yet. With `carefully`, another version uses the database meanwhile.
-pub(super) fn run(remote: &BlockingConnection, source: Source, carefully: bool) -> Result<(), Problem> {
+pub(super) fn run(remote: &BlockingConnection, source: MigrationSource, carefully: bool) -> Result<(), Problem> {
     let steps = source.steps();
     steps.check_order()?;
     functions::refuse(&steps)?;
@@ -70,13 +70,13 @@ pub(super) fn run(remote: &BlockingConnection, source: Source, carefully: bool) 
 }
 
 /// Looks at those that ran.
-pub(super) fn check(remote: &BlockingConnection, source: Source) -> Result<(), Problem> {
+pub(super) fn check(remote: &BlockingConnection, source: MigrationSource) -> Result<(), Problem> {
     functions::refuse(&source.steps())?;
     remote.run(move |connection| async move { source.steps().next(&applied(&connection).await?).map(drop) })?
 }
 
 /// A line for each, for people.
-pub(super) fn describe(remote: &BlockingConnection, source: Source) -> Result<Vec<String>, Problem> {
+pub(super) fn describe(remote: &BlockingConnection, source: MigrationSource) -> Result<Vec<String>, Problem> {
     remote.run(move |connection| async move { source.steps().describe(&applied(&connection).await?) })?
 }
 

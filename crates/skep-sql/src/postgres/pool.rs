@@ -27,7 +27,7 @@ use skep_units::lock;
 use super::super::dependencies::Writes;
 use super::super::error::{Error, Kind, Result};
 use super::super::value::Value;
-use super::Shared;
+use super::PerProcess;
 use super::connection::{BEHIND_OTHERS, BoundStatement, ByText, Connection, Outcome, StatementKind};
 use super::failure::{no_connection, unreachable};
 use super::in_flight::OnDrop;
@@ -46,7 +46,7 @@ type Exclusive = pool::Pool<Arc<Connection>>;
 pub(super) type Lease = pool::Lease<Arc<Connection>>;
 
 pub(crate) struct Pool {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<PerProcess>,
     /// The connections of this thread to the replica.
     pub(crate) replica: Option<Arc<Self>>,
     state: Mutex<State>,
@@ -84,7 +84,7 @@ enum Checkout {
 }
 
 impl Pool {
-    pub(super) fn new(shared: Arc<Shared>) -> Arc<Self> {
+    pub(super) fn new(shared: Arc<PerProcess>) -> Arc<Self> {
         let options = &shared.options;
         let writes = Exclusive::new(Vec::new(), options.connections / 2, options.waiting, ());
         let transactions = Exclusive::new(Vec::new(), options.transactions, options.waiting, ());
@@ -374,7 +374,7 @@ impl Pool {
     }
 }
 
-impl Shared {
+impl PerProcess {
     /// What was written on this connection is committed, or is `in_doubt`: then PostgreSQL may hang, and commit it when
     /// it goes on.
     pub(super) async fn announce_written(

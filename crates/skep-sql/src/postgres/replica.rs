@@ -15,7 +15,7 @@ use skep_units::lock;
 
 use super::super::dependencies::Writes;
 use super::super::error::Result;
-use super::Shared;
+use super::PerProcess;
 use super::connection::{BoundStatement, Connection};
 use super::pool::Pool;
 use super::verb::{self, Verb};
@@ -57,7 +57,7 @@ impl Written {
 
 /// The replica, for all threads of the process.
 pub(super) struct Replica {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<PerProcess>,
     /// How far behind it may be.
     lag: Duration,
     state: Mutex<ReplicaState>,
@@ -73,7 +73,7 @@ struct ReplicaState {
 }
 
 impl Replica {
-    pub(super) fn new(shared: Arc<Shared>, lag: Duration) -> Self {
+    pub(super) fn new(shared: Arc<PerProcess>, lag: Duration) -> Self {
         Self { shared, lag, state: Mutex::default() }
     }
 
@@ -90,7 +90,7 @@ impl Replica {
             );
             let (replayed, behind) = match tokio::time::timeout(POLL_INTERVAL, asked).await {
                 Ok(Ok(Some((Some(replayed), Some(behind))))) => (replayed, Duration::from_millis(behind)),
-                // It cannot be reached, or is none: that of a primary which took over.
+                // It cannot be reached, or is no replica any more: that of a primary which took over.
                 _ => (0, Duration::MAX),
             };
             state = ReplicaState {

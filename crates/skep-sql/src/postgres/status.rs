@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use skep_units::lock;
 
-use super::Shared;
+use super::PerProcess;
 use crate::pool::Usage;
 use crate::status::Part;
 
@@ -27,7 +27,7 @@ impl Usage {
     }
 }
 
-impl Shared {
+impl PerProcess {
     /// Its own, and that of its replica.
     pub(crate) fn status(&self) -> Vec<Part> {
         let mut parts = vec![self.part("pool postgres")];

@@ -156,7 +156,7 @@ fn write_array(elements: &[Value<'_>], ty: &Type, out: &mut BytesMut) {
     out.put_u8(b'}');
 }
 
-/// A cell: the value, or why there is none.
+/// A cell: the value, or why it cannot be read.
 pub(crate) struct Cell<'a>(pub(crate) Result<Value<'a>, Unfit>);
 
 impl<'a> FromSql<'a> for Cell<'a> {

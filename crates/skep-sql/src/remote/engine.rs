@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::link::{Committed, Link, Place, may_write};
+use super::link::{Committed, Link, Target, may_write};
 use super::transaction::HostTransaction;
 use super::verb::{self, Verb};
 use super::writer::{HostWriter, OnWriter};
@@ -50,7 +50,7 @@ impl Executor for Host {
         _own_transaction: Option<&AtomicBool>,
     ) -> Result<R> {
         let tables = if may_write(&query) { Writes::of(&query).tables() } else { Vec::new() };
-        let result = self.link.run(Place::Best, query, verb);
+        let result = self.link.run(Target::Best, query, verb);
         self.on_commit.announce(&tables);
         result
     }

@@ -12,7 +12,7 @@ use crate::value::Value;
 use crate::wire::{Writer, state};
 
 /// Runs a statement with its packed values: where, and by which verb.
-type Run = fn(Place, u8, &str, &[u8]) -> Result<Vec<u8>>;
+type Run = fn(Target, u8, &str, &[u8]) -> Result<Vec<u8>>;
 
 /// The functions of the host, and through a table: a component whose application has no database must not import them.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub(crate) struct Link {
 
 /// Where a statement runs.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum Target {
     Best = 0,
     Transaction = 1,
     Writer = 2,
@@ -40,7 +40,7 @@ pub(super) enum Step {
     BeginAlone = 3,
 }
 
-fn run(place: Place, verb: u8, statement: &str, values: &[u8]) -> Result<Vec<u8>> {
+fn run(place: Target, verb: u8, statement: &str, values: &[u8]) -> Result<Vec<u8>> {
     host::run(place as u8, verb, statement, values)
         .map_err(|failure| failed(failure).of(statement).with_values(values.len()))
 }
@@ -73,10 +73,10 @@ impl Link {
     }
 
     /// Runs a statement, and reads what came back.
-    pub(super) fn run<T, R>(self, place: Place, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
+    pub(super) fn run<T, R>(self, place: Target, query: Query<'_, T>, verb: Verb<R>) -> Result<R> {
         let statement = query.text();
         // Of a statement that calls what may write, the text does not say so.
-        let place = if matches!(place, Place::Best) && may_write_any(&query) { Place::Writer } else { place };
+        let place = if matches!(place, Target::Best) && may_write_any(&query) { Target::Writer } else { place };
         let bytes = (self.run)(place, verb.number, statement, &packed(&query.into_values(self.dialect)?))?;
         (verb.read)(&bytes).map_err(|error| error.of(statement))
     }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::link::{Committed, Link, Place, Step, may_write};
+use super::link::{Committed, Link, Step, Target, may_write};
 use super::verb::Verb;
 use crate::after_commit::AfterCommit;
 use crate::checked::Dialect;
@@ -52,7 +52,7 @@ impl Transact for HostTransaction {
             return Err(Kind::Abandoned.into());
         }
         let may_write = may_write(&query);
-        let result = self.link.run(Place::Transaction, query, verb);
+        let result = self.link.run(Target::Transaction, query, verb);
         let is_conflict = result.as_ref().is_err_and(Error::is_conflict);
         self.is_in_conflict.set(self.is_in_conflict.get() || is_conflict);
         Ok((result, may_write))

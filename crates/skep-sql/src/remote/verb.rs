@@ -2,7 +2,7 @@
 
 use crate::changes::Changes;
 use crate::error::{Error, Result};
-use crate::row::{Answer, Cells, Columns, Row};
+use crate::row::{Cells, Columns, Row, SentRows};
 use crate::wire::{Reader, Short};
 
 /// A verb with its row type.
@@ -33,7 +33,7 @@ pub(super) fn unread() -> Verb<Vec<u8>> {
 }
 
 pub(super) fn rows<T: Row>(bytes: &[u8]) -> Result<Vec<T>> {
-    let mut answer = Answer::of(bytes)?;
+    let mut answer = SentRows::of(bytes)?;
     if answer.rows() == 0 {
         return Ok(Vec::new());
     }

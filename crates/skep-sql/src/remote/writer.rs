@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::link::{Link, Place, Step, may_write};
+use super::link::{Link, Step, Target, may_write};
 use super::verb::Verb;
 use crate::engine::Block;
 use crate::error::Result;
@@ -32,7 +32,7 @@ impl Block for HostWriter<'_> {
     type Verb<R> = Verb<R>;
 
     fn run<T, R: Send + 'static>(self, query: Query<'_, T>, verb: Verb<R>) -> Result<(Result<R>, bool)> {
-        let place = if self.in_transaction.get() { Place::Transaction } else { Place::Writer };
+        let place = if self.in_transaction.get() { Target::Transaction } else { Target::Writer };
         let may_write = may_write(&query);
         Ok((self.link.run(place, query, verb), may_write))
     }

@@ -6,7 +6,7 @@ use crate::value::{Unfit, Value};
 use crate::wire::{Reader, Short};
 
 /// An answer, of which the rows are read one by one.
-pub(crate) struct Answer<'a> {
+pub(crate) struct SentRows<'a> {
     names: Vec<&'a str>,
     rows: u32,
     rest: Reader<'a>,
@@ -27,7 +27,7 @@ enum Cell<'a> {
     Array(&'a [u8]),
 }
 
-impl<'a> Answer<'a> {
+impl<'a> SentRows<'a> {
     pub(crate) fn of(bytes: &'a [u8]) -> Result<Self> {
         Self::read(Reader::new(bytes)).map_err(Error::other)
     }

@@ -1,8 +1,8 @@
 //! Copies a database while others use it, and puts a copy in its place.
 //!
-//! SQLite copies page by page in one read transaction: in WAL mode nobody waits, and the copy is the database as it was
-//! when copying began. Rows keep their rowids, which `vacuum into` does not promise. Start reading at [`back_up`] and
-//! [`restore`].
+//! SQLite copies page by page in one read transaction: in WAL mode no reader or writer waits, and the copy is the
+//! database as it was when copying began. Rows keep their rowids, which `vacuum into` does not promise. Start reading
+//! at [`back_up`] and [`restore`].
 
 use std::ffi::OsString;
 use std::fs::{self, File};

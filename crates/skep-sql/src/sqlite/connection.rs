@@ -333,7 +333,7 @@ fn read<T: Row>(row: &rusqlite::Row<'_>, plan: &mut Option<T::Plan>) -> Result<T
     T::read(&Cells::new(Line(row)), plan)
 }
 
-/// Tells a statement on the pool that nobody waits for it any more.
+/// Tells a statement on the pool that it is abandoned.
 pub(crate) struct StopOnDrop(Arc<AtomicBool>);
 
 impl StopOnDrop {

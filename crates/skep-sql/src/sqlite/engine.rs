@@ -10,7 +10,7 @@ use skep_cache::driver::block_on;
 use super::connection::Connection;
 use super::open;
 use super::pool;
-use super::shared::Shared;
+use super::shared::PerProcess;
 use super::stream::Table;
 use super::thread::{self, AnyThread, Here, Thread};
 use super::transaction::FileTransaction;
@@ -25,7 +25,7 @@ use crate::status::Part;
 /// A file, and what its statements find on the thread that polls them.
 #[derive(Clone)]
 pub(crate) struct On<H> {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<PerProcess>,
     pub(super) here: H,
 }
 
@@ -38,8 +38,8 @@ pub(crate) type FileHandle = Rc<On<Thread>>;
 /// The connection that writes.
 pub(crate) type FileWriter<'c> = &'c Connection;
 
-impl From<Arc<Shared>> for File {
-    fn from(shared: Arc<Shared>) -> Self {
+impl From<Arc<PerProcess>> for File {
+    fn from(shared: Arc<PerProcess>) -> Self {
         Self { shared, here: AnyThread }
     }
 }

@@ -22,12 +22,12 @@ pub(super) fn failed(error: rusqlite::Error) -> Error {
 }
 
 impl Error {
-    /// The inline budget ran out, or nobody waits for the answer any more.
+    /// The inline budget ran out, or the statement is abandoned.
     pub(super) fn is_interrupted(&self) -> bool {
         self.primary() == codes::INTERRUPT
     }
 
-    /// The file is damaged, or is none any more.
+    /// The file is damaged, or no database any more.
     pub(super) fn is_damage(&self) -> bool {
         [codes::CORRUPT, codes::NOTADB].contains(&self.primary())
     }

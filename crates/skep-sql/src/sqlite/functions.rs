@@ -12,7 +12,7 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use skep_sql_lock::directive::at_line;
 #[cfg(feature = "postgres")]
 use skep_sql_lock::directive::not_on_postgres;
-use skep_sql_lock::function::{Place, ValueType};
+use skep_sql_lock::function::{SqlType, ValueType};
 use skep_sql_lock::{Declared, Dialect, Directive, Functions, directives};
 use skep_units::panic::catch;
 use smallvec::SmallVec;
@@ -149,7 +149,7 @@ fn in_rust(declared: &Declared) -> String {
     format!("fn {}({}) -> {}", function.name, arguments.join(", "), rust(function.result, false))
 }
 
-fn rust(place: Place, is_argument: bool) -> String {
+fn rust(place: SqlType, is_argument: bool) -> String {
     let name = match (place.ty, is_argument) {
         (ValueType::Integer, _) => "i64",
         (ValueType::Real, _) => "f64",

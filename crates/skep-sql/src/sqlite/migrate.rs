@@ -136,7 +136,7 @@ pub(crate) fn migrate(
     migrations.check_order()?;
     // Foreign keys are looked at when all statements of a migration have run: a table can be replaced only so.
     connection.execute_batch("pragma foreign_keys = off").map_err(failed)?;
-    // Looking first takes no lock, so an ordinary start waits for nobody.
+    // Looking first takes no lock, so an ordinary start waits for no other process.
     while let Some(next) = migrations.next(&applied(connection)?)? {
         if read_only {
             return Err(Problem::ReadOnly { pending: next.file.to_owned() });

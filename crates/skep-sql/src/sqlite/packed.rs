@@ -8,7 +8,7 @@ use rusqlite::types::ValueRef;
 use super::connection::{Connection, StopOnDrop};
 use super::engine::FileHandle;
 use super::failure::failed;
-use super::shared::Shared;
+use super::shared::PerProcess;
 use super::thread::Pooled;
 use super::transaction::FileTransaction;
 use super::verb::Call;
@@ -20,7 +20,7 @@ use crate::value::Value;
 use crate::wire::Writer;
 
 /// The pool, where a statement may wait.
-pub(crate) struct OnPool(Arc<Shared>, Pooled);
+pub(crate) struct OnPool(Arc<PerProcess>, Pooled);
 
 impl RunPacked for FileHandle {
     type Elsewhere = OnPool;
@@ -53,7 +53,7 @@ impl RunElsewhere for OnPool {
             let (bytes, took) = shared.read(move |connection| run(&packed, connection)).await?;
             return Ok((bytes, Some(took)));
         }
-        // A native handler's write is ended by its own code; a guest's that nobody waits for any more would hold the
+        // A native handler's write is ended by its own code; an abandoned one of a guest would hold the
         // writer for ever.
         let mut lease = shared.lease_writer().await?;
         let (_stop, stopped) = StopOnDrop::new();

@@ -1,7 +1,7 @@
 //! A file of SQLite, as all threads of the process share it: one connection that writes, several that read, and the
 //! pool that they run on.
 //!
-//! Start reading at [`Shared::read`] and [`Shared::write`].
+//! Start reading at [`PerProcess::read`] and [`PerProcess::write`].
 
 use std::fs::DirBuilder;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -24,7 +24,7 @@ use crate::open_error::OpenError;
 use crate::options::Options;
 use crate::pool::Streams;
 
-pub(crate) struct Shared {
+pub(crate) struct PerProcess {
     pub(crate) path: PathBuf,
     file: Option<FileId>,
     /// A statement has found it so.
@@ -42,7 +42,7 @@ pub(crate) struct Shared {
     _folder: Option<TemporaryFolder>,
 }
 
-impl Shared {
+impl PerProcess {
     /// Opens the file, creates it and its directory if need be, and runs the migrations it lacks.
     pub(crate) fn open(
         folder: Option<TemporaryFolder>,
@@ -114,7 +114,7 @@ impl Shared {
         Connection::open(&self.path, role, &self.options)
     }
 
-    /// Waits for a reader and runs `work` with it on the pool, until it ends or nobody waits for it any more. Says how
+    /// Waits for a reader and runs `work` with it on the pool, until it ends or is abandoned. Says how
     /// long it took.
     pub(crate) async fn read<R: Send + 'static>(
         &self,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::connection::{Connection, Role, StopOnDrop};
-use super::shared::Shared;
+use super::shared::PerProcess;
 use super::thread::owned;
 use crate::engine::ReadBatches;
 use crate::error::{Kind, Result};
@@ -25,14 +25,14 @@ pub(crate) struct Table {
     select: String,
     /// The number of the last row that was read.
     last: i64,
-    shared: Arc<Shared>,
+    shared: Arc<PerProcess>,
     /// After the connection: before it is closed, no other stream begins in its stead.
     _permit: Permit,
 }
 
 impl Table {
     /// Runs the query.
-    pub(crate) async fn open<T>(shared: &Arc<Shared>, query: Query<'_, T>) -> Result<Self> {
+    pub(crate) async fn open<T>(shared: &Arc<PerProcess>, query: Query<'_, T>) -> Result<Self> {
         let (text, values) = owned(query)?;
         let permit = shared.streams.acquire()?;
         let (_stop, stopped) = StopOnDrop::new();

@@ -13,7 +13,7 @@ use rusqlite::ffi;
 
 use super::connection::{Connection, LONGEST_KEPT, Role};
 use super::history::{Executor, History};
-use super::shared::Shared;
+use super::shared::PerProcess;
 use super::verb::{Call, Verb};
 use crate::checked::{Checked, Dialect};
 use crate::dependencies::Writes;
@@ -50,11 +50,11 @@ pub(crate) enum Pooled {
 
 /// Where the [`Thread`] of a statement is found, before it runs and after it has waited.
 pub(crate) trait Here {
-    fn with<R>(&self, shared: &Arc<Shared>, work: impl FnOnce(&Thread) -> R) -> R;
+    fn with<R>(&self, shared: &Arc<PerProcess>, work: impl FnOnce(&Thread) -> R) -> R;
 }
 
 impl Here for Thread {
-    fn with<R>(&self, _: &Arc<Shared>, work: impl FnOnce(&Self) -> R) -> R {
+    fn with<R>(&self, _: &Arc<PerProcess>, work: impl FnOnce(&Self) -> R) -> R {
         work(self)
     }
 }
@@ -66,13 +66,13 @@ pub(crate) struct AnyThread;
 
 thread_local! {
     /// Those of this thread. The database does not stay open for them.
-    static THREADS: RefCell<Vec<(Weak<Shared>, Rc<Thread>)>> = const { RefCell::new(Vec::new()) };
+    static THREADS: RefCell<Vec<(Weak<PerProcess>, Rc<Thread>)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Here for AnyThread {
-    fn with<R>(&self, shared: &Arc<Shared>, work: impl FnOnce(&Thread) -> R) -> R {
+    fn with<R>(&self, shared: &Arc<PerProcess>, work: impl FnOnce(&Thread) -> R) -> R {
         let thread = THREADS.with_borrow_mut(|threads| {
-            let is_of = |(of, _): &&(Weak<Shared>, Rc<Thread>)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(shared));
+            let is_of = |(of, _): &&(Weak<PerProcess>, Rc<Thread>)| std::ptr::eq(of.as_ptr(), Arc::as_ptr(shared));
             if let Some((_, thread)) = threads.iter().find(is_of) {
                 return Rc::clone(thread);
             }
@@ -90,7 +90,7 @@ impl Here for AnyThread {
 /// is open.
 pub(crate) async fn run<R: Send + 'static, T>(
     here: &impl Here,
-    shared: &Arc<Shared>,
+    shared: &Arc<PerProcess>,
     query: Query<'_, T>,
     verb: Verb<R>,
     own_transaction: Option<&AtomicBool>,
@@ -119,7 +119,7 @@ pub(crate) async fn run<R: Send + 'static, T>(
     Ok(result)
 }
 
-impl Shared {
+impl PerProcess {
     /// Finds out whether a statement changes something.
     pub(crate) async fn place(&self, text: String) -> Result<Pooled> {
         let (reads_only, _) = self.read(move |connection| connection.reads_only(&text)).await?;
@@ -131,7 +131,7 @@ impl Thread {
     /// Runs a short read here and now. Otherwise says where it belongs.
     pub(crate) fn now<R>(
         &self,
-        shared: &Shared,
+        shared: &PerProcess,
         (text, checked): (&str, Option<&Checked>),
         values: &[Value<'_>],
         call: Call<R>,
@@ -146,7 +146,7 @@ impl Thread {
     }
 
     /// What is known of the statement; a new one is prepared.
-    fn known(&self, shared: &Shared, text: &str, checked: Option<&Checked>) -> Result<Rc<Statement>> {
+    fn known(&self, shared: &PerProcess, text: &str, checked: Option<&Checked>) -> Result<Rc<Statement>> {
         if let Some(statement) = self.statements.borrow().get(text) {
             return Ok(Rc::clone(statement));
         }
@@ -169,7 +169,7 @@ impl Thread {
     /// Runs a read here and now. `None` if it belongs on the pool, is stopped, or would have to wait.
     fn inline<R>(
         &self,
-        shared: &Shared,
+        shared: &PerProcess,
         statement: &Statement,
         text: &str,
         values: &[Value<'_>],
@@ -195,7 +195,7 @@ impl Thread {
     }
 
     /// A read took so long on the pool: the next one may run here.
-    pub(crate) fn ran_on_pool(&self, shared: &Shared, text: &str, took: Duration) {
+    pub(crate) fn ran_on_pool(&self, shared: &PerProcess, text: &str, took: Duration) {
         let statements = self.statements.borrow();
         let Some(statement) = statements.get(text) else { return };
         let mut history = statement.history.get();
@@ -204,7 +204,7 @@ impl Thread {
     }
 
     /// The connection of this thread, opened by the first read.
-    fn connection(&self, shared: &Shared) -> Result<&Connection> {
+    fn connection(&self, shared: &PerProcess) -> Result<&Connection> {
         if let Some(connection) = self.connection.get() {
             return Ok(connection);
         }

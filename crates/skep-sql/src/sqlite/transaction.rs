@@ -7,7 +7,7 @@ use skep_units::lock;
 use super::connection::{Connection, StopOnDrop};
 use super::own_task::Held;
 use super::pool::Lease;
-use super::shared::Shared;
+use super::shared::PerProcess;
 use super::thread::owned;
 use super::verb::Verb;
 use crate::after_commit::AfterCommit;
@@ -24,13 +24,13 @@ struct HeldWriter {
 }
 
 pub(crate) struct FileTransaction {
-    shared: Arc<Shared>,
+    shared: Arc<PerProcess>,
     /// None while a statement runs, for good if that was abandoned, and before and after the transaction.
     writer: Mutex<Option<HeldWriter>>,
 }
 
 impl FileTransaction {
-    pub(crate) fn not_begun(shared: Arc<Shared>) -> Self {
+    pub(crate) fn not_begun(shared: Arc<PerProcess>) -> Self {
         Self { shared, writer: Mutex::default() }
     }
 
@@ -48,7 +48,7 @@ impl FileTransaction {
         &self,
         work: impl FnOnce(&Connection) -> Result<R> + Send + 'static,
     ) -> Result<R> {
-        // All is undone if nobody waits any more, so there is no reason to let the statement end.
+        // All is undone if the transaction is dropped, so there is no reason to let the statement end.
         let (_stop, stopped) = StopOnDrop::new();
         self.on_writer(move |connection| {
             // An error may have ended the transaction (a full disk does); what follows must not run outside of it.

@@ -19,7 +19,7 @@ pub fn pack(code: &str, parameter: Option<usize>) -> i32 {
     }
 }
 
-/// The code and the parameter in a number; `None` if it is none of PostgreSQL.
+/// The code and the parameter in a number; `None` if PostgreSQL has no such code.
 #[must_use]
 pub fn unpack(number: i32) -> Option<(String, Option<usize>)> {
     let value = number.checked_neg().filter(|value| *value > 0)?.unsigned_abs();

@@ -21,6 +21,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::base::quota::Quota;
+use skep_settings::{FromSetting, GIB, KIB, settings, words};
 
 #[cfg(feature = "compression")]
 pub(crate) use apply::{Situation, add_vary, apply, choose_packed, describe, is_safe, may_be_packed, pack_page};
@@ -55,7 +56,7 @@ pub enum Private {
     Always,
 }
 
-with_defaults! {
+settings! {
     /// The settings `compression.*`.
     ///
     /// ```
@@ -66,27 +67,46 @@ with_defaults! {
     /// ```
     #[derive(Clone, Debug)]
     #[non_exhaustive]
-    pub struct Options {
-        /// The codings, best first. None: nothing is compressed.
-        pub codings: Vec<Coding> = Vec::new(),
-        /// Smaller bodies are left as they are (1 KiB).
-        pub min_size: usize = 1 << 10,
-        /// The level of `br`, from 0 to 11 (4).
-        pub brotli_level: u32 = 4,
-        /// The level of `gzip`, from 1 to 9 (5).
-        pub gzip_level: u32 = 5,
-        /// The level of `zstd`, from 1 to 19 (3).
-        pub zstd_level: u32 = 3,
-        /// The level of `br` for pages in the cache, which are compressed once (6).
-        pub page_level: u32 = 6,
-        /// Responses with what is one user's.
-        pub private: Private = Private::default(),
-        /// Bodies that are compressed piece by piece at the same time, in this process (200). Others are sent as they
-        /// are.
-        pub concurrent: u64 = 200,
+    pub struct Options in "compression" {
+        /// Codings in which responses are compressed for clients that accept them, best first. `zstd` needs the cargo
+        /// feature `zstd`. Empty: none.
+        codings: Vec<Coding> = List("br, gzip or zstd"), if cfg!(feature = "compression") { "br; gzip" } else { "" };
+        /// Smallest body that is compressed.
+        min_size: usize = Size(0..=GIB), KIB;
+        /// Level of `br`: higher ones are smaller and take longer.
+        brotli_level: u32 = Number(0..=11), 4;
+        /// Level of `gzip`.
+        gzip_level: u32 = Number(1..=9), 5;
+        /// Level of `zstd`.
+        zstd_level: u32 = Number(1..=19), 3;
+        /// Level of `br` for pages in the cache, which are compressed once.
+        page_level: u32 = Number(0..=11), 6;
+        /// Compression of responses that hold what is one user's: the handler has read a cookie or the session, or sets
+        /// one. The length of a compressed page which repeats what a request brings can tell another site a secret in
+        /// it (BREACH), so `same-origin` compresses those to requests which browsers mark as caused by no other site
+        /// (`Sec-Fetch-Site`). `Response::with_compression` decides for one response.
+        private: Private = Choice(Private::WORDS), Private::SameOrigin.word();
+        /// Maximum number of response bodies that are compressed piece by piece at the same time, for each process:
+        /// those above 32 KiB, and streams. Each takes about a mebibyte with `br`. Others are sent as they are.
+        concurrent as "limits.compressions": u64 = Number(0..=10_000_000), 200;
+    }
+    and {
         /// Those that there are.
         #[cfg_attr(not(feature = "compression"), allow(dead_code, reason = "nothing is compressed"))]
-        pub(crate) running: Quota = Quota::default(),
+        pub(crate) running: Quota,
+    }
+}
+
+words! { Private { Never = "never", SameOrigin = "same-origin", Always = "always" } }
+
+impl FromSetting<str> for Coding {
+    fn from_setting(name: &str) -> Result<Self, String> {
+        let coding: Self = name.parse().map_err(|error: NotACoding| error.to_string())?;
+        if coding.is_built_in() {
+            return Ok(coding);
+        }
+        let feature = if coding == Self::Zstd { "zstd" } else { "compression" };
+        Err(format!("\"{name}\" needs skep-server with the cargo feature {feature}"))
     }
 }
 

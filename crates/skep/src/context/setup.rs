@@ -66,7 +66,7 @@ pub struct Setup {
     pub access: Vec<AccessRule>,
     /// Lifetimes of sessions.
     pub session: session::Rules,
-    /// Compression of responses. None by default: the client of tests reads what handlers write.
+    /// Compression of responses. No codings by default: the client of tests reads what handlers write.
     pub compression: compression::Options,
     /// WebSockets.
     pub websocket: websocket::Options,
@@ -121,7 +121,8 @@ impl Default for Setup {
             allow_breaking_migration: false,
             access: Vec::new(),
             session: session::Rules::default(),
-            compression: compression::Options::default(),
+            // The client of tests reads what handlers write.
+            compression: compression::Options { codings: Vec::new(), ..compression::Options::default() },
             websocket: websocket::Options::default(),
             clock: Clock::system(),
             development: false,

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use skep_cache::Change;
+use skep_settings::Group;
 use skep_units::lock;
 
 use crate::application::app::{App, keys_of};
 use crate::application::site::Site;
 use crate::context::cache::Backend;
-use crate::context::session::{CookieLife, SESSIONS, SessionStore};
+use crate::context::session::SESSIONS;
 use crate::context::setup::Setup;
 use crate::contract::guard::limit::count_hosted;
 use crate::http::error::{Error, Result};
@@ -127,7 +128,6 @@ impl Hosted {
     pub fn environment(&self) -> Vec<(String, String)> {
         let Setup { development, base_url, session, limits, fetch, .. } = self.setup();
         let level = tracing::level_filters::LevelFilter::current().into_level();
-        let number = |name: &str, number: u64| Some((format!("SKEP_{name}"), number.to_string()));
         let variables = [
             level.map(|level| ("SKEP_LOG".into(), level.as_str().to_ascii_lowercase())),
             self.setup().database.as_ref().map(|_| ("SKEP_DATABASE".into(), "postgres".into())),
@@ -135,15 +135,10 @@ impl Hosted {
             self.setup().secure_cookies.then(|| ("SKEP_SECURE_COOKIES".into(), "1".into())),
             base_url.as_ref().map(|url| ("SKEP_BASE_URL".into(), url.to_string())),
             (!self.settings.is_empty()).then(|| (settings::VARIABLE.into(), settings::encode(&self.settings))),
-            number("SESSION_IDLE", session.idle.as_secs()),
-            number("SESSION_LIFE", session.life.as_secs()),
-            (session.store == SessionStore::Cookie).then(|| ("SKEP_SESSION_STORE".into(), "cookie".into())),
             self.setup().notices.then(|| ("SKEP_MAIL_NOTICES".into(), "1".into())),
-            (session.cookie == CookieLife::Lasting).then(|| ("SKEP_SESSION_COOKIE".into(), "lasting".into())),
-            number("FETCH_TIME", u64::try_from(fetch.time.as_millis()).unwrap_or(u64::MAX)),
-            number("FETCH_BODY", fetch.body),
         ];
-        variables.into_iter().flatten().chain(limits.to_environment()).collect()
+        let rows = [session.variables(), fetch.variables(), limits.variables()].into_iter().flatten();
+        variables.into_iter().flatten().chain(rows.map(|(name, text)| (name.to_owned(), text))).collect()
     }
 }
 

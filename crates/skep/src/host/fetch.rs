@@ -14,6 +14,7 @@ use http::header::{CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use skep_settings::{GIB, HOUR, MIB, SECOND, settings};
 
 pub use error::FetchError;
 
@@ -185,15 +186,17 @@ impl FetchResponse {
     }
 }
 
-with_defaults! {
+settings! {
     /// What a request may take: the settings `limits.fetch_time` and `limits.fetch_body`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
-    pub struct Bounds {
-        /// From the call to the last byte of the response (10 s).
-        pub time: Duration = Duration::from_secs(10),
-        /// Bytes of the body of the response (8 MiB).
-        pub body: u64 = 8 << 20,
+    pub struct Bounds in "limits" {
+        /// Maximum size of the body of a response to `cx.fetch` (an error for the handler, 502 if it does not expect
+        /// one).
+        body as "limits.fetch_body": u64 = Size(0..=GIB), 8 * MIB, variable "SKEP_FETCH_BODY" as number;
+        /// Time for a `cx.fetch`, from the call to the last byte of the response, waiting for a connection included
+        /// (504).
+        time as "limits.fetch_time": Duration = Duration(10..=HOUR), 10 * SECOND, variable "SKEP_FETCH_TIME" as milliseconds;
     }
 }
 

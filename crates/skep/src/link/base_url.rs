@@ -35,6 +35,8 @@ impl BaseUrl {
     }
 }
 
+skep_settings::from_text!(BaseUrl);
+
 impl FromStr for BaseUrl {
     type Err = NotABaseUrl;
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Deserializer};
+use skep_settings::FromSetting;
 
 use crate::http::error::Result;
 use crate::security::keys;
@@ -87,6 +88,14 @@ impl<T> fmt::Debug for Secret<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         T::deserialize(deserializer).map(Self)
+    }
+}
+
+impl<R: ?Sized, T: FromSetting<R>> FromSetting<R> for Secret<T> {
+    const IS_SECRET: bool = true;
+
+    fn from_setting(raw: &R) -> Result<Self, String> {
+        T::from_setting(raw).map(Self)
     }
 }
 

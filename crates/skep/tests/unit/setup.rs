@@ -1,5 +1,7 @@
 //! Unit tests of `setup`.
 
+use skep_settings::Group;
+
 use super::*;
 
 #[test]
@@ -25,13 +27,13 @@ fn a_component_keeps_every_limit_but_those_of_the_hosts_store() {
         upload_total: 14,
         upload_quota: 15,
     };
-    let environment = limits.to_environment();
-    let of = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let environment = limits.variables();
+    let of = |name: &str| environment.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
     let mut read = Limits::default();
-    read.read_environment(of).unwrap();
+    read.read_variables(&of).unwrap();
     assert_eq!(read, limits);
     let wrong = |name: &str| (name == "SKEP_LIMIT_BODY").then(|| "much".to_owned());
-    assert_eq!(read.read_environment(wrong).unwrap_err(), "SKEP_LIMIT_BODY=\"much\" is no number");
+    assert_eq!(read.read_variables(&wrong).unwrap_err(), "SKEP_LIMIT_BODY=\"much\" is no number");
 }
 
 #[test]

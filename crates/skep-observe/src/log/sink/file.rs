@@ -144,8 +144,8 @@ impl LogFile {
     }
 }
 
-/// Opens a file, and creates it if there is none. A FIFO is opened for writing only: this process must not count as its
-/// reader.
+/// Opens a file, and creates it if it does not exist. A FIFO is opened for writing only: this process must not count as
+/// its reader.
 fn open_file(path: &Path) -> io::Result<File> {
     let options = || {
         let mut options = OpenOptions::new();

@@ -1,20 +1,27 @@
 //! The settings `access.NAME`.
 
+use skep::settings::Value;
+use skep_settings::{Group, Named};
+
 use super::*;
 
 fn list(elements: &[&str]) -> Value {
     Value::List(elements.iter().map(|element| (*element).to_owned()).collect())
 }
 
-fn take(settings: &[(&str, Value)]) -> (Access, Vec<String>) {
-    let mut access = Access::default();
-    let problems = settings.iter().filter_map(|(name, value)| access.take(name, value).err()).collect();
+fn take(settings: &[(&str, Value)]) -> (Named<Rule>, Vec<String>) {
+    let mut access = Named::default();
+    let problems = settings.iter().filter_map(|(name, value)| access.set(name, value)?.err()).collect();
     (access, problems)
+}
+
+fn problems(access: &Named<Rule>) -> Vec<String> {
+    access.iter().filter_map(|(name, rule)| rule.problem(name)).collect()
 }
 
 #[test]
 fn the_settings_of_one_name_are_one_rule() {
-    let (access, problems) = take(&[
+    let (access, wrong) = take(&[
         ("access.office.prefix", Value::Text("/admin".to_owned())),
         ("access.office.allow", list(&["10.0.0.0/8"])),
         ("access.office.headers", list(&["x-gateway=a=b"])),
@@ -22,7 +29,7 @@ fn the_settings_of_one_name_are_one_rule() {
         ("access.all.deny", list(&["192.0.2.1"])),
         ("cache.pages.tiers", list(&["memory:1MiB"])),
     ]);
-    assert_eq!((problems, access.problems().count(), access.rules().len()), (Vec::new(), 0, 2));
+    assert_eq!((wrong, problems(&access), access.iter().count()), (Vec::new(), Vec::new(), 2));
 }
 
 #[test]
@@ -33,7 +40,7 @@ fn a_rule_without_a_prefix_or_a_condition_is_a_problem() {
         ("access.c.prefix", Value::Text("/c".to_owned())),
         ("access.c.users", list(&["ann"])),
     ]);
-    let problems: Vec<_> = access.problems().collect();
+    let problems = problems(&access);
     assert!(
         problems.len() == 2
             && problems[0].contains("access.a.prefix")

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-with_defaults! {
-    /// Lifetimes of sessions: the settings `session.idle` and `session.life`.
+use skep_settings::{DAY, MINUTE, settings, words};
+
+settings! {
+    /// How long sessions last, and where they are kept: the settings `session.*`.
     ///
     /// ```
     /// use std::time::Duration;
@@ -13,17 +15,22 @@ with_defaults! {
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
-    pub struct Rules {
-        /// Idle timeout (14 days), accurate to ten minutes or an eighth of it, whichever is less. A session that
-        /// belongs to nobody ([`Session::belongs_to`](super::Session::belongs_to)) ends after three quarters of it:
-        /// where there are too many, those go first.
-        pub idle: Duration = Duration::from_hours(14 * 24),
-        /// Maximum age since the session began or was renewed (90 days).
-        pub life: Duration = Duration::from_hours(90 * 24),
-        /// Where they are kept: the setting `session.store` (the server's store).
-        pub store: SessionStore = SessionStore::Server,
-        /// How long browsers keep the cookie: the setting `session.cookie` (until they are closed).
-        pub cookie: CookieLife = CookieLife::Browser,
+    pub struct Rules in "session" {
+        /// End a session that is not used for this long, to within ten minutes or an eighth of it, whichever is less.
+        /// One that belongs to no user (`Session::belongs_to`) ends after three quarters of it.
+        idle: Duration = Duration(MINUTE..=400 * DAY), 14 * DAY, variable "SKEP_SESSION_IDLE" as seconds;
+        /// Where sessions are kept: `server`, in the cache `sessions`; or `cookie`, sealed with the application's keys
+        /// in the cookie itself, which needs no store and has room for about 2.8 KB. With `cookie`, a user's sessions
+        /// can be neither listed nor ended from elsewhere, accounts (`skep_people`) are refused, and of changes at the
+        /// same time the last one counts.
+        store: SessionStore = Choice(SessionStore::WORDS), SessionStore::Server.word(), variable "SKEP_SESSION_STORE" as word;
+        /// How long browsers keep the cookie of a session: `browser`, until they are closed, so that nobody else finds
+        /// it on a computer that several people use; or `lasting`, as long as `session.life`. Remember-me
+        /// (`skep_people::remember`) has a cookie of its own, which lasts 60 days.
+        cookie: CookieLife = Choice(CookieLife::WORDS), CookieLife::Browser.word(), variable "SKEP_SESSION_COOKIE" as word;
+        /// End a session this long after it began or was renewed, even if it is used. Browsers keep cookies for at most
+        /// 400 days.
+        life: Duration = Duration(MINUTE..=400 * DAY), 90 * DAY, variable "SKEP_SESSION_LIFE" as seconds;
     }
 }
 
@@ -52,3 +59,6 @@ pub enum SessionStore {
     /// counts. It has room for about 2.8 KB.
     Cookie,
 }
+
+words! { CookieLife { Browser = "browser", Lasting = "lasting" } }
+words! { SessionStore { Server = "server", Cookie = "cookie" } }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-with_defaults! {
+use skep_settings::{GIB, HOUR, MIB, SECOND, settings};
+
+settings! {
     /// The settings `websocket.*`.
     ///
     /// ```
@@ -11,10 +13,10 @@ with_defaults! {
     /// ```
     #[derive(Clone, Copy, Debug)]
     #[non_exhaustive]
-    pub struct Options {
-        /// Maximum size of a message in bytes (1 MiB). A larger one closes the connection with 1009.
-        pub message: usize = 1 << 20,
-        /// A peer that sends nothing for this long is pinged (30 s), and given up after twice of it. Zero: never.
-        pub ping: Duration = Duration::from_secs(30),
+    pub struct Options in "websocket" {
+        /// Maximum size of a message that a WebSocket receives. A larger one closes it (1009).
+        message: usize = Size(125..=GIB), MIB;
+        /// Ping the peer of a WebSocket that sends nothing for this long, and give it up after twice of it. 0: never.
+        ping: Duration = Duration(0..=24 * HOUR), 30 * SECOND;
     }
 }

@@ -1,11 +1,10 @@
 //! The settings of an application in a component: its environment has them (`wit/skep.wit`).
 
 use std::env;
-use std::time::Duration;
 
+use skep_settings::Group;
 use tracing::Level;
 
-use crate::context::session::{CookieLife, SessionStore};
 use crate::context::setup::Setup;
 use crate::host::component::functions::Host;
 use crate::settings;
@@ -31,18 +30,11 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
         Ok(other) => return Err(format!("the host's database is {other:?}, which this version of skep does not know")),
     };
     setup.settings = env::var(settings::VARIABLE).map(|text| settings::decode(&text)).unwrap_or_default();
-    seconds("SKEP_SESSION_IDLE", &mut setup.session.idle)?;
-    seconds("SKEP_SESSION_LIFE", &mut setup.session.life)?;
-    if env::var("SKEP_SESSION_STORE").is_ok_and(|value| value == "cookie") {
-        setup.session.store = SessionStore::Cookie;
-    }
     setup.notices = env::var_os("SKEP_MAIL_NOTICES").is_some();
-    if env::var("SKEP_SESSION_COOKIE").is_ok_and(|value| value == "lasting") {
-        setup.session.cookie = CookieLife::Lasting;
-    }
-    milliseconds("SKEP_FETCH_TIME", &mut setup.fetch.time)?;
-    number("SKEP_FETCH_BODY", &mut setup.fetch.body)?;
-    setup.limits.read_environment(|name| env::var(name).ok())?;
+    let variable = |name: &str| env::var(name).ok();
+    setup.session.read_variables(&variable)?;
+    setup.fetch.read_variables(&variable)?;
+    setup.limits.read_variables(&variable)?;
     Ok(setup)
 }
 
@@ -60,19 +52,5 @@ fn number<T: std::str::FromStr>(name: &str, value: &mut T) -> Result<(), String>
     if let Ok(text) = env::var(name) {
         *value = text.parse().map_err(|_| format!("{name}={text:?} is no number"))?;
     }
-    Ok(())
-}
-
-fn milliseconds(name: &str, value: &mut Duration) -> Result<(), String> {
-    let mut milliseconds = u64::try_from(value.as_millis()).unwrap_or(u64::MAX);
-    number(name, &mut milliseconds)?;
-    *value = Duration::from_millis(milliseconds);
-    Ok(())
-}
-
-fn seconds(name: &str, value: &mut Duration) -> Result<(), String> {
-    let mut seconds = value.as_secs();
-    number(name, &mut seconds)?;
-    *value = Duration::from_secs(seconds);
     Ok(())
 }

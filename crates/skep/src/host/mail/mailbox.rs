@@ -38,6 +38,8 @@ const DOMAIN: NotMailbox = NotMailbox("an e-mail address has a domain beyond ASC
 const COMMA: NotMailbox =
     NotMailbox("the name of an e-mail address has a character that needs quotes: \"Name\" <address>");
 
+skep_settings::from_text!(Mailbox);
+
 impl FromStr for Mailbox {
     type Err = NotMailbox;
 

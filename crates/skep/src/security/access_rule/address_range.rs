@@ -74,6 +74,8 @@ skep_units::error_text!(NotARange, |error| format_args!(
     error.0
 ));
 
+skep_settings::from_text!(AddressRange);
+
 impl FromStr for AddressRange {
     type Err = NotARange;
 
