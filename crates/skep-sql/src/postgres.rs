@@ -3,7 +3,7 @@
 //! Each thread has connections of its own, on its own event loop: [`pool`] says which statement goes where. Nothing is
 //! known here of processes and of settings.
 //!
-//! Start reading at [`pool::Pool::ask`], and for the start at [`PerProcess::open`].
+//! Start reading at [`pool::Pool::run`], and for the start at [`PerProcess::open`].
 
 mod address;
 mod blocking;

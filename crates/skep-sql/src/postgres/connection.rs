@@ -1,7 +1,7 @@
 //! One connection, which several statements may use at once: they are sent one behind the other, and their answers come
 //! in that order.
 //!
-//! Start reading at [`Connection::run`]. .
+//! Start reading at [`Connection::run`].
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -110,8 +110,7 @@ impl Transact for PoolTransaction {
         Ok((outcome.value, outcome.has_changed))
     }
 
-    /// PostgreSQL answers the commit of what failed with a rollback and no
-    /// error.
+    /// PostgreSQL answers the commit of what failed with a rollback and no error.
     async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {
         let lease = self.take().ok_or(Kind::Abandoned)?;
         if self.has_failed.load(Ordering::Relaxed) {
