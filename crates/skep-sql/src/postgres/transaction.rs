@@ -135,11 +135,10 @@ impl Transact for PoolTransaction {
             if committed.is_ok() || in_doubt {
                 shared.announce_written(used, tables, in_doubt).await;
             }
+            after.run(&committed);
             committed
         };
-        let committed = connection.run_to_end(OnDrop::Finish, work).await;
-        after.run(&committed);
-        committed
+        connection.run_to_end(OnDrop::Finish, work).await
     }
 
     async fn rollback(&self) -> Result<()> {
