@@ -132,7 +132,7 @@ impl Pool {
     /// are copied.
     async fn read(self: &Arc<Self>, bound: &mut BoundStatement<'_>, wants: (usize, usize)) -> Result<Fetched> {
         let mut values: Vec<_> = std::mem::take(&mut bound.values).into_iter().map(Value::into_owned).collect();
-        let mut again = false;
+        let (started, mut again) = (Instant::now(), false);
         loop {
             let connection = self.connection().await?;
             if again {
@@ -152,8 +152,8 @@ impl Pool {
                     self.forget_prepared();
                     again = true;
                 }
-                // That connection is retired, so it is another one now.
-                Err(_) if was_cancelled => {}
+                // That connection is retired, so it is another one now. What took as long as it may has ended by itself.
+                Err(_) if was_cancelled && started.elapsed() < self.limit() => {}
                 answer => return answer.map_err(|error| error.of(&bound.text).with_values(values.len())),
             }
         }
