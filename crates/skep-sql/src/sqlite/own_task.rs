@@ -17,7 +17,15 @@ use crate::error::{Kind, Result};
 
 /// The task whose transaction holds the writer.
 #[derive(Clone, Default)]
-pub(super) struct Holder(Arc<Mutex<Option<Waker>>>);
+pub(super) struct Holder(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    /// How many transactions have held the writer.
+    count: u64,
+    /// Of the task whose transaction holds it now.
+    waker: Option<Waker>,
+}
 
 /// While it is there, the task that made it is the [`Holder`].
 pub(super) struct Held(Holder);
@@ -26,33 +34,45 @@ impl Holder {
     /// Notes that this task holds the writer.
     pub(super) async fn hold(&self) -> Held {
         poll_fn(|cx| {
-            *lock(&self.0) = Some(cx.waker().clone());
+            let mut state = lock(&self.0);
+            state.count += 1;
+            state.waker = Some(cx.waker().clone());
             Poll::Ready(Held(self.clone()))
         })
         .await
     }
 
-    /// What `wait` gives, unless it has waited for so long while its own task holds the writer.
+    /// What `wait` gives, unless it has waited for so long for one transaction of its own task.
     pub(super) async fn wait<T>(&self, wait: impl Future<Output = Result<T>>, limit: Duration) -> Result<T> {
-        let (mut wait, mut sleep) = (pin!(wait), None);
-        poll_fn(|cx| match wait.as_mut().poll(cx) {
-            Poll::Pending if self.is(cx) => {
-                let sleep = sleep.get_or_insert_with(|| after(limit));
-                Pin::new(sleep).poll(cx).map(|()| Err(Kind::OwnTask { waited: limit }.into()))
+        let (mut wait, mut timer) = (pin!(wait), None);
+        poll_fn(|cx| {
+            let polled = wait.as_mut().poll(cx);
+            if polled.is_ready() {
+                return polled;
             }
-            polled => polled,
+            let Some(number) = self.number(cx) else { return Poll::Pending };
+            let (of, sleep) = timer.get_or_insert_with(|| (number, after(limit)));
+            // Many short ones of a task may follow one another before it is the turn of this write.
+            if *of != number {
+                (*of, *sleep) = (number, after(limit));
+            }
+            Pin::new(sleep).poll(cx).map(|()| Err(Kind::OwnTask { waited: limit }.into()))
         })
         .await
     }
 
-    fn is(&self, cx: &Context<'_>) -> bool {
-        lock(&self.0).as_ref().is_some_and(|waker| waker.will_wake(cx.waker()))
+    /// The number of the transaction that holds the writer, if it is of this task.
+    fn number(&self, cx: &Context<'_>) -> Option<u64> {
+        let state = lock(&self.0);
+        let is_own = state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
+        is_own.then_some(state.count)
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        *lock(&self.0.0) = None;
+        // What a waker does when it is dropped is its runtime's: not under the lock.
+        let _waker = lock(&self.0.0).waker.take();
     }
 }
 
