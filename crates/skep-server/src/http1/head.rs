@@ -3,6 +3,9 @@
 //! It is read once, line by line as they arrive, and stays as it is: of a field, its place is noted. What frames the
 //! message is noted on the way.
 //!
+//! The limits of a head (`limits.header_bytes`, `header_fields`, `url`) are enforced here; for HTTP/2 by hyper
+//! (`connection/http2.rs`), `check_http2` (`connection/recipient.rs`) and `connection/exchange.rs`.
+//!
 //! Start reading at [`HeadReader::read`].
 
 use bytes::Bytes;

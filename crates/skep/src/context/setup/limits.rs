@@ -1,4 +1,18 @@
 //! The limits of requests that an application keeps to.
+//!
+//! They are enforced where that of which they are limits is read or kept:
+//!
+//! | limit | in |
+//! |---|---|
+//! | `body`, `bodies` | `Cx::read_body` (`context/cx.rs`), for the endpoint that `application/site.rs` has found |
+//! | `query_parameters` | `application/site.rs` |
+//! | `form_fields`, `form_rows` | `application/endpoint.rs`, `contract/form/rows.rs` |
+//! | `upload_file`, `upload_quota`, `upload_total` | `contract/form/receive.rs` |
+//! | `once`, `once_per_address` | `application/endpoint/once.rs` |
+//! | `page`, `page_variants` | `contract/page.rs`, `context/cache/kept.rs` |
+//! | `session`, `sessions`, `session_store`, `user_sessions` | `context/session/store.rs` |
+//! | `sessions_per_address` | `context/session.rs` |
+//! | `counters` | the table of counters itself, opened in `application/app/database.rs` |
 
 use skep_settings::{GIB, KIB, MIB, settings};
 
