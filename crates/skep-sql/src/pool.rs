@@ -238,10 +238,31 @@ impl<C: Pooled> Drop for Lease<C> {
     fn drop(&mut self) {
         let Some(pool) = self.pool.take() else { return };
         let (permit, connect_failed) = (self.permit.take(), self.connect_failed);
-        match self.connection.take().filter(C::is_usable) {
-            Some(connection) => connection.reset(move |connection| pool.give_back(connection, permit, connect_failed)),
-            None => pool.give_back(None, permit, connect_failed),
+        let mut ended = EndedLease { pool: Some(pool), permit, connect_failed };
+        if let Some(connection) = self.connection.take().filter(C::is_usable) {
+            connection.reset(move |connection| ended.give_back(connection));
         }
+    }
+}
+
+/// What is given back once: without a connection if it is not reset, as where the runtime ends that was to do it.
+struct EndedLease<C: Pooled> {
+    pool: Option<Arc<Pool<C>>>,
+    permit: Option<Permit>,
+    connect_failed: bool,
+}
+
+impl<C: Pooled> EndedLease<C> {
+    fn give_back(&mut self, connection: Option<C>) {
+        if let Some(pool) = self.pool.take() {
+            pool.give_back(connection, self.permit.take(), self.connect_failed);
+        }
+    }
+}
+
+impl<C: Pooled> Drop for EndedLease<C> {
+    fn drop(&mut self) {
+        self.give_back(None);
     }
 }
 

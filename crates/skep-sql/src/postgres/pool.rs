@@ -152,7 +152,7 @@ impl Pool {
                     self.forget_prepared();
                     again = true;
                 }
-                // That connection is retired, so it is another one now. What took as long as it may has ended by itself.
+                // That connection is retired, so it is another one now. What took as long as it may has timed out.
                 Err(_) if was_cancelled && started.elapsed() < self.limit() => {}
                 answer => return answer.map_err(|error| error.of(&bound.text).with_values(values.len())),
             }
