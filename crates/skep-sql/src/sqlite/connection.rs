@@ -2,6 +2,7 @@
 //!
 //! Nothing here waits but SQLite itself; who may wait, and where, is decided by the callers.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -217,9 +218,10 @@ impl Connection {
     pub(crate) fn unless<R>(&mut self, stop: Arc<AtomicBool>, work: impl FnOnce(&Self) -> Result<R>) -> Result<R> {
         let asked = move || stop.load(Ordering::Relaxed);
         self.raw.progress_handler(STEPS_BETWEEN_QUESTIONS, Some(asked)).map_err(failed)?;
-        let result = work(self);
+        // What makes rows is the application's. Should it panic, the next statement is not to be stopped for it.
+        let result = catch_unwind(AssertUnwindSafe(|| work(self)));
         self.raw.progress_handler(0, None::<fn() -> bool>).map_err(failed)?;
-        result
+        result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     pub(crate) fn answer<T: Row, R>(
