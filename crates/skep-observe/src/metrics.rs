@@ -14,7 +14,6 @@
 //! | `records` | the last errors and slow requests |
 //! | `queue` | queues to the process that exports |
 //! | `spans` | the spans of traced requests |
-//! | `settings` | lengths of queues, and what is slow |
 
 pub(crate) mod figures;
 mod histogram;

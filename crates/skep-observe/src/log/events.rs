@@ -24,10 +24,10 @@ use crate::sys::tee::Tee;
 
 /// Writes events. It wants no spans.
 #[derive(Clone, Debug)]
-pub(crate) struct Events(Arc<Outputs>);
+pub(crate) struct Events(Arc<EventLog>);
 
 #[derive(Debug)]
-struct Outputs {
+struct EventLog {
     outputs: Vec<Output>,
     /// Some outputs take what they take from all others.
     has_exclusive: bool,
@@ -56,7 +56,7 @@ impl Events {
     pub(super) fn new(outputs: Vec<Output>, mask: Mask, repeats: u32, is_recording: bool, longest: usize) -> Self {
         let has_exclusive = outputs.iter().any(|output| output.filter.is_exclusive);
         let repeats = Mutex::new(Repeats::new(repeats));
-        Self(Arc::new(Outputs { outputs, has_exclusive, mask, repeats, is_recording, longest }))
+        Self(Arc::new(EventLog { outputs, has_exclusive, mask, repeats, is_recording, longest }))
     }
 
     /// Makes these the events of the process. False if a subscriber of the program or of a test stays installed.
@@ -107,7 +107,7 @@ fn tell_repeats(folded: Option<Folded>) {
     }
 }
 
-/// Writes what [`Outputs::record`] has kept: the number of the output, and the line.
+/// Writes what [`EventLog::record`] has kept: the number of the output, and the line.
 fn write_recorded(entry: &[u8]) {
     let (Some(Events(shared)), Some((number, line))) = (INSTALLED.get(), entry.split_first()) else { return };
     if let Some(output) = shared.outputs.get(usize::from(*number)) {
@@ -166,7 +166,7 @@ enum Interested {
     Write,
 }
 
-impl Outputs {
+impl EventLog {
     fn records(&self, level: Level) -> bool {
         self.is_recording && level <= Level::DEBUG
     }

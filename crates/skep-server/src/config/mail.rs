@@ -19,7 +19,7 @@ settings! {
         /// Needed with `mail.smtp`.
         from: Option<Mailbox> = Text, "";
         /// Tell owners of accounts by mail what has happened to them: a sign-in from a new device, another password, a
-        /// new second factor or passkey, another address. Without a way to send mail, no notice is sent.
+        /// new second factor or passkey, another address. Sends nothing without a way to send mail.
         notices: bool = Bool, true;
         /// Time to hand a mail over to the mail server, a second attempt after a broken connection included.
         timeout: Duration = Duration(SECOND..=HOUR), 30 * SECOND;
