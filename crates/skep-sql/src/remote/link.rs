@@ -78,7 +78,7 @@ impl Link {
         // Of a statement that calls what may write, the text does not say so.
         let place = if matches!(place, Target::Best) && may_write_any(&query) { Target::Writer } else { place };
         let bytes = (self.run)(place, verb.number, statement, &packed(&query.into_values(self.dialect)?))?;
-        (verb.read)(&bytes).map_err(|error| error.of(statement))
+        (verb.read)(bytes).map_err(|error| error.of(statement))
     }
 }
 

@@ -8,28 +8,28 @@ use crate::wire::{Reader, Short};
 /// A verb with its row type.
 pub(crate) struct Verb<R> {
     pub(super) number: u8,
-    pub(super) read: fn(&[u8]) -> Result<R>,
+    pub(super) read: fn(Vec<u8>) -> Result<R>,
 }
 
 pub(crate) fn all<T: Row>() -> Verb<Vec<T>> {
-    Verb { number: 0, read: rows }
+    Verb { number: 0, read: |bytes| rows(&bytes) }
 }
 
 pub(crate) fn first<T: Row>() -> Verb<Option<T>> {
-    Verb { number: 1, read: single }
+    Verb { number: 1, read: |bytes| single(&bytes) }
 }
 
 pub(crate) fn one<T: Row>() -> Verb<Option<T>> {
-    Verb { number: 2, read: single }
+    Verb { number: 2, read: |bytes| single(&bytes) }
 }
 
 pub(crate) fn execute() -> Verb<Changes> {
-    Verb { number: 3, read: |bytes| changes(Reader::new(bytes)).map_err(Error::other) }
+    Verb { number: 3, read: |bytes| changes(Reader::new(&bytes)).map_err(Error::other) }
 }
 
 /// The rows as the host sent them.
 pub(super) fn unread() -> Verb<Vec<u8>> {
-    Verb { number: 0, read: |bytes| Ok(bytes.to_vec()) }
+    Verb { number: 0, read: Ok }
 }
 
 pub(super) fn rows<T: Row>(bytes: &[u8]) -> Result<Vec<T>> {
