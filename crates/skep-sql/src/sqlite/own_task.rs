@@ -27,7 +27,7 @@ struct State {
     waker: Option<Waker>,
 }
 
-/// While it is there, the task that made it is the [`Holder`].
+/// While it is there, the task that made it, or renewed it last, is the [`Holder`].
 pub(super) struct Held(Holder);
 
 impl Holder {
@@ -66,6 +66,19 @@ impl Holder {
         let state = lock(&self.0);
         let is_own = state.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
         is_own.then_some(state.count)
+    }
+}
+
+impl Held {
+    /// Notes that this task has the transaction now, which may have been begun by another one.
+    pub(super) async fn renew(&self) {
+        poll_fn(|cx| {
+            if let Some(waker) = &mut lock(&self.0.0).waker {
+                waker.clone_from(cx.waker());
+            }
+            Poll::Ready(())
+        })
+        .await;
     }
 }
 

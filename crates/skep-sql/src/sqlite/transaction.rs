@@ -19,7 +19,7 @@ use crate::query::Query;
 
 /// The writer, and that a task holds it.
 struct HeldWriter {
-    _held: Held,
+    held: Held,
     lease: Lease,
 }
 
@@ -65,6 +65,7 @@ impl FileTransaction {
         work: impl FnOnce(&mut Connection) -> Result<R> + Send + 'static,
     ) -> Result<R> {
         let mut writer = self.take().ok_or(Kind::Abandoned)?;
+        writer.held.renew().await;
         let job = move || {
             let result = writer.lease.open().and_then(work);
             (writer, result)
@@ -85,7 +86,7 @@ impl Transact for FileTransaction {
     /// Immediate: a transaction that reads first and then writes would otherwise fail when it comes too late.
     async fn begin(&self, holds: impl FnOnce()) -> Result<()> {
         let lease = self.shared.lease_writer().await?;
-        self.keep(HeldWriter { _held: self.shared.holder.hold().await, lease });
+        self.keep(HeldWriter { held: self.shared.holder.hold().await, lease });
         holds();
         self.on_writer(|connection| connection.control("begin immediate")).await
     }
