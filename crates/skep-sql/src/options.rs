@@ -93,7 +93,8 @@ impl Options {
         self
     }
 
-    /// How long a write waits for another process's (5 s; at most 24 days). Handlers of this process queue instead.
+    /// How long a write waits for another process's, or for a transaction of its own task (5 s; at most 24 days). Other
+    /// handlers of this process queue instead.
     #[must_use]
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout.min(Duration::from_hours(24 * 24));

@@ -19,6 +19,7 @@ use crate::query::Query;
 
 /// The writer, and that a task holds it.
 struct HeldWriter {
+    /// First: it is gone before the next task has the writer.
     held: Held,
     lease: Lease,
 }
