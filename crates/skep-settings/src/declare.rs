@@ -54,7 +54,8 @@ pub const DAY: u64 = 24 * HOUR;
 ///   value is no secret; that of a type is (`Secret`, [`FromSetting::IS_SECRET`](crate::FromSetting::IS_SECRET)).
 /// - `flag "--mail-from" "ADDRESS"` is a flag of its own, and what its argument is called.
 /// - `variable "SKEP_LIMIT_BODY" as number` is the variable in which a component has it, and how: `number`, `seconds`,
-///   `milliseconds` or `word` (one of [`words!`](crate::words), and only if it is not the default).
+///   `milliseconds` or `word` (one of [`words!`](crate::words), and only if it is not the default). A component gets
+///   the variables of the groups that `Hosted::environment` of `skep` names, without those of groups in them.
 /// - A field without `=` is a group of its own, whose rows stand here.
 /// - `in ""` has the settings without a table.
 /// - `} and { field: Type }` after the rows: fields that are no settings, and have the default of their type.
@@ -284,10 +285,13 @@ const fn is_equal(mut one: &[u8], mut other: &[u8]) -> bool {
 }
 
 /// The default of a list.
+///
+/// # Panics
+/// If it has an empty element.
 #[doc(hidden)]
 #[must_use]
 pub fn list(text: &str) -> Value {
-    let elements = skep_units::parse_list(text).unwrap_or_default();
+    let elements = if text.is_empty() { Vec::new() } else { skep_units::parse_list(text).expect("a default") };
     Value::List(elements.into_iter().map(ToOwned::to_owned).collect())
 }
 
