@@ -63,13 +63,7 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// True if a write of these may change the response.
-    #[must_use]
-    pub fn is_touched_by(&self, written: &[u64]) -> bool {
-        self.is_everything || self.tags.iter().any(|tag| written.contains(tag))
-    }
-
-    /// The same for those of whose id something is known.
+    /// True if a write may change the response, by what is known of the id of each table.
     #[must_use]
     pub fn has(&self, is_written: impl Fn(u64) -> bool) -> bool {
         self.is_everything || self.tags.iter().any(|tag| is_written(*tag))
