@@ -55,8 +55,6 @@ pub struct Tiered<N, F> {
     policies: Vec<(Box<[u8]>, WritePolicy)>,
     default_policy: WritePolicy,
     bound: Duration,
-    /// Whether the far driver sends notifications.
-    notified: bool,
     breaker: Breaker,
     failed_writes: FailedWrites,
     write_buffer: WriteBuffer,
@@ -99,7 +97,6 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
             policies: Vec::new(),
             default_policy: WritePolicy::default(),
             bound: if notified { BOUND_WITH_NOTIFICATIONS } else { BOUND },
-            notified,
             breaker: Breaker::default(),
             failed_writes: FailedWrites::default(),
             write_buffer: WriteBuffer::default(),
@@ -137,11 +134,6 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
     /// The far tier.
     pub fn far(&self) -> &F {
         &self.far
-    }
-
-    /// Whether the far driver notifies the near tier of changes.
-    pub fn is_notified(&self) -> bool {
-        self.notified
     }
 
     /// Stores buffered writes ([`WritePolicy::Back`]) in the far tier. Call it before the program ends.
