@@ -1,4 +1,4 @@
-//! What an application may use beside pages: WebSockets, OpenAPI, the client of tests, components.
+//! What an application may use beside pages: WebSockets, the client of tests, components and their instances.
 
 pub mod component;
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! What settings are written with.
+//! `with_defaults!`, for structs of public options.
 
 /// A struct with the default of each field beside it.
 macro_rules! with_defaults {
