@@ -98,7 +98,11 @@ macro_rules! settings {
     ) => {
         $(#[$about])*
         $visible struct $name {
-            $($(#[doc = $help])* $visible $field: $type,)+
+            $(
+                $(#[doc = $help])*
+                $(#[doc = ""] #[doc = concat!(" Default: `", stringify!($default), "`.")])?
+                $visible $field: $type,
+            )+
             $($($(#[$about_other])* $other_visible $other: $other_type,)+)?
         }
 

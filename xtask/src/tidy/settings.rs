@@ -8,6 +8,10 @@ use super::source::{Source, Tree};
 /// How names of files end that begin like settings.
 const FILES: [&str; 4] = ["css", "history", "js", "sock"];
 
+/// The groups whose variables a component gets; a host hands on no others.
+const OF_COMPONENTS: [&str; 3] =
+    ["skep/src/context/session/rules.rs", "skep/src/context/setup/limits.rs", "skep/src/host/fetch.rs"];
+
 /// One row.
 #[derive(Debug)]
 struct Row<'t> {
@@ -34,6 +38,7 @@ pub(super) fn have_one_owner(tree: &Tree) -> Vec<Complaint> {
             complaints.push(row.source.complaint(row.line, text));
         }
     }
+    complaints.extend(product.iter().flat_map(|source| misplaced(source)));
     let unknown = product.iter().flat_map(|source| names(source).map(move |(line, name)| (source, line, name)));
     let is_unknown = |name: &str| {
         let is_of_table =
@@ -75,6 +80,19 @@ fn rows(source: &Source) -> Vec<Row<'_>> {
         rows.push(Row { name, field, source, line });
     }
     rows
+}
+
+/// Words of a row that would do nothing, or less than they promise.
+fn misplaced(source: &Source) -> impl Iterator<Item = Complaint> {
+    let is_code = |text: &str| !text.trim_start().starts_with("//");
+    let has_variables = OF_COMPONENTS.iter().any(|path| source.path.ends_with(path));
+    source.lines().filter(move |(_, text)| is_code(text)).filter_map(move |(line, text)| {
+        if text.contains(": Secret<") && text.contains(", by ") {
+            return Some(source.complaint(line, "a row with `by` is shown; give the secret's type `FromSetting`".into()));
+        }
+        let is_lost = text.contains(", variable \"") && !has_variables;
+        is_lost.then(|| source.complaint(line, "no component gets this variable; take it out of the row".into()))
+    })
 }
 
 /// `idle`, or `queue as "limits.mail_queue"`.
@@ -128,5 +146,12 @@ mod tests {
             [7]
         );
         assert_eq!(lines(&format!("{used}{group}")), [9, 10], "two rows");
+    }
+
+    #[test]
+    fn a_word_of_a_row_does_what_it_promises() {
+        assert_eq!(lines("    key: Secret<Key> = Text, \"\", by read_key;\n"), [1]);
+        assert_eq!(lines("    idle: Duration = Duration(0..=DAY), 0, variable \"SKEP_IDLE\" as seconds;\n"), [1]);
+        assert_eq!(lines("    key: Secret<Key> = Text, \"\";\n"), [0; 0]);
     }
 }
