@@ -1,4 +1,4 @@
-//! Values that know nothing of HTTP.
+//! What all other floors may use: what a request costs, quotas, and how values cross to a host of components.
 
 #[doc(hidden)]
 pub mod account;

@@ -86,7 +86,7 @@ pub(crate) type ErrorMap = Box<dyn Fn(&(dyn StdError + 'static)) -> Option<Error
 
 /// What the forms of an application share.
 pub(crate) struct Forms {
-    /// The first is for those who like none.
+    /// The first is for clients that accept none of them.
     pub(crate) languages: Vec<Messages>,
     /// Of the disk, for uploads.
     pub(crate) quota: Quota,

@@ -100,7 +100,7 @@ impl Submission {
 }
 
 impl Submission {
-    /// Of all that the user sent, and where to.
+    /// A digest of all that the user sent, and of the URL.
     pub(crate) fn digest(&self, url: &str) -> i64 {
         let mut hasher = DefaultHasher::new();
         url.hash(&mut hasher);
