@@ -25,7 +25,7 @@ use crate::percent;
 type Admitted = Option<WatchResponse>;
 
 /// What is mounted where a request leads, unless a service or a folder answers there, and its position in
-/// `Site::service_observed`.
+/// `Site::service_names`.
 pub(super) fn find<'s>(site: &'s Site, parts: &Parts) -> Option<(u16, &'s MountPoint)> {
     let path = parts.uri.path();
     let (position, place) = site.mounts.iter().enumerate().find(|(_, place)| place.holds(path))?;
