@@ -4,11 +4,14 @@
 //! more than half of that time. So cargo compiles everything once and says which executables there are, and they run
 //! here; what takes longest begins first.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,8 +31,11 @@ const DOCUMENTATION: &str = "documentation";
 /// What takes less is not printed on a line of its own.
 const WORTH_A_LINE: Duration = Duration::from_secs(5);
 
+/// After this time without an end, what runs is named: one of them may hang.
+const PATIENCE: Duration = Duration::from_mins(5);
+
 /// What runs as one process.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Job {
     name: String,
     /// Of a test; none for the documentation.
@@ -45,26 +51,40 @@ pub(crate) fn run(log: &Path) -> Result<bool, String> {
     let Some(jobs) = compile(&file)? else { return Ok(false) };
     let jobs = in_order(jobs);
     let (next, part) = (AtomicUsize::new(0), |number: usize| log.with_extension(format!("{number}.log")));
+    let running = Mutex::new(Vec::new());
     let work = || {
         let mut passed = true;
         while let number = next.fetch_add(1, Ordering::Relaxed)
             && let Some(job) = jobs.get(number)
         {
+            running.lock().expect("nobody panics with it").push(job.to_string());
             passed &= job.run(&part(number))?;
+            running.lock().expect("nobody panics with it").retain(|name| *name != job.to_string());
         }
         Ok(passed)
     };
     let passed = thread::scope(|scope| {
+        // It ends when this function does.
+        let (_end, ended) = mpsc::channel();
+        let running = &running;
+        scope.spawn(move || name_what_runs(&ended, running));
         let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
         let ended =
             workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err("a job panicked".to_owned())));
         ended.collect::<Result<Vec<bool>, String>>()
     })?;
-    for number in 0..jobs.len() {
-        file.write_all(&fs::read(part(number)).map_err(wrong)?).map_err(wrong)?;
-        fs::remove_file(part(number)).map_err(wrong)?;
+    for part in (0..jobs.len()).map(part) {
+        file.write_all(&fs::read(&part).map_err(wrong)?).map_err(wrong)?;
+        fs::remove_file(part).map_err(wrong)?;
     }
     Ok(passed.into_iter().all(|passed| passed))
+}
+
+/// Until the sender is gone.
+fn name_what_runs(ended: &Receiver<()>, running: &Mutex<Vec<String>>) {
+    while ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+        println!("            still running: {}", running.lock().expect("nobody panics with it").join(", "));
+    }
 }
 
 /// Compiles all tests; nothing if that fails. One after the other in the order in which cargo tells them.
@@ -76,9 +96,13 @@ fn compile(log: &File) -> Result<Option<Vec<Job>>, String> {
     cargo.args(LINE.split(' ').skip(1)).stdout(Stdio::piped()).stderr(same);
     let mut cargo = cargo.spawn().map_err(|error| format!("cargo does not start: {error}"))?;
     let told = cargo.stdout.take().map(BufReader::new).ok_or("its output is ours")?;
-    let jobs = told.lines().map_while(Result::ok).filter_map(|line| job(&line)).collect();
+    let jobs = told.lines().filter_map(|line| line.map(|line| job(&line)).transpose()).collect::<Result<Vec<_>, _>>();
     let passed = cargo.wait().map_err(|error| format!("cargo: {error}"))?.success();
     println!("{:8.1} s  {LINE}", begun.elapsed().as_secs_f64());
+    let jobs = jobs.map_err(|error| format!("what cargo tells cannot be read: {error}"))?;
+    if passed && jobs.is_empty() {
+        return Err("cargo names no executable of a test".into());
+    }
     Ok(passed.then_some(jobs))
 }
 
@@ -100,19 +124,30 @@ fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
     jobs
 }
 
+/// Several packages have tests of one name.
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let package = self.package.file_name().unwrap_or_default().to_string_lossy();
+        write!(f, "{} of {package}", self.name)
+    }
+}
+
 impl Job {
     /// Whether it passes. What it prints is in this file.
     fn run(&self, log: &Path) -> Result<bool, String> {
         let wrong = |error: std::io::Error| format!("{}: {error}", log.display());
         let (mut file, begun) = (File::create(log).map_err(wrong)?, Instant::now());
-        writeln!(file, "\n     Running {} of {}", self.name, self.package.display()).map_err(wrong)?;
+        writeln!(file, "\n     Running {self}").map_err(wrong)?;
         let mut program = self.program();
         program.stdout(file.try_clone().map_err(wrong)?).stderr(file.try_clone().map_err(wrong)?);
-        let passed = program.status().map_err(|error| format!("{} does not start: {error}", self.name))?.success();
-        if !passed || begun.elapsed() > WORTH_A_LINE {
-            println!("{:8.1} s  {}{}", begun.elapsed().as_secs_f64(), self.name, if passed { "" } else { ": FAILED" });
+        let status = program.status().map_err(|error| format!("{self} does not start: {error}"))?;
+        let outcome = if status.success() { String::new() } else { format!(": FAILED, {status}") };
+        // A signal that ended it is named nowhere else.
+        writeln!(file, "     Ended {self}{outcome}").map_err(wrong)?;
+        if !status.success() || begun.elapsed() > WORTH_A_LINE {
+            println!("{:8.1} s  {self}{outcome}", begun.elapsed().as_secs_f64());
         }
-        Ok(passed)
+        Ok(status.success())
     }
 
     /// As cargo starts it: in the folder of its package, which is also a variable.

@@ -5,7 +5,7 @@ use super::Complaint;
 use super::source::{Source, Tree};
 
 /// How often tests sleep: the pause in a loop that looks for something, the time that is the subject of the test, and a
-/// time in which nothing must happen. It only falls.
+/// time in which nothing must happen. It is exact, so that it only falls.
 const SLEEPS: usize = 113;
 
 /// Tests sleep no more often than this.
@@ -20,10 +20,12 @@ fn count(text: &str) -> usize {
 }
 
 fn too_many(sleeps: usize) -> Option<Complaint> {
-    let text = format!(
-        "tests sleep {sleeps} times, {SLEEPS} at most; wait for what should happen, with `skep_client::wait_until`"
-    );
-    (sleeps > SLEEPS).then(|| Source::new("Cargo.toml", "").complaint(1, text))
+    let text = match sleeps {
+        SLEEPS => return None,
+        0..SLEEPS => format!("tests sleep {sleeps} times; say so in tidy/sleeps.rs, which has {SLEEPS}"),
+        _ => format!("tests sleep {sleeps} times, {SLEEPS} at most; wait for an event, with `skep_client::wait_until`"),
+    };
+    Some(Source::new("Cargo.toml", "").complaint(1, text))
 }
 
 #[cfg(test)]
@@ -39,6 +41,7 @@ mod tests {
     #[test]
     fn the_number_does_not_grow() {
         assert!(too_many(SLEEPS).is_none());
+        assert!(too_many(SLEEPS - 1).is_some_and(|complaint| complaint.text.contains("say so")));
         assert!(too_many(SLEEPS + 1).is_some_and(|complaint| complaint.text.contains("wait_until")));
     }
 }

@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn read(line: &str) -> Result<Option<Options>, String> {

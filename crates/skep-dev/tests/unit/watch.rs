@@ -1,4 +1,3 @@
-
 use super::*;
 
 /// A file may be seen more than once.

@@ -1,4 +1,3 @@
-
 use skep::html;
 
 use super::*;

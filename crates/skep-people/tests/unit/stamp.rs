@@ -1,4 +1,3 @@
-
 use crate::Stamp;
 
 const HASH: &str = "$argon2id$v=19$m=64,t=1,p=1$YSBzYWx0IG9mIDE2IGJ5dGU$b25l";

@@ -1,4 +1,3 @@
-
 use skep::sql::Dialect;
 
 use super::*;

@@ -64,7 +64,7 @@ pub(crate) fn of_guest(
     Ok(BoundStatement { text: text.to_owned().into(), values, is_own, may_write_any, is_of_guest: true })
 }
 
-/// As `sql/savepoint.rs` makes them.
+/// As `savepoint.rs` makes them.
 fn is_savepoint(text: &str) -> bool {
     let number =
         ["savepoint skep_", "rollback to skep_", "release skep_"].iter().find_map(|way| text.strip_prefix(way));

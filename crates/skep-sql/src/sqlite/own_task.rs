@@ -17,10 +17,10 @@ use crate::error::{Kind, Result};
 
 /// The task whose transaction holds the writer.
 #[derive(Clone, Default)]
-pub(super) struct Holder(Arc<Mutex<State>>);
+pub(super) struct Holder(Arc<Mutex<HeldBy>>);
 
 #[derive(Default)]
-struct State {
+struct HeldBy {
     /// How many transactions have held the writer.
     count: u64,
     /// Of the task whose transaction holds it now.

@@ -1,4 +1,3 @@
-
 use super::*;
 
 fn of(toml: &str, variables: &[(&str, &str)]) -> Target {

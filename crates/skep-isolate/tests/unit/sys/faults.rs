@@ -1,4 +1,3 @@
-
 use std::hint::black_box;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};

@@ -1,4 +1,3 @@
-
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use wasmtime::Engine;
 

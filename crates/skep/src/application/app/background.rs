@@ -16,7 +16,6 @@ impl App {
     ///
     /// let app = App::new().every("tidy", Duration::from_secs(60), |_site| Ok(()));
     /// ```
-    #[must_use]
     pub fn every(
         mut self,
         name: &'static str,
@@ -42,7 +41,6 @@ impl App {
     ///     Ok(())
     /// });
     /// ```
-    #[must_use]
     pub fn background(
         mut self,
         name: &'static str,

@@ -35,7 +35,6 @@ pub(super) const DATABASE: &str = "database.sqlite";
 impl App {
     /// Sends mail by a [`Mailer`] of the application's own, which has an example. The server's (`mail.smtp`) comes
     /// first, and tests collect mail instead.
-    #[must_use]
     pub fn mailer(mut self, mailer: impl Mailer) -> Self {
         self.mailer = Some(Arc::new(mailer));
         self
@@ -43,7 +42,6 @@ impl App {
 
     /// Sends requests of handlers ([`Cx::fetch`](crate::Cx::fetch), which has an example) by a [`Fetcher`] of the
     /// application's own, in place of the server's: in tests, or for servers that are reached in another way.
-    #[must_use]
     pub fn fetcher(mut self, fetcher: impl Fetcher + 'static) -> Self {
         self.fetcher = Some(Arc::new(fetcher));
         self
@@ -62,7 +60,6 @@ impl App {
     /// ```
     ///
     /// An application without a database does not start with them.
-    #[must_use]
     pub fn tables(mut self, sqlite: &[&'static str], postgres: &[&'static str]) -> Self {
         self.tables.sqlite.extend(sqlite);
         self.tables.postgres.extend(postgres);
@@ -81,7 +78,6 @@ impl App {
     /// ```
     ///
     /// A name that is no table of the database is an error at the start.
-    #[must_use]
     pub fn ignore_writes(mut self, tables: &[&'static str]) -> Self {
         self.ignored_tables.extend(tables);
         self
@@ -98,7 +94,6 @@ impl App {
     /// let app = App::new().database(Migrations::NONE).on_write(|written| println!("{} tables", written.len()));
     /// # skep::test::Client::new(app);
     /// ```
-    #[must_use]
     pub fn on_write(mut self, then: impl Fn(&[u64]) + Send + Sync + 'static) -> Self {
         self.write_observers.push(Box::new(then));
         self

@@ -158,7 +158,6 @@ impl<S, T> Name<S, T> {
     /// let client = skep::test::Client::new(App::new().serve(services![Register]));
     /// assert_eq!(client.post("/names", &[("name", "bee")]).status(), 422);
     /// ```
-    #[must_use]
     pub fn refuse(self, message: impl Into<Cow<'static, str>>) -> Error {
         Error::refused(vec![(self.text(), FieldError::Own(message.into()))], &Messages::ENGLISH)
     }
