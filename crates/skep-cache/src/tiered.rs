@@ -49,7 +49,6 @@ use write_buffer::WriteBuffer;
 /// # Ok::<(), skep_cache::Error>(())
 /// ```
 #[derive(Debug)]
-#[must_use]
 pub struct Tiered<N, F> {
     near: Arc<N>,
     far: F,
@@ -87,6 +86,7 @@ const BOUND_WITH_NOTIFICATIONS: Duration = Duration::from_mins(1);
 
 impl<N: Ready, F: Driver> Tiered<N, F> {
     /// Puts `near` in front of `far`.
+    #[must_use]
     pub fn new(near: N, far: F) -> Self {
         let near = Arc::new(near);
         let copies = Arc::clone(&near);
@@ -105,12 +105,14 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
     }
 
     /// The write policy of a namespace.
+    #[must_use]
     pub fn writes(mut self, namespace: &str, writes: WritePolicy) -> Self {
         self.policies.push(([namespace.as_bytes(), &[0]].concat().into(), writes));
         self
     }
 
     /// The write policy of all other namespaces. Default: [`WritePolicy::Through`].
+    #[must_use]
     pub fn default_writes(mut self, writes: WritePolicy) -> Self {
         self.default_policy = writes;
         self
@@ -118,6 +120,7 @@ impl<N: Ready, F: Driver> Tiered<N, F> {
 
     /// The maximum age of a copy, and so the longest time for which a change by another process may go unnoticed.
     /// Default: 1 s, or 60 s if the far driver sends notifications (for a lost one). Unused if its stamps are complete.
+    #[must_use]
     pub fn bound(mut self, bound: Duration) -> Self {
         self.bound = bound;
         self

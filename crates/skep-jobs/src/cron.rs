@@ -53,11 +53,13 @@ impl Jobs {
     /// [`JobCx::due`](crate::JobCx::due) is the moment of the pattern.
     ///
     /// An application with an invalid pattern or an unknown time zone does not start.
+    #[must_use]
     pub fn cron<J: Job>(self, pattern: &str, zone: &str, job: J) -> Self {
         self.cron_missed(pattern, zone, Missed::default(), job)
     }
 
     /// The same, with what is done about runs that were missed.
+    #[must_use]
     pub fn cron_missed<J: Job>(mut self, pattern: &str, zone: &str, missed: Missed, job: J) -> Self {
         match Schedule::new(pattern, zone, missed, &job) {
             Ok(schedule) if self.kinds.contains_key(J::KIND) => self.schedules.push(schedule),

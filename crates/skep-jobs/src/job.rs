@@ -120,7 +120,6 @@ impl Priority {
 /// }
 /// ```
 #[derive(Clone, Debug)]
-#[must_use]
 pub struct Order<J> {
     pub(crate) job: J,
     pub(crate) due: Due,
@@ -142,12 +141,14 @@ impl<J: Job> From<J> for Order<J> {
 
 impl<J> Order<J> {
     /// Not before this time.
+    #[must_use]
     pub fn at(mut self, time: SystemTime) -> Self {
         self.due = Due::At(time);
         self
     }
 
     /// Not before this long from now.
+    #[must_use]
     pub fn after(mut self, pause: Duration) -> Self {
         self.due = Due::After(pause);
         self
@@ -155,12 +156,14 @@ impl<J> Order<J> {
 
     /// Only if no job was enqueued with this key in the last `period`, whether that has run by now or not. Otherwise it
     /// is dropped, and [`later`](crate::Later::later) gives `None`.
+    #[must_use]
     pub fn unique_for(mut self, key: impl Into<String>, period: Duration) -> Self {
         self.unique = Some((key.into(), period));
         self
     }
 
     /// Before or after others of its queue.
+    #[must_use]
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
         self

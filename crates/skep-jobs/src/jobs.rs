@@ -34,7 +34,6 @@ const SLOTS: usize = 10;
 /// let jobs = jobs![Resize].queue("default", 4).queue("mail", 2);
 /// # let _ = jobs;
 /// ```
-#[must_use]
 pub struct Jobs {
     pub(crate) kinds: BTreeMap<&'static str, Kind>,
     slots: BTreeMap<&'static str, usize>,
@@ -95,6 +94,7 @@ impl Default for Jobs {
 
 impl Jobs {
     /// Adds a type of jobs: what [`jobs!`](crate::jobs!) does.
+    #[must_use]
     pub fn kind<J: Job>(mut self) -> Self {
         let is_plain =
             |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b));
@@ -116,6 +116,7 @@ impl Jobs {
     }
 
     /// How many jobs of a queue run at once (10), in the process that runs jobs.
+    #[must_use]
     pub fn queue(mut self, queue: &'static str, slots: usize) -> Self {
         self.slots.insert(queue, slots.max(1));
         self
@@ -123,6 +124,7 @@ impl Jobs {
 
     /// How long jobs of a process that was killed wait until they are run again (30 s). What was cut off by a shutdown
     /// does not wait.
+    #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease.max(Duration::from_millis(300));
         self

@@ -24,7 +24,6 @@ use crate::thread::{NextPoll, Signals, Worker, listen};
 /// let topics = Topics::new().keep_for(Duration::from_mins(10)).keep_most(10_000).buffer(100);
 /// # let _ = topics;
 /// ```
-#[must_use]
 pub struct Topics {
     keep_for: Duration,
     keep_most: u32,
@@ -43,6 +42,7 @@ impl Default for Topics {
 
 impl Topics {
     /// With the usual limits: an hour, 100,000 messages, of which 1,000 of each key are in memory.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             keep_for: Duration::from_hours(1),
@@ -56,17 +56,20 @@ impl Topics {
     }
 
     /// How long a message is there for subscribers that come back (an hour). Who has missed an older one has to reload.
+    #[must_use]
     pub fn keep_for(self, time: Duration) -> Self {
         Self { keep_for: time, ..self }
     }
 
     /// How many messages of all topics are there for subscribers that come back (100,000).
+    #[must_use]
     pub fn keep_most(self, messages: u32) -> Self {
         Self { keep_most: messages.max(1), ..self }
     }
 
     /// How many messages of a key are in memory (1,000). Who takes messages so slowly that more have come meanwhile has
     /// to reload, and costs no memory of its own.
+    #[must_use]
     pub fn buffer(self, messages: u16) -> Self {
         Self { buffer: usize::from(messages.max(1)), ..self }
     }

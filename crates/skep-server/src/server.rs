@@ -48,7 +48,6 @@ const BAD_USAGE: u8 = 2;
 /// }
 /// ```
 #[derive(Debug)]
-#[must_use]
 pub struct Server {
     app: AppFactory,
     fixed: Vec<RawSetting>,
@@ -69,6 +68,7 @@ impl Server {
     /// before processes are forked, so the application must not keep anything that belongs to a thread. It is called
     /// once more at start: before an address is bound, a child process checks that all services are mounted, and exits.
     /// Put side effects that must happen once into [`App::on_start`].
+    #[must_use]
     pub fn new(app: impl Into<AppFactory>) -> Self {
         Self {
             app: app.into(),
@@ -84,6 +84,7 @@ impl Server {
 
     /// Fixes a setting: neither the file nor the environment nor flags can change it. `docs/reference/configuration.md`
     /// lists names and values. An invalid one is reported at start. [`Server`] has an example.
+    #[must_use]
     pub fn fix(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let value = RawValue::Text(value.into());
         self.fixed.push(RawSetting { name: name.into(), value, source: Source::Fixed });
@@ -92,6 +93,7 @@ impl Server {
 
     /// Adds flags, which are parsed like the command line. [`run`](Self::run) appends those of the program. [`Server`]
     /// has an example.
+    #[must_use]
     pub fn arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
         self
@@ -99,6 +101,7 @@ impl Server {
 
     /// Ignores `[table]` and its sub-tables in `skep.toml`: something else reads them. Settings of the application
     /// itself are declared with [`App::settings`]. [`Server`] has an example.
+    #[must_use]
     pub fn ignore_table(mut self, table: &'static str) -> Self {
         self.ignored_tables.push(table);
         self
@@ -106,12 +109,14 @@ impl Server {
 
     /// Adds settings to the server's table, for a program around the application such as `skep serve`. [`Server`] has
     /// an example.
+    #[must_use]
     pub fn settings(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.rows.extend(rows);
         self
     }
 
     /// Replaces the first lines of `--help`. [`Server`] has an example.
+    #[must_use]
     pub fn usage(mut self, usage: impl Into<String>) -> Self {
         self.usage = Some(usage.into());
         self
@@ -144,6 +149,7 @@ impl Server {
     /// let server = skep_server::Server::new(skep::App::new).allow_unmounted_services();
     /// let code = server.run_with(std::env::args_os().skip(2));
     /// ```
+    #[must_use]
     pub fn allow_unmounted_services(mut self) -> Self {
         self.allow_unmounted_services = true;
         self
@@ -165,6 +171,7 @@ impl Server {
     ///     (tracing_subscriber::registry().with(layer), ())
     /// });
     /// ```
+    #[must_use]
     pub fn subscriber<S, G>(mut self, make: impl FnOnce() -> (S, G) + Send + 'static) -> Self
     where
         S: tracing::Subscriber + Send + Sync,

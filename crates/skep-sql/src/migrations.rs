@@ -13,7 +13,6 @@ use super::function::Function;
 
 /// The migrations of a program, in their order. Made by [`migrations!`](super::migrations).
 #[derive(Clone, Copy, Debug)]
-#[must_use]
 pub struct Migrations {
     list: &'static [Migration],
     /// Where they were when the program was compiled.
@@ -74,12 +73,14 @@ impl Migrations {
     pub const NONE: Self = Self::new(&[]);
 
     /// These migrations, numbers ascending.
+    #[must_use]
     pub const fn new(list: &'static [Migration]) -> Self {
         Self { list, folder: None, postgres: None, functions: &[] }
     }
 
     /// The same, taken from this folder. While developing (`debug_assertions`), a file that was added there after the
     /// program was compiled is an error, because Cargo notices changed files but not new ones.
+    #[must_use]
     pub const fn from_folder(mut self, folder: &'static str) -> Self {
         self.folder = Some(folder);
         self
@@ -87,6 +88,7 @@ impl Migrations {
 
     /// The same, and those for PostgreSQL. [`migrations!`](super::migrations) takes them from the folder `postgres`
     /// inside the other one.
+    #[must_use]
     pub const fn with_postgres(mut self, postgres: &'static Self) -> Self {
         self.postgres = Some(postgres);
         self
@@ -96,6 +98,7 @@ impl Migrations {
     /// [`sql_function!`](crate::sql_function!), which has an example. Each must be declared by a migration
     /// (`-- skep: function slug(text) text`), with the same types, and each that is declared must be given: otherwise
     /// the database is not opened.
+    #[must_use]
     pub const fn with_functions(mut self, functions: &'static [Function]) -> Self {
         self.functions = functions;
         self

@@ -16,7 +16,6 @@ use crate::sqlite::functions::Registered;
 /// let options = Options::new().inline_budget(Duration::from_millis(1)).readers(2);
 /// ```
 #[derive(Clone, Debug)]
-#[must_use]
 pub struct Options {
     pub(super) inline_budget: Duration,
     pub(super) busy_timeout: Duration,
@@ -61,6 +60,7 @@ impl Options {
     pub const REPLICA_LAG: Duration = Duration::from_secs(10);
 
     /// The defaults.
+    #[must_use]
     pub const fn new() -> Self {
         Self {
             inline_budget: Duration::from_millis(2),
@@ -87,6 +87,7 @@ impl Options {
 
     /// How long a query may run on its handler's own thread before it is stopped and run on the pool instead (2 ms).
     /// Other requests of that thread wait this long at most. With zero, every query runs on the pool.
+    #[must_use]
     pub fn inline_budget(mut self, budget: Duration) -> Self {
         self.inline_budget = budget;
         self
@@ -94,12 +95,14 @@ impl Options {
 
     /// How long a write waits for another process's, or for a transaction of its own task (5 s; at most 24 days). Other
     /// handlers of this process queue instead.
+    #[must_use]
     pub fn busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout.min(Duration::from_hours(24 * 24));
         self
     }
 
     /// How many slow queries run at once on the pool (4, at least 1), each on a connection of its own.
+    #[must_use]
     pub fn readers(mut self, readers: usize) -> Self {
         self.readers = readers.max(1);
         self
@@ -107,6 +110,7 @@ impl Options {
 
     /// How many handlers may wait for a reader, and how many for the writer (1024). One more is answered 503.
     /// PostgreSQL: how many of a thread may wait for a connection to write on, and how many for a transaction.
+    #[must_use]
     pub fn waiting(mut self, waiting: usize) -> Self {
         self.waiting = waiting;
         self
@@ -114,6 +118,7 @@ impl Options {
 
     /// How many KiB of pages each connection may keep in memory (1024). There are one connection for each thread, one
     /// writer, and up to [`readers`](Self::readers) more; memory is taken as pages are read, not before.
+    #[must_use]
     pub fn cache_kib(mut self, kib: u32) -> Self {
         self.cache_kib = kib;
         self
@@ -121,12 +126,14 @@ impl Options {
 
     /// How many prepared statements each connection keeps (128); the one unused for longest goes first. A statement
     /// takes some 5 to 20 KB.
+    #[must_use]
     pub fn statements(mut self, statements: usize) -> Self {
         self.statements = statements.max(1);
         self
     }
 
     /// Opens the file for reading only (no). Nothing can be migrated or written then, and a write is answered 503.
+    #[must_use]
     pub fn read_only(mut self, read_only: bool) -> Self {
         self.read_only = read_only;
         self
@@ -134,6 +141,7 @@ impl Options {
 
     /// The most bytes that the file may have (no limit): beyond it a write is answered 503, and nothing is lost. One
     /// that is larger already grows no more. The log of writes beside it may have as many again for a while.
+    #[must_use]
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self
@@ -141,12 +149,14 @@ impl Options {
 
     /// How many results may be streamed at once ([`Local::stream`](super::Local::stream), 8); one more is answered 503.
     /// Each has a connection of its own until its client has all of it.
+    #[must_use]
     pub fn streams(mut self, streams: usize) -> Self {
         self.streams = streams;
         self
     }
 
     /// The most bytes of the temporary file of one streamed result (1 GiB); a larger one is answered 503.
+    #[must_use]
     pub fn stream_bytes(mut self, bytes: u64) -> Self {
         self.stream_bytes = bytes;
         self
@@ -155,6 +165,7 @@ impl Options {
     /// PostgreSQL: how many connections each thread has for single statements (4, at least 2). They are opened as they
     /// are needed. The reads of all its requests share half of them, rounded up. What may wait for locks, such as a
     /// write, has one of the others for itself.
+    #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.max(2);
         self
@@ -162,6 +173,7 @@ impl Options {
 
     /// PostgreSQL: how many transactions each thread may have open at once (4, at least 1), each on a connection of its
     /// own. More of them wait, for as long as a statement may take.
+    #[must_use]
     pub fn transactions(mut self, transactions: usize) -> Self {
         self.transactions = transactions.max(1);
         self
@@ -170,6 +182,7 @@ impl Options {
     /// PostgreSQL: how long a statement of a handler may take (30 s). Then PostgreSQL ends it, and the request is a
     /// 503. If PostgreSQL hangs, it is half a second more, and of a write it is not known whether it was done. Zero is
     /// no limit.
+    #[must_use]
     pub fn statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout.min(Duration::from_hours(24 * 24));
         self
@@ -182,18 +195,21 @@ impl Options {
 
     /// PostgreSQL: how many notifications wait for who listens (64, at least 1; each has 8,000 bytes at most). One
     /// more, and all of them are dropped, and the next one is `Missed`.
+    #[must_use]
     pub fn notifications(mut self, notifications: usize) -> Self {
         self.notifications = notifications.max(1);
         self
     }
 
     /// PostgreSQL: the address of a replica (a hot standby) of the database, for reads by `Cx::replica` of skep (none).
+    #[must_use]
     pub fn replica(mut self, address: Option<String>) -> Self {
         self.replica = address.map(Address);
         self
     }
 
     /// PostgreSQL: how far behind the replica may be (10 s). One that is further behind is not asked.
+    #[must_use]
     pub fn replica_lag(mut self, lag: Duration) -> Self {
         self.replica_lag = lag;
         self
@@ -207,6 +223,7 @@ impl Options {
 
     /// Statements come from a component, which its host does not trust.
     #[doc(hidden)]
+    #[must_use]
     pub fn for_guests(mut self) -> Self {
         self.guests = true;
         self.replica = None;

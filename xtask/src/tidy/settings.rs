@@ -88,12 +88,10 @@ fn misplaced(source: &Source) -> impl Iterator<Item = Complaint> {
     let has_variables = OF_COMPONENTS.iter().any(|path| source.path.ends_with(path));
     source.lines().filter(move |(_, text)| is_code(text)).filter_map(move |(line, text)| {
         if text.contains(": Secret<") && text.contains(", by ") {
-            return Some(
-                source.complaint(line, "a row with `by` is shown; give the secret's type `FromSetting`".into()),
-            );
+            return Some(source.complaint(line, "a row with `by` is shown; give the secret's type `FromSetting`"));
         }
         let is_lost = text.contains(", variable \"") && !has_variables;
-        is_lost.then(|| source.complaint(line, "no component gets this variable; take it out of the row".into()))
+        is_lost.then(|| source.complaint(line, "no component gets this variable; take it out of the row"))
     })
 }
 

@@ -1,3 +1,5 @@
+//! Tests of `build`.
+
 use super::*;
 
 #[test]

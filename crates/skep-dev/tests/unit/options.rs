@@ -1,3 +1,5 @@
+//! Tests of `options`.
+
 use super::*;
 
 fn read(line: &str) -> Result<Option<Options>, String> {

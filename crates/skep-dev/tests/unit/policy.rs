@@ -1,3 +1,5 @@
+//! Tests of `policy`.
+
 use super::allow;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `watch`.
+
 use super::*;
 
 /// A file may be seen more than once.

@@ -1,3 +1,5 @@
+//! Tests of `hub`.
+
 use super::*;
 
 #[test]

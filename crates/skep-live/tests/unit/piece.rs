@@ -1,3 +1,5 @@
+//! Tests of `piece`.
+
 use skep::html;
 
 use super::*;

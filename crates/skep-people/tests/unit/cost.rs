@@ -1,3 +1,5 @@
+//! Tests of `cost`.
+
 use super::*;
 
 #[test]

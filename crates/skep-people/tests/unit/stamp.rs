@@ -1,3 +1,5 @@
+//! Tests of `stamp`.
+
 use crate::Stamp;
 
 const HASH: &str = "$argon2id$v=19$m=64,t=1,p=1$YSBzYWx0IG9mIDE2IGJ5dGU$b25l";

@@ -1,3 +1,5 @@
+//! Tests of `proxies`.
+
 use super::*;
 
 fn peer(text: &str) -> Peer {

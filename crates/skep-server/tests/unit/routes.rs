@@ -1,3 +1,5 @@
+//! Tests of `routes`.
+
 use skep::sql::Dialect;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of `manifest`.
+
 use super::*;
 
 #[test]

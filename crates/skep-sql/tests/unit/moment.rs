@@ -1,3 +1,5 @@
+//! Tests of `moment`.
+
 use super::*;
 
 #[test]

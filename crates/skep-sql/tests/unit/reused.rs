@@ -1,3 +1,5 @@
+//! Tests of `reused`.
+
 use std::sync::Arc;
 
 use super::*;

@@ -75,7 +75,6 @@ use crate::sql;
 /// assert_eq!(skep::test::Client::new(app).get("/").text(), "Hello, world!");
 /// ```
 #[derive(Default)]
-#[must_use]
 pub struct App {
     name: Option<(&'static str, &'static str)>,
     pub(crate) services: Vec<Entry<Endpoint>>,
@@ -141,12 +140,14 @@ type OpenDatabase = fn(&sql::Migrations, &Setup, &OwnTables) -> Result<sql::Data
 
 impl App {
     /// An application without services.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The name and version that `--version` and the start line show:
     /// `.name(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))`.
+    #[must_use]
     pub fn name(mut self, name: &'static str, version: &'static str) -> Self {
         self.name = Some((name, version));
         self
@@ -173,6 +174,7 @@ impl App {
     /// // Article and Numbered cannot be distinguished: both answer at /writings/{page}, ...
     /// let app = App::new().serve(services![Article, Numbered]);
     /// ```
+    #[must_use]
     pub fn serve(mut self, services: Services) -> Self {
         services.iter().for_each(|service| (service.mount)(&mut self));
         self
@@ -187,6 +189,7 @@ impl App {
     ///
     /// let app = App::new().files("/downloads", skep::files::Files::dir("public").listing(true));
     /// ```
+    #[must_use]
     pub fn files(mut self, prefix: &str, files: impl Into<Files>) -> Self {
         let files = files.into();
         let inner = prefix.trim_matches('/');
@@ -200,6 +203,7 @@ impl App {
 
     /// Has something else answer what comes below a prefix, `/` for all that no service and no folder answers. An
     /// example is at [`Mount`]. Of two prefixes the longer one wins.
+    #[must_use]
     pub fn mount(mut self, prefix: &str, mount: impl Mount) -> Self {
         self.mounts.push(mount::MountPoint::new(prefix, mount));
         self.mounts.sort_by_key(|place| std::cmp::Reverse(place.depth()));
@@ -208,6 +212,7 @@ impl App {
 
     /// Bytes that bodies of requests may have below a prefix where something is mounted already (413), instead of
     /// `limits.body`. An example is in `docs/guides/extend/tower.md`.
+    #[must_use]
     pub fn mount_body_limit(mut self, prefix: &str, bytes: u64) -> Self {
         if !self.mounts.iter_mut().any(|place| place.limit_body(prefix, bytes)) {
             self.problems
@@ -220,6 +225,7 @@ impl App {
     /// [`migrations!`](crate::sql::migrations): [`Cx::db`](crate::cache::SharedCx::db), [`Site::db`]. If the setting
     /// `database` has an address, it is PostgreSQL instead, with those [for
     /// PostgreSQL](crate::sql::Migrations::with_postgres).
+    #[must_use]
     pub fn database(mut self, migrations: sql::Migrations) -> Self {
         if self.database.replace((migrations, open_database)).is_some() {
             self.problems
@@ -231,6 +237,7 @@ impl App {
     /// Shares a value with all handlers, one of each type: [`Cx::state`](crate::cache::SharedCx::state) borrows it.
     ///
     /// All requests see it, as long as the process lives. Data of one user does not belong here.
+    #[must_use]
     pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         if self.values.insert(TypeId::of::<T>(), Arc::new(value)).is_some() {
             self.problems.push(format!("two values of type `{}` were given to App::state", std::any::type_name::<T>()));
@@ -240,12 +247,14 @@ impl App {
 
     /// Makes a [`Store`] known, so that the configuration may name tiers of its own for it: `[cache.NAME]`. Tiers for a
     /// name that nobody knows are most likely misspelt, and an error when the application starts or is checked.
+    #[must_use]
     pub fn store<K: ?Sized, V>(mut self, store: &Store<K, V>) -> Self {
         self.stores.push(store.name());
         self
     }
 
     /// Renders error pages with the application's own function.
+    #[must_use]
     pub fn error_page(mut self, page: ErrorPage) -> Self {
         self.error_page = Some(page);
         self
@@ -282,6 +291,7 @@ impl App {
     /// assert_eq!(answer.status(), 409);
     /// assert!(answer.text().contains("This is sold out."));
     /// ```
+    #[must_use]
     pub fn map_error<E: StdError + 'static>(mut self, map: impl Fn(&E) -> Error + Send + Sync + 'static) -> Self {
         self.error_maps.push(Box::new(move |cause| cause.downcast_ref().map(&map)));
         self
@@ -298,6 +308,7 @@ impl App {
     ///
     /// let app = App::new().languages([Messages::ENGLISH, GERMAN]);
     /// ```
+    #[must_use]
     pub fn languages(mut self, languages: impl IntoIterator<Item = Messages>) -> Self {
         self.languages = languages.into_iter().collect();
         self
@@ -314,6 +325,7 @@ impl App {
     /// });
     /// # let _ = skep::test::Client::new(app);
     /// ```
+    #[must_use]
     pub fn on_start(mut self, work: impl FnOnce(&Site) -> Result<()> + Send + 'static) -> Self {
         self.starts.push(Box::new(work));
         self
@@ -321,6 +333,7 @@ impl App {
 
     /// Checks something more when `--check` is asked, with what the server is configured as, and changes nothing. The
     /// lines are printed.
+    #[must_use]
     pub fn on_check(mut self, work: impl FnOnce(&Setup) -> Result<Vec<String>, StartError> + Send + 'static) -> Self {
         self.checks.push(Box::new(work));
         self

@@ -57,6 +57,7 @@ impl App {
     /// let document: serde_json::Value = serde_json::from_str(answer.text()).unwrap();
     /// assert_eq!(document["paths"]["/api/sum"]["get"]["summary"], "Adds two numbers.");
     /// ```
+    #[must_use]
     pub fn openapi(mut self, path: &str) -> Self {
         if !path.starts_with('/') || path.contains(['{', '}', '?', '#']) {
             self.problems.push(format!("App::openapi: {path:?} is no path; \"/api.json\" would be one"));

@@ -79,7 +79,6 @@ pub const HELD: usize = 4 << 20;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
-#[must_use]
 pub struct Files {
     source: Source,
     options: Options,
@@ -126,6 +125,7 @@ impl Files {
     /// The files of a directory, and of those in it. Only noted here; opened by [`check`](Self::check).
     ///
     /// The directory is opened once: if another takes its name later, this one goes on being served.
+    #[must_use]
     pub fn dir(path: impl Into<PathBuf>) -> Self {
         Self::new(Source::Dir(path.into()))
     }
@@ -135,18 +135,21 @@ impl Files {
     }
 
     /// The file that stands for its directory (`index.html`, if nobody says otherwise); empty for none.
+    #[must_use]
     pub fn index(self, name: impl Into<Cow<'static, str>>) -> Self {
         self.with(|options| options.index = name.into())
     }
 
     /// Whether a directory without an index file is answered with a list of what is in it (no, if nobody says
     /// otherwise: it is not found). Files inside the executable are never listed.
+    #[must_use]
     pub fn listing(self, listing: bool) -> Self {
         self.with(|options| options.listing = listing)
     }
 
     /// The value of `Cache-Control` (`no-cache`, if nobody says otherwise: kept, but asked about each time, which an
     /// entity tag makes cheap); empty for none. Hashed names inside the executable have their own.
+    #[must_use]
     pub fn cache_control(self, value: impl Into<Cow<'static, str>>) -> Self {
         self.with(|options| options.cache_control = value.into())
     }
@@ -160,21 +163,25 @@ impl Files {
     ///
     /// let app = App::new().files("/pictures", Files::dir("data/pictures").untrusted());
     /// ```
+    #[must_use]
     pub fn untrusted(self) -> Self {
         self.index("").with(|options| options.untrusted = true)
     }
 
     /// Whether `.br`, `.zst` and `.gz` beside a file are looked for (yes, if nobody says otherwise).
+    #[must_use]
     pub fn precompressed(self, precompressed: bool) -> Self {
         self.with(|options| options.precompressed = precompressed)
     }
 
     /// The largest file that is held in memory, in bytes ([`HELD_FILE`], if nobody says otherwise).
+    #[must_use]
     pub fn held_file(self, bytes: usize) -> Self {
         self.with(|options| options.held_file = bytes)
     }
 
     /// What all files held in memory may take together, in bytes ([`HELD`], if nobody says otherwise); 0 holds none.
+    #[must_use]
     pub fn held(self, bytes: usize) -> Self {
         self.with(|options| options.held = bytes)
     }

@@ -30,7 +30,6 @@ use crate::http::response::Response;
 /// assert_eq!(Event::json(&[1, 2]).unwrap().to_string(), "data: [1,2]\n\n");
 /// ```
 #[derive(Clone, Debug)]
-#[must_use]
 pub struct Event {
     name: Option<String>,
     id: Option<String>,
@@ -40,6 +39,7 @@ pub struct Event {
 
 impl Event {
     /// An event with this text as its data, of any number of lines.
+    #[must_use]
     pub fn text(data: impl Into<String>) -> Self {
         Self { name: None, id: None, data: Some(data.into()), encoded: None }
     }
@@ -49,6 +49,7 @@ impl Event {
     /// ```
     /// assert_eq!(skep::sse::Event::id_alone(7).to_string(), "id: 7\n\n");
     /// ```
+    #[must_use]
     pub fn id_alone(id: impl ToString) -> Self {
         Self { name: None, id: None, data: None, encoded: None }.id(id)
     }
@@ -60,6 +61,7 @@ impl Event {
 
     /// The name of the event, which the page listens for: `source.addEventListener("news", ...)`. Line breaks in it are
     /// left out.
+    #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(one_line(name.into()));
         self
@@ -68,6 +70,7 @@ impl Event {
     /// What the browser sends as `Last-Event-ID` when it connects again
     /// ([`Cx::last_event_id`](crate::Cx::last_event_id)). Line breaks and NUL in it are left out, since the standard
     /// has browsers ignore an id with them.
+    #[must_use]
     pub fn id(mut self, id: impl ToString) -> Self {
         self.id = Some(one_line(id.to_string()));
         self
@@ -80,6 +83,7 @@ impl Event {
     /// let event = skep::sse::Event::text("news").id(7).encoded();
     /// assert_eq!(event.to_string(), "id: 7\ndata: news\n\n");
     /// ```
+    #[must_use]
     pub fn encoded(self) -> Self {
         let encoded = Some(self.into_bytes());
         Self { name: None, id: None, data: None, encoded }

@@ -27,7 +27,8 @@ use crate::host::fetch::Fetcher;
 use crate::host::mail::{Delivery, Mail, Outbox};
 use crate::http::body::drain::DrainSignal;
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-use crate::http::cookie::{Cookie, PendingCookies};
+use crate::http::cookie::Cookie;
+use crate::http::cookie::PendingCookies;
 use crate::http::error::{Error, Result};
 use crate::http::request::{Fields, Parts, Peer, Request};
 use crate::http::response::{Response, security_headers};

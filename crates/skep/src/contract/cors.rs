@@ -58,7 +58,6 @@ pub enum Any {}
 /// ```compile_fail,E0599
 /// skep::cors::Cors::any_origin().credentials();
 /// ```
-#[must_use]
 pub struct Cors<O = Listed> {
     rules: Rules,
     kind: PhantomData<O>,
@@ -77,6 +76,7 @@ pub(crate) struct Rules {
 impl Cors<Listed> {
     /// Allows these origins, each as browsers write it: `https://app.example` or `http://localhost:5173`, without a
     /// path.
+    #[must_use]
     pub fn origins(origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::new(Some(origins.into_iter().map(Into::into).collect()))
     }
@@ -84,6 +84,7 @@ impl Cors<Listed> {
     /// Allows their requests to carry cookies, and so to be a user's (`fetch(url, { credentials: "include" })`). The
     /// cookies of a session are `SameSite=Lax`, so they come along from other origins of the same site only, such as
     /// `app.example.org` for `api.example.org`.
+    #[must_use]
     pub fn credentials(mut self) -> Self {
         self.rules.credentials = true;
         self
@@ -92,6 +93,7 @@ impl Cors<Listed> {
 
 impl Cors<Any> {
     /// Allows all origins, for what is public: `Access-Control-Allow-Origin: *`.
+    #[must_use]
     pub fn any_origin() -> Self {
         Self::new(None)
     }
@@ -105,6 +107,7 @@ impl<O> Cors<O> {
     }
 
     /// Request headers that scripts may set besides `Content-Type`, such as `Authorization`.
+    #[must_use]
     pub fn headers(mut self, headers: impl IntoIterator<Item = HeaderName>) -> Self {
         self.rules.headers.extend(headers);
         self
@@ -112,12 +115,14 @@ impl<O> Cors<O> {
 
     /// Response headers that scripts may read besides those that they always may (`Cache-Control`, `Content-Language`,
     /// `Content-Length`, `Content-Type`, `Expires`, `Last-Modified`).
+    #[must_use]
     pub fn expose(mut self, headers: impl IntoIterator<Item = HeaderName>) -> Self {
         self.rules.exposed.extend(headers);
         self
     }
 
     /// How long browsers may remember the answer to a preflight. Default: 10 minutes.
+    #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.rules.max_age = max_age;
         self

@@ -129,7 +129,6 @@ use crate::routing::param::FieldMap;
 /// It knows where it leads, what was typed in a submission that this request brought, and what is wrong with it. Inside
 /// a literal `form (...) { }` the controls find it by themselves: `input (Comment::author);`. Elsewhere, such as in a
 /// function that writes a part of a form, they are asked for: `input (form.input(Comment::author));`.
-#[must_use]
 pub struct Form<S> {
     /// Shared with the parts of the form: what one of them has shown, another does not show again.
     core: Rc<Core>,
@@ -172,6 +171,7 @@ pub(crate) struct Core {
 impl<S: Service> Form<S> {
     /// For `#[derive(Service)]`: a form whose submission changes something.
     #[doc(hidden)]
+    #[must_use]
     pub fn of_post(cx: &Cx<'_>, write: impl FnOnce(&mut Link<'_>)) -> Self {
         let mut core = Core::new::<S>("post", write);
         core.multipart = S::ROUTE.body == BodyKind::Multipart;
@@ -192,6 +192,7 @@ impl<S: Service> Form<S> {
 
     /// For `#[derive(Service)]`: a form whose fields become a query.
     #[doc(hidden)]
+    #[must_use]
     pub fn of_get(write: impl FnOnce(&mut Link<'_>)) -> Self {
         Self::of(Core::new::<S>("get", write))
     }
@@ -205,6 +206,7 @@ impl<S> Form<S> {
     /// The part of the form that a group of fields is, for a function that writes it for several services: inside
     /// `@form (part) { ... }`, the controls find it by themselves. An example is at [`Group`](derive@Group). What is
     /// given by [`value`](Self::value) later, it does not show.
+    #[must_use]
     pub fn fields<G: FitsGroup>(&self, name: Name<S, G>) -> Form<G> {
         Form { core: Rc::clone(&self.core), group: Some(self.name_of(name)), service: PhantomData }
     }
@@ -229,6 +231,7 @@ impl<S> Form<S> {
     /// let page = html! { form (Search::form().value(Search::q, &asked)) { input (Search::q) type="search"; } };
     /// assert!(page.as_str().contains(r#"value="bees""#));
     /// ```
+    #[must_use]
     pub fn value<T: FormField>(mut self, name: Name<S, T>, value: &T) -> Self {
         let (name, core) = (self.name_of(name), Rc::make_mut(&mut self.core));
         let given = &mut core.given;
@@ -253,6 +256,7 @@ impl<S> Form<S> {
     /// let page = html! { form (Search::form().text(Search::q, "ab")) { input (Search::q) type="search"; } };
     /// assert!(page.as_str().contains(r#"value="ab""#));
     /// ```
+    #[must_use]
     pub fn text<T: FormField>(mut self, name: Name<S, T>, text: impl Into<String>) -> Self {
         let (name, given) = (self.name_of(name), &mut Rc::make_mut(&mut self.core).given);
         given.retain(|other| *other != *name);
@@ -262,6 +266,7 @@ impl<S> Form<S> {
 
     /// Begins the ids of the controls with this, for a page that holds the form of one service more than once. If not
     /// said otherwise it is the service's name in small letters.
+    #[must_use]
     pub fn prefixed(mut self, prefix: impl Into<String>) -> Self {
         Rc::make_mut(&mut self.core).prefix = prefix.into();
         self
@@ -287,12 +292,14 @@ impl<S> Form<S> {
     /// let page = html! { form (Search::form().language("de")) { select (Search::state); } };
     /// assert!(page.as_str().contains("Offen"));
     /// ```
+    #[must_use]
     pub fn language(mut self, language: &'static str) -> Self {
         Rc::make_mut(&mut self.core).language = language;
         self
     }
 
     /// Writes no message by itself: the author places them with [`message`](Self::message).
+    #[must_use]
     pub fn messages_apart(mut self) -> Self {
         Rc::make_mut(&mut self.core).apart = true;
         self

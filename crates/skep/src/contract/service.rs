@@ -246,6 +246,7 @@ impl<'r> Input<'r> {
     }
 
     /// What is wrong with the form fields that were read.
+    #[must_use]
     pub fn refused(&self) -> Error {
         Error::refused(
             self.form.as_ref().map(|submission| submission.take_field_errors()).unwrap_or_default(),

@@ -64,7 +64,6 @@ pub use stream::TestStream;
 /// # Panics
 /// Its methods panic where a test should fail: an application that does not start, an invalid address.
 #[derive(Clone, Debug)]
-#[must_use]
 pub struct Client {
     driver: Arc<Driver>,
     cookies: Arc<Mutex<BTreeMap<String, String>>>,
@@ -79,11 +78,13 @@ const MAX_REDIRECTS: usize = 10;
 
 impl Client {
     /// Opens the application as [`Setup::default`] says, but with a temporary database.
+    #[must_use]
     pub fn new(app: App) -> Self {
         Self::with_setup(app, Setup { temporary_database: true, ..Setup::default() })
     }
 
     /// Opens the application like [`new`](Self::new), with these [settings](crate::settings) of its own.
+    #[must_use]
     pub fn with_settings(app: App, settings: &[(&str, &str)]) -> Self {
         let raw = |(name, value): &(&str, &str)| RawSetting {
             name: (*name).to_owned(),
@@ -95,17 +96,20 @@ impl Client {
     }
 
     /// Opens the application with this setup.
+    #[must_use]
     pub fn with_setup(app: App, setup: Setup) -> Self {
         let site = app.open(setup).unwrap_or_else(|error| panic!("the application does not start:\n{error}"));
         Self::of_site(&Arc::new(site))
     }
 
     /// One more client of an application that is open already.
+    #[must_use]
     pub fn of_site(site: &Arc<Site>) -> Self {
         Self { driver: Driver::start(site), cookies: Arc::default(), sends_fetch_metadata: true, address: None }
     }
 
     /// A browser that does not say where its requests come from: one before `Sec-Fetch-Site`, and without `Origin`.
+    #[must_use]
     pub fn without_fetch_metadata(mut self) -> Self {
         self.sends_fetch_metadata = false;
         self
@@ -125,6 +129,7 @@ impl Client {
     ///
     /// # Panics
     /// If it is no address.
+    #[must_use]
     pub fn at_address(mut self, address: &str) -> Self {
         let address: IpAddr = address.parse().unwrap_or_else(|_| panic!("{address:?} is no address"));
         self.address = Some(SocketAddr::new(address, 49_152));

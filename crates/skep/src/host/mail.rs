@@ -30,7 +30,6 @@ pub use mailbox::{Mailbox, NotMailbox};
 /// ```
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-#[must_use]
 pub struct Mail {
     /// Whom it goes to: `ada@example.org`, or `Ada <ada@example.org>`.
     pub to: String,
@@ -55,6 +54,7 @@ pub struct Mail {
 
 impl Mail {
     /// A mail with a text.
+    #[must_use]
     pub fn new(to: impl Into<String>, subject: impl Into<String>, text: impl Into<String>) -> Self {
         let (to, subject, text) = (to.into(), subject.into(), text.into());
         let (html, from, reply_to, attachments) = (None, None, None, Vec::new());
@@ -62,24 +62,28 @@ impl Mail {
     }
 
     /// Adds the same text as HTML. An example of a builder method is at [`Mail`].
+    #[must_use]
     pub fn html(mut self, html: impl Into<String>) -> Self {
         self.html = Some(html.into());
         self
     }
 
     /// Sets who sends it. An example of a builder method is at [`Mail`].
+    #[must_use]
     pub fn from(mut self, from: impl Into<String>) -> Self {
         self.from = Some(from.into());
         self
     }
 
     /// Sets who gets answers. An example is at [`Mail`].
+    #[must_use]
     pub fn reply_to(mut self, reply_to: impl Into<String>) -> Self {
         self.reply_to = Some(reply_to.into());
         self
     }
 
     /// Adds a file, or a picture that the HTML shows. An example is at [`Attachment`].
+    #[must_use]
     pub fn attach(mut self, attachment: Attachment) -> Self {
         self.attachments.push(attachment);
         self
@@ -94,6 +98,7 @@ impl Mail {
     /// let mail = Mail::new("ada@example.org", "News", "...").unsubscribe("https://shop.example.org/news/end/7c3a");
     /// assert!(mail.unsubscribe.is_some());
     /// ```
+    #[must_use]
     pub fn unsubscribe(mut self, url: impl Into<String>) -> Self {
         self.unsubscribe = Some(url.into());
         self
@@ -114,6 +119,7 @@ impl Mail {
 
     /// Sets the left part of its Message-ID: letters, digits, `-`, `_` and `.`, the same for each attempt at one mail.
     /// By it, those who get it twice can drop the second one. An example of a builder method is at [`Mail`].
+    #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self

@@ -20,7 +20,6 @@ use crate::http::fields::{Fields, Value};
 /// let cookie = Cookie::new("theme", "dark").max_age(Duration::from_hours(24)).http_only(false);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use]
 pub struct Cookie {
     name: String,
     value: String,
@@ -35,6 +34,7 @@ impl Cookie {
     /// # Panics
     /// If the name is not a token, or the value contains bytes that a cookie cannot hold (controls, space, `"`, `,`,
     /// `;`, `\` and all beyond ASCII): encode such a value first.
+    #[must_use]
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         let (name, value) = (name.into(), value.into());
         assert!(!name.is_empty() && name.bytes().all(is_token), "{name:?} cannot be the name of a cookie");
@@ -43,11 +43,13 @@ impl Cookie {
     }
 
     /// A cookie that deletes the one of this name.
+    #[must_use]
     pub fn removal(name: impl Into<String>) -> Self {
         Self::new(name, "").max_age(Duration::ZERO)
     }
 
     /// `Max-Age`, in whole seconds. Without it the browser drops the cookie when it closes.
+    #[must_use]
     pub fn max_age(mut self, age: Duration) -> Self {
         self.max_age = Some(age);
         self
@@ -57,6 +59,7 @@ impl Cookie {
     ///
     /// # Panics
     /// If the path contains `;` or a control character, or the name begins with `__Host-` and the path is not `/`.
+    #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         assert!(
@@ -69,6 +72,7 @@ impl Cookie {
     }
 
     /// `HttpOnly`: scripts cannot read the cookie. Default: true.
+    #[must_use]
     pub fn http_only(mut self, http_only: bool) -> Self {
         self.http_only = http_only;
         self

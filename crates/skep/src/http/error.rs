@@ -46,7 +46,6 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert_eq!(error.to_string(), "500 Internal Server Error");
 /// assert_eq!(error.source().unwrap().to_string(), "400 Bad Request: no number");
 /// ```
-#[must_use]
 pub struct Error {
     inner: Box<Inner>,
 }
@@ -67,22 +66,26 @@ struct Inner {
 
 impl Error {
     /// An error with this status and nothing else to say.
+    #[must_use]
     pub fn new(status: StatusCode) -> Self {
         Self { inner: Box::new(Inner { status, ..Inner::default() }) }
     }
 
     /// 404.
+    #[must_use]
     pub fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND)
     }
 
     /// 413: the body is larger than `limit` bytes.
+    #[must_use]
     pub fn too_large(limit: u64) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE)
             .with_message(format!("the body is larger than the {limit} bytes allowed here"))
     }
 
     /// 500; `cause` goes to the log only.
+    #[must_use]
     pub fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR).with_cause(cause)
     }
@@ -115,11 +118,13 @@ impl Error {
     /// assert_eq!(error.status(), 422);
     /// assert_eq!(error.message(), Some("/title: this title is taken; /tags/0: there is no such tag"));
     /// ```
+    #[must_use]
     pub fn unprocessable(pointer: impl Into<Cow<'static, str>>, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY).with_field_error(pointer, message)
     }
 
     /// One more value that is [`unprocessable`](Self::unprocessable).
+    #[must_use]
     pub fn with_field_error(
         mut self,
         pointer: impl Into<Cow<'static, str>>,
@@ -136,18 +141,21 @@ impl Error {
     }
 
     /// The message for the client. The default describes the status.
+    #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
         self.inner.message = Some(message.into());
         self
     }
 
     /// The cause, for the log; error pages show it only in development.
+    #[must_use]
     pub fn with_cause(mut self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.inner.cause = Some(cause.into());
         self
     }
 
     /// Adds a header field to the response, such as `Allow` with 405 or `Retry-After` with 503.
+    #[must_use]
     pub fn with_header(mut self, name: http::HeaderName, value: http::HeaderValue) -> Self {
         self.inner.headers.insert(name, value);
         self
@@ -159,6 +167,7 @@ impl Error {
     /// use skep::{Error, StatusCode};
     /// assert_eq!(Error::not_found().with_status(StatusCode::GONE).status(), 410);
     /// ```
+    #[must_use]
     pub fn with_status(mut self, status: StatusCode) -> Self {
         self.inner.status = status;
         self

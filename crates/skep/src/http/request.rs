@@ -55,7 +55,6 @@ impl From<Parts> for http::request::Parts {
 
 /// A request as a server received it: the header block parsed, the body not yet read.
 #[derive(Debug)]
-#[must_use]
 pub struct Request {
     pub(crate) parts: Parts,
     pub(crate) body: Body,
@@ -162,11 +161,13 @@ impl Request {
     /// let (parts, ()) = http::Request::get("/").body(()).unwrap().into_parts();
     /// let request = skep::Request::new(parts, skep::Body::empty());
     /// ```
+    #[must_use]
     pub fn new(parts: impl Into<Parts>, body: Body) -> Self {
         Self { parts: parts.into(), body, peer: Peer::default(), id: None, is_accounted: false }
     }
 
     /// Sets the peer.
+    #[must_use]
     pub fn with_peer(mut self, peer: Peer) -> Self {
         self.peer = peer;
         self
@@ -175,6 +176,7 @@ impl Request {
     /// Has the framework measure what this request costs, for
     /// [`Response::take_account`](crate::Response::take_account).
     #[doc(hidden)]
+    #[must_use]
     pub fn with_account(mut self, yes: bool) -> Self {
         self.is_accounted = yes;
         self
@@ -186,6 +188,7 @@ impl Request {
     /// let (parts, ()) = http::Request::get("/").body(()).unwrap().into_parts();
     /// let request = skep::Request::new(parts, skep::Body::empty()).with_id(0x0123_4567_89ab_cdef);
     /// ```
+    #[must_use]
     pub fn with_id(mut self, id: u64) -> Self {
         self.id = Some(RequestId(id));
         self

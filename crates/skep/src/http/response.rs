@@ -40,7 +40,6 @@ const USUAL_JSON: usize = 1000;
 /// assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
 /// ```
 #[derive(Debug, Default)]
-#[must_use]
 pub struct Response {
     status: StatusCode,
     body: Body,
@@ -57,21 +56,25 @@ pub struct Response {
 
 impl Response {
     /// 200 with this body and no `Content-Type`.
+    #[must_use]
     pub fn new(body: impl Into<Body>) -> Self {
         Self { body: body.into(), ..Self::default() }
     }
 
     /// A status without a body.
+    #[must_use]
     pub fn empty(status: StatusCode) -> Self {
         Self::new(Body::empty()).with_status(status)
     }
 
     /// `text/plain`, in UTF-8.
+    #[must_use]
     pub fn text(text: impl Into<Body>) -> Self {
         Self::of_type("text/plain; charset=utf-8", text)
     }
 
     /// A body of the media type that `content_type` names.
+    #[must_use]
     pub fn with_content_type(content_type: &'static str, body: impl Into<Body>) -> Self {
         // Panics, as it always has, for what is no value of a field.
         let _ = HeaderValue::from_static(content_type);
@@ -91,11 +94,13 @@ impl Response {
     /// assert_eq!(response.headers()["content-type"], "text/html; charset=utf-8");
     /// assert_eq!(response.body().as_whole(), Some(&b"<p>Hello</p>"[..]));
     /// ```
+    #[must_use]
     pub fn html<C, H>(html: Html<C, H>) -> Self {
         Self::of_type(HTML, html)
     }
 
     /// A page sent piece by piece, each as soon as it is made. The example is at [`html::stream`].
+    #[must_use]
     pub fn html_stream<C, H, S, E>(pieces: S) -> Self
     where
         C: 'static,
@@ -128,16 +133,19 @@ impl Response {
     /// assert_eq!(Response::see_other(Thanks).headers()["location"], "/thanks");
     /// assert_eq!(Response::see_other(Thanks.at("next")).headers()["location"], "/thanks#next");
     /// ```
+    #[must_use]
     pub fn see_other(to: impl Destination) -> Self {
         Self::redirect_with_status(StatusCode::SEE_OTHER, &link::url(&to))
     }
 
     /// 302 Found: a temporary redirect. Destinations are those of [`see_other`](Self::see_other).
+    #[must_use]
     pub fn redirect(to: impl Destination) -> Self {
         Self::redirect_with_status(StatusCode::FOUND, &link::url(&to))
     }
 
     /// 308 Permanent Redirect. Destinations are those of [`see_other`](Self::see_other).
+    #[must_use]
     pub fn permanent_redirect(to: impl Destination) -> Self {
         Self::redirect_with_status(StatusCode::PERMANENT_REDIRECT, &link::url(&to))
     }
@@ -147,12 +155,14 @@ impl Response {
     }
 
     /// Changes the status.
+    #[must_use]
     pub fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }
 
     /// Sets a header field.
+    #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers_mut().insert(name, value);
         self
@@ -188,6 +198,7 @@ impl Response {
     /// let chart = Response::text("a\t1\n".repeat(1000)).with_compression(true);
     /// # let _ = chart;
     /// ```
+    #[must_use]
     pub fn with_compression(mut self, wanted: bool) -> Self {
         self.extensions.insert(Wish(wanted));
         self

@@ -1,3 +1,5 @@
+//! Tests of `keys`.
+
 use super::*;
 
 #[test]

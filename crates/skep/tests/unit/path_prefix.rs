@@ -1,3 +1,5 @@
+//! Tests of `path_prefix`.
+
 use super::*;
 
 #[test]

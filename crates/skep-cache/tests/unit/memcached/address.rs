@@ -1,3 +1,5 @@
+//! Tests of `memcached::address`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `db::address`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `db::target`.
+
 use super::*;
 
 fn of(toml: &str, variables: &[(&str, &str)]) -> Target {

@@ -1,3 +1,5 @@
+//! Tests of `generate::job`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `generate::name`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `generate::tables`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `generate::written`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `sql::tree`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `log::reopen`.
+
 use super::*;
 
 #[test]

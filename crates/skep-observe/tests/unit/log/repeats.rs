@@ -1,3 +1,5 @@
+//! Tests of `log::repeats`.
+
 use super::*;
 
 #[test]

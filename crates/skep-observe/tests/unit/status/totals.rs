@@ -1,3 +1,5 @@
+//! Tests of `status::totals`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `sys::shared_words`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `config::page`.
+
 use super::*;
 
 #[test]

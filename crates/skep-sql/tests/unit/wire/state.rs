@@ -1,3 +1,5 @@
+//! Tests of `wire::state`.
+
 use super::*;
 
 #[test]

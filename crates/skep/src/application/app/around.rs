@@ -36,6 +36,7 @@ impl App {
     /// });
     /// assert_eq!(skep::test::Client::new(app).get("/").header("x-served-by"), Some("skep"));
     /// ```
+    #[must_use]
     pub fn wrap(mut self, layer: impl Layer) -> Self {
         self.surroundings.layers.push(Arc::new(layer));
         self
@@ -60,6 +61,7 @@ impl App {
     /// let app = App::new().serve(services![Close]).wrap_only(services![Close], audit);
     /// # let _ = skep::test::Client::new(app);
     /// ```
+    #[must_use]
     pub fn wrap_only(mut self, services: Services, layer: impl Layer) -> Self {
         let ids = services.iter().map(|one| (one.id)()).collect();
         self.surroundings.layers_of_some.push((ids, Arc::new(layer)));
@@ -82,6 +84,7 @@ impl App {
     /// let app = App::new().files("/internal/files", skep::files::Files::dir("tests/site")).guard::<Nobody>("/internal");
     /// assert_eq!(skep::test::Client::new(app).get("/internal/files/a.txt").status(), 403);
     /// ```
+    #[must_use]
     pub fn guard<G: Guard>(mut self, prefix: &str) -> Self {
         if prefix.contains(['{', '}', '?', '#', '%']) || !prefix.starts_with('/') {
             self.problems
@@ -94,6 +97,7 @@ impl App {
     /// Adds a rule of who may reach what is below a prefix, by address, header field and user: services, folders,
     /// mounts, and paths that lead nowhere. It is judged before routing, and before guards. The settings `access.NAME`
     /// add more. [`AccessRule`] has an example.
+    #[must_use]
     pub fn access(mut self, rule: AccessRule) -> Self {
         self.access.rules.push(rule);
         self
@@ -113,6 +117,7 @@ impl App {
     ///     .access_users(async |cx: &mut Cx<'_>| cx.session().get(&USER).await);
     /// assert_eq!(skep::test::Client::new(app).get("/admin").status(), 401);
     /// ```
+    #[must_use]
     pub fn access_users(mut self, user_name: impl UserName) -> Self {
         self.access.user_name = Some(Box::new(user_name));
         self
@@ -125,6 +130,7 @@ impl App {
     /// application.
     ///
     /// An example is at [`Guard`].
+    #[must_use]
     pub fn require<G: Guard>(mut self) -> Self {
         let guard = DynGuard::of::<G>();
         self.surroundings.required_ids.push(guard.id);

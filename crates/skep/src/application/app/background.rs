@@ -16,6 +16,7 @@ impl App {
     ///
     /// let app = App::new().every("tidy", Duration::from_secs(60), |_site| Ok(()));
     /// ```
+    #[must_use]
     pub fn every(
         mut self,
         name: &'static str,
@@ -41,6 +42,7 @@ impl App {
     ///     Ok(())
     /// });
     /// ```
+    #[must_use]
     pub fn background(
         mut self,
         name: &'static str,

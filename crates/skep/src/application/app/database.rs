@@ -35,6 +35,7 @@ pub(super) const DATABASE: &str = "database.sqlite";
 impl App {
     /// Sends mail by a [`Mailer`] of the application's own, which has an example. The server's (`mail.smtp`) comes
     /// first, and tests collect mail instead.
+    #[must_use]
     pub fn mailer(mut self, mailer: impl Mailer) -> Self {
         self.mailer = Some(Arc::new(mailer));
         self
@@ -42,6 +43,7 @@ impl App {
 
     /// Sends requests of handlers ([`Cx::fetch`](crate::Cx::fetch), which has an example) by a [`Fetcher`] of the
     /// application's own, in place of the server's: in tests, or for servers that are reached in another way.
+    #[must_use]
     pub fn fetcher(mut self, fetcher: impl Fetcher + 'static) -> Self {
         self.fetcher = Some(Arc::new(fetcher));
         self
@@ -60,6 +62,7 @@ impl App {
     /// ```
     ///
     /// An application without a database does not start with them.
+    #[must_use]
     pub fn tables(mut self, sqlite: &[&'static str], postgres: &[&'static str]) -> Self {
         self.tables.sqlite.extend(sqlite);
         self.tables.postgres.extend(postgres);
@@ -78,6 +81,7 @@ impl App {
     /// ```
     ///
     /// A name that is no table of the database is an error at the start.
+    #[must_use]
     pub fn ignore_writes(mut self, tables: &[&'static str]) -> Self {
         self.ignored_tables.extend(tables);
         self
@@ -94,6 +98,7 @@ impl App {
     /// let app = App::new().database(Migrations::NONE).on_write(|written| println!("{} tables", written.len()));
     /// # skep::test::Client::new(app);
     /// ```
+    #[must_use]
     pub fn on_write(mut self, then: impl Fn(&[u64]) + Send + Sync + 'static) -> Self {
         self.write_observers.push(Box::new(then));
         self

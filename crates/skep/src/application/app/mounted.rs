@@ -37,6 +37,7 @@ impl App {
     /// let app = app.allow_unmounted(services![Wishes], "nobody may wish for anything in this shop");
     /// assert!(!is_missing(&app));
     /// ```
+    #[must_use]
     pub fn allow_unmounted(mut self, services: Services, reason: &'static str) -> Self {
         let left_out = |one: &ServiceEntry| LeftOut { route: one.route, id: (one.id)(), reason };
         self.left_out.extend(services.iter().map(left_out));

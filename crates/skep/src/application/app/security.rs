@@ -11,6 +11,7 @@ use crate::routing::router::{Entry, QueryRequirement};
 
 impl App {
     /// Lets pages of another site (`https://partner.example`) send forms to this one.
+    #[must_use]
     pub fn trust_origin(mut self, origin: impl Into<String>) -> Self {
         self.trusted_origins.push(origin.into());
         self
@@ -18,6 +19,7 @@ impl App {
 
     /// The prefix of absolute URLs (mails, feeds, `Location`), such as `https://example.org`. The setting `base_url`
     /// overrides it: [`Cx::absolute`](crate::cache::SharedCx::absolute), an example is there.
+    #[must_use]
     pub fn base_url(mut self, url: &str) -> Self {
         match url.parse() {
             Ok(url) => self.base_url = Some(url),
@@ -35,6 +37,7 @@ impl App {
 
     /// Adds hosts that the site has besides that of its [base URL](Self::base_url), in lower case and without ports:
     /// `example.org`, or `*.example.org` for all below it. The setting `hosts` replaces them.
+    #[must_use]
     pub fn hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.hosts.extend(hosts.into_iter().map(Into::into));
         self
@@ -42,6 +45,7 @@ impl App {
 
     /// Lets pages of other origins call what is below the prefix and read the responses: services, folders and what is
     /// mounted. Of several prefixes, the longest one counts. An example is at [`Cors`].
+    #[must_use]
     pub fn cors<O>(mut self, prefix: &str, cors: Cors<O>) -> Self {
         let rules = cors.into_rules();
         self.problems.extend(rules.problems());
@@ -50,6 +54,7 @@ impl App {
     }
 
     /// Replaces the header fields that tell browsers what pages may do. An example is at [`SecurityHeaders`].
+    #[must_use]
     pub fn security_headers(mut self, headers: SecurityHeaders) -> Self {
         self.security_headers = headers;
         self

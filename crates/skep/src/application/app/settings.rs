@@ -7,6 +7,7 @@ use crate::settings::{self, Declared, RawSetting, Row, Settings};
 impl App {
     /// Declares settings of the application: a struct that derives [`Settings`](crate::settings), where an example is.
     /// [`Cx::settings`](crate::Cx::settings) and [`Site::settings`](crate::Site::settings) lend it out.
+    #[must_use]
     pub fn settings<T: Settings>(mut self) -> Self {
         let declared = const { Declared::of::<T>() };
         if self.settings.iter().any(|known| known.table() == declared.table()) {
@@ -19,6 +20,7 @@ impl App {
 
     /// Adds settings that a [mount](Self::mount) reads itself, from [`Setup::settings`](crate::Setup::settings): a host
     /// of components, whose components have settings.
+    #[must_use]
     pub fn mounted_settings(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.mounted_settings.extend(rows);
         self

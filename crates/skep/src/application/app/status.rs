@@ -22,6 +22,7 @@ impl App {
     /// # let site = app.open(skep::Setup::default()).unwrap();
     /// # assert_eq!(site.status(), [Part::new("orders").value("waiting", 0_u64)]);
     /// ```
+    #[must_use]
     pub fn on_status(mut self, say: impl Fn(&Site) -> Vec<Part> + Send + Sync + 'static) -> Self {
         self.status_fns.push(Box::new(say));
         self

@@ -40,6 +40,7 @@ impl<'a> About<'a> {
 
 impl LocalSite {
     /// The error page for a failure before routing, such as a malformed request line.
+    #[must_use]
     pub fn failure(&self, error: &Error) -> Response {
         let mut nonce = nonce::Scope::default();
         let mut response = nonce.enter(|| self.fail(error, self.inner.ids.next(), &About::default()));
@@ -61,6 +62,7 @@ impl LocalSite {
     /// let error = Error::new(StatusCode::SERVICE_UNAVAILABLE).with_cause("it took too long");
     /// assert_eq!(local.abandon(|| drop(request), &error).status(), 503);
     /// ```
+    #[must_use]
     pub fn abandon(&self, drop_request: impl FnOnce(), error: &Error) -> Response {
         let ((), cookies) = cookie::left_by(drop_request);
         let mut response = self.failure(error);
@@ -70,6 +72,7 @@ impl LocalSite {
 
     /// The error page in place of a response that cannot be sent, with the cookies of that.
     #[doc(hidden)]
+    #[must_use]
     pub fn failure_instead_of(&self, response: &Response, error: &Error) -> Response {
         let mut failure = self.failure(error);
         add_cookies(&mut failure, response.headers().get_all(SET_COOKIE).iter().cloned().collect());

@@ -38,6 +38,7 @@ impl App {
     /// let client = skep::test::Client::new(App::new().mount_service("/old", router));
     /// assert_eq!(client.get("/old/hives/7").text(), "hive 7");
     /// ```
+    #[must_use]
     pub fn mount_service<S, B>(self, prefix: &str, service: S) -> Self
     where
         S: Service<http::Request<Body>, Response = http::Response<B>> + Clone + Send + 'static,

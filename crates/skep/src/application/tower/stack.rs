@@ -31,6 +31,7 @@ impl App {
     /// ```
     ///
     /// An error of a layer, such as a timeout, is a 500 whose cause is in the log.
+    #[must_use]
     pub fn layer<L, B>(mut self, layer: L) -> Self
     where
         L: Layer<Inner> + Send + Sync + 'static,

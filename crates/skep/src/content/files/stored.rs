@@ -54,7 +54,6 @@ use crate::{Error, Result};
 /// # std::fs::remove_dir_all(folder).unwrap();
 /// ```
 #[derive(Clone, Debug)]
-#[must_use]
 pub struct StoredFile {
     folder: PathBuf,
     path: String,
@@ -66,24 +65,28 @@ pub struct StoredFile {
 impl StoredFile {
     /// The file at `path` in `folder`. Like a request for a file of a folder, it leads nowhere else: `..` and symbolic
     /// links out of the folder are a 404.
+    #[must_use]
     pub fn new(folder: impl Into<PathBuf>, path: impl Into<String>) -> Self {
         Self { folder: folder.into(), path: path.into(), name: None, content_type: None, inline: false }
     }
 
     /// The name that a browser stores it under, which may be what the user called it; its ending decides the media
     /// type. Default: the last segment of the path.
+    #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// The media type, where the name does not say it. A value that no header field can have is ignored.
+    #[must_use]
     pub fn content_type(mut self, content_type: &str) -> Self {
         self.content_type = HeaderValue::from_str(content_type).ok();
         self
     }
 
     /// Lets the browser show it, such as a picture in a page or a PDF, instead of storing it.
+    #[must_use]
     pub fn inline(mut self) -> Self {
         self.inline = true;
         self

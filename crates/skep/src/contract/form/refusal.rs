@@ -158,6 +158,7 @@ impl<S, T> Name<S, T> {
     /// let client = skep::test::Client::new(App::new().serve(services![Register]));
     /// assert_eq!(client.post("/names", &[("name", "bee")]).status(), 422);
     /// ```
+    #[must_use]
     pub fn refuse(self, message: impl Into<Cow<'static, str>>) -> Error {
         Error::refused(vec![(self.text(), FieldError::Own(message.into()))], &Messages::ENGLISH)
     }

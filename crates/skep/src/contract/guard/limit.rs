@@ -230,6 +230,7 @@ pub(crate) async fn count_hosted(
 }
 
 /// The response to what was done too often: 429 with `Retry-After`. An example is at [`Counters`].
+#[must_use]
 pub fn too_many(wait: Duration) -> Error {
     let seconds = wait.as_millis().div_ceil(1000).max(1);
     let wait = HeaderValue::try_from(seconds.to_string()).unwrap_or(HeaderValue::from_static("60"));

@@ -8,7 +8,6 @@ use http::StatusCode;
 /// server is not there or sends what it should not, and 500 if this application is at fault. Its text is for the log,
 /// and repeats no URL.
 #[derive(Debug)]
-#[must_use]
 pub struct FetchError {
     kind: Kind,
     cause: Option<Box<dyn std::error::Error + Send + Sync>>,
@@ -50,22 +49,26 @@ impl FetchError {
     }
 
     /// For a [`Fetcher`](super::Fetcher): requests may not go there. `why` names the host and the setting.
+    #[must_use]
     pub fn not_allowed(why: impl Into<String>) -> Self {
         Self::of(Kind::NotAllowed(why.into()))
     }
 
     /// For a [`Fetcher`](super::Fetcher): it took too long; `what` says what was waited for.
+    #[must_use]
     pub fn timed_out(what: impl Into<String>) -> Self {
         Self::of(Kind::TimedOut(what.into()))
     }
 
     /// For a [`Fetcher`](super::Fetcher): no connection, or one that broke off.
+    #[must_use]
     pub fn unreachable(host: impl Into<String>, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self { cause: Some(cause.into()), ..Self::of(Kind::Unreachable(host.into())) }
     }
 
     /// For a [`Fetcher`](super::Fetcher): the body of the response has more bytes than
     /// [`Bounds::body`](super::Bounds::body).
+    #[must_use]
     pub fn too_large(limit: u64) -> Self {
         Self::of(Kind::TooLarge(limit))
     }

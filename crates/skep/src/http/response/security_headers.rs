@@ -73,7 +73,6 @@ const WITH_NONCE: [&str; 5] = ["default-src", "script-src", "style-src", "script
 /// assert!(response.headers()["content-security-policy"].to_str().unwrap().contains("https://images.example"));
 /// ```
 #[derive(Clone, Debug)]
-#[must_use]
 pub struct SecurityHeaders {
     directives: Vec<(Text, Text)>,
     enforce: bool,
@@ -93,6 +92,7 @@ impl Default for SecurityHeaders {
 
 impl SecurityHeaders {
     /// The defaults.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             directives: DIRECTIVES.iter().map(|&(name, value)| (name.into(), value.into())).collect(),
@@ -109,18 +109,21 @@ impl SecurityHeaders {
     }
 
     /// No fields at all: for what has its own, or none by intent.
+    #[must_use]
     pub fn none() -> Self {
         Self { directives: Vec::new(), enforce: true, report_to: None, hsts: None, page: Vec::new(), all: Vec::new() }
     }
 
     /// Sets a directive of the `Content-Security-Policy`, such as `("img-src", "'self' data:")`. An empty value removes
     /// it.
+    #[must_use]
     pub fn directive(mut self, name: impl Into<Text>, value: impl Into<Text>) -> Self {
         set(&mut self.directives, name.into(), value.into());
         self
     }
 
     /// Browsers report what the policy would block, and do not block it. To try a stricter policy on live traffic.
+    #[must_use]
     pub fn report_only(mut self) -> Self {
         self.enforce = false;
         self
@@ -128,6 +131,7 @@ impl SecurityHeaders {
 
     /// Has browsers report what the policy blocks: to this path or URL, or to `/-/csp-reports` of this application if
     /// it is empty, which logs reports as warnings of the category `skep::csp`.
+    #[must_use]
     pub fn report_to(mut self, url: impl Into<Text>) -> Self {
         let url = url.into();
         self.report_to = Some(if url.is_empty() { REPORTS.into() } else { url });
@@ -136,6 +140,7 @@ impl SecurityHeaders {
 
     /// How long browsers refuse to reach the site without TLS (`Strict-Transport-Security`); zero has them forget it.
     /// The field is sent over TLS only.
+    #[must_use]
     pub fn hsts(mut self, lasts: Duration, include_subdomains: bool) -> Self {
         let subdomains = if include_subdomains { "; includeSubDomains" } else { "" };
         self.hsts = Some(format!("max-age={}{subdomains}", lasts.as_secs()).into());
@@ -143,27 +148,32 @@ impl SecurityHeaders {
     }
 
     /// No `Strict-Transport-Security`.
+    #[must_use]
     pub fn no_hsts(mut self) -> Self {
         self.hsts = None;
         self
     }
 
     /// Sets the `Referrer-Policy`. An empty value removes the field, here and in the methods below.
+    #[must_use]
     pub fn referrer_policy(self, value: impl Into<Text>) -> Self {
         self.page_field(REFERRER_POLICY, value)
     }
 
     /// Sets the `Permissions-Policy`, such as `"camera=(self), microphone=()"`.
+    #[must_use]
     pub fn permissions_policy(self, value: impl Into<Text>) -> Self {
         self.page_field(PERMISSIONS_POLICY, value)
     }
 
     /// Sets the `Cross-Origin-Opener-Policy`: `same-origin-allow-popups` for sign-in windows of other sites.
+    #[must_use]
     pub fn opener_policy(self, value: impl Into<Text>) -> Self {
         self.page_field(OPENER_POLICY, value)
     }
 
     /// Sets the `Cross-Origin-Resource-Policy` of every response: `cross-origin` for what other sites may embed.
+    #[must_use]
     pub fn resource_policy(mut self, value: impl Into<Text>) -> Self {
         set(&mut self.all, RESOURCE_POLICY, value.into());
         self

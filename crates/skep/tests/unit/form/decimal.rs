@@ -1,3 +1,5 @@
+//! Tests of `form::decimal`.
+
 use super::*;
 
 #[test]

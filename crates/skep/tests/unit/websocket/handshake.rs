@@ -1,3 +1,5 @@
+//! Tests of `websocket::handshake`.
+
 use super::*;
 
 #[test]
