@@ -94,8 +94,9 @@ pub use base::account;
 pub use base::wire;
 pub use content::{compression, error_page, files, sse};
 pub use context::{cx, session};
-#[doc = include_str!("context/cache.md")]
 pub mod cache {
+    #![doc = include_str!("context/cache.md")]
+
     pub use crate::context::cache::*;
     pub use crate::contract::page::PublicPage;
 }
