@@ -4,6 +4,8 @@
 pub mod account;
 #[cfg(any(feature = "tower", all(feature = "test", not(target_family = "wasm"))))]
 pub(crate) mod cancel;
+pub(crate) mod const_text;
+pub(crate) mod percent;
 pub(crate) mod quota;
 #[doc(hidden)]
 pub mod wire;

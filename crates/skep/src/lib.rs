@@ -74,10 +74,7 @@ pub mod link;
 pub mod log;
 pub mod settings;
 
-mod const_text;
-mod log_limit;
 mod pages;
-mod percent;
 
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]

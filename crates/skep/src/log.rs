@@ -30,6 +30,7 @@
 //! that the program installs itself replaces the server's.
 
 mod category;
+pub(crate) mod limit;
 mod raise;
 mod request;
 mod site;

@@ -4,11 +4,14 @@
 //! `main.rs` to none. A new module goes into the lowest layer that is above all it imports. If an import points
 //! upwards, move the imported item down or its user up. [`modules`](super::modules) says which paths are imports.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Complaint;
 use super::modules::{Import, Modules};
 use super::source::{Source, Tree};
+
+/// A floor of the framework is one that can be taken in: no more modules stand side by side in it.
+const MOST_MODULES: usize = 8;
 
 /// The layers of one crate.
 struct Layers {
@@ -148,22 +151,7 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep",
         order: &[
-            (
-                "ground",
-                &[
-                    "base",
-                    "const_text",
-                    "html",
-                    "link",
-                    "log",
-                    "log_limit",
-                    "macros",
-                    "pages",
-                    "percent",
-                    "settings",
-                    "sql",
-                ],
-            ),
+            ("ground", &["base", "html", "link", "log", "macros", "pages", "settings", "sql"]),
             ("host", &["host"]),
             ("http", &["http"]),
             ("routing", &["routing"]),
@@ -345,6 +333,9 @@ impl Layers {
             let text = format!("{}'s module `{module}` is in no layer; name it in CRATES", self.name);
             complaints.push(here.complaint(1, text));
         }
+        if self.name == "skep" {
+            complaints.extend(crowded(&modules, &folder));
+        }
         let listed = self.order.iter().flat_map(|(_, modules)| modules.iter());
         for module in listed.filter(|module| !present.contains(*module)) {
             let text = format!("{} has no module `{module}`; take it out of CRATES", self.name);
@@ -390,6 +381,24 @@ impl Layers {
     fn describe(&self, module: &str) -> &'static str {
         self.layer(module).map_or("", |layer| self.order[layer].0)
     }
+}
+
+/// Floors, and the layer of the modules beside them, with more than [`MOST_MODULES`].
+fn crowded(modules: &Modules, folder: &str) -> Vec<Complaint> {
+    let mut floors: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for file in modules.files() {
+        let path = file.strip_prefix(folder).unwrap_or(file).trim_start_matches('/').trim_end_matches(".rs");
+        if let Some((floor, rest)) = path.split_once('/') {
+            floors.entry(floor).or_default().insert(rest.split('/').next().unwrap_or(rest));
+        }
+    }
+    let crowded = floors.into_iter().filter(|(_, modules)| modules.len() > MOST_MODULES);
+    let complaint = |(floor, modules): (&str, BTreeSet<&str>)| {
+        let text =
+            format!("{} modules side by side, {MOST_MODULES} at most; give some a floor of their own", modules.len());
+        Source::new(format!("{folder}/{floor}.rs"), "").complaint(1, text)
+    };
+    crowded.map(complaint).collect()
 }
 
 /// The module at the top of the crate that a file belongs to.
@@ -438,6 +447,17 @@ mod tests {
         let text = complaints(&[("time.rs", ""), ("server.rs", "")]).join("\n");
         assert!(text.contains("new has no module `size`; take it out of CRATES"), "{text}");
         assert!(text.contains("`size` imports nothing of `server` any more"), "{text}");
+    }
+
+    #[test]
+    fn a_floor_has_eight_modules_at_most() {
+        let crowd = |count: usize| {
+            let paths = (0..count).flat_map(|at| [format!("m{at}.rs"), format!("m{at}/deep.rs")]);
+            let sources = paths.map(|path| Source::new(format!("crates/skep/src/http/{path}"), "")).collect();
+            let modules = Modules::read(&Tree { sources, paths: BTreeSet::new() }, "crates/skep/src");
+            crowded(&modules, "crates/skep/src").len()
+        };
+        assert_eq!((crowd(8), crowd(9)), (0, 1));
     }
 
     #[test]

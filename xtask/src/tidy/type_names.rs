@@ -29,7 +29,7 @@ const PRIVATE: &[(&str, &[&str])] = &[
     // Of a body in parts, which RFC 7578 calls so.
     ("crates/skep/src/contract/form/receive.rs", &["Part"]),
     ("crates/skep/src/features/websocket.rs", &["State"]),
-    ("crates/skep/src/log_limit.rs", &["State"]),
+    ("crates/skep/src/log/limit.rs", &["State"]),
     ("crates/skep/src/security/keys.rs", &["Source"]),
     ("crates/testing/client/src/parser.rs", &["State"]),
     ("crates/skep-observe/src/log/sink/tcp.rs", &["State"]),

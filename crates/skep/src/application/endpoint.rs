@@ -13,6 +13,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
 
+use crate::base::percent::{self, EncodeSet};
 use crate::content::error_page;
 use crate::content::files::Files;
 use crate::context::cx::Cx;
@@ -22,7 +23,6 @@ use crate::contract::service::{BodyKind, Handle, Input, ResponseFuture};
 use crate::http::error::Error;
 use crate::http::request::{Fields, header_text};
 use crate::http::response::{Response, Result};
-use crate::percent::{self, EncodeSet};
 use crate::routing::param::{Pairs, quoted};
 use crate::routing::route::Route;
 use crate::security::origin;

@@ -117,10 +117,10 @@ pub(crate) use submission::Submission;
 
 use self::control::{Element, write_alert};
 use self::name::Which;
+use crate::base::percent;
 use crate::context::cx::Cx;
 use crate::contract::service::{BodyKind, Link, Service};
 use crate::html::{Attributes, Buffer, NamedControls};
-use crate::percent;
 use crate::routing::param::FieldMap;
 
 /// A form that leads to the service `S`, as one request sees it: `Comment::form(cx, page)` makes it, and

@@ -14,6 +14,7 @@ use std::rc::Rc;
 
 use http::HeaderName;
 
+use crate::base::percent;
 use crate::context::cx::Cx;
 use crate::contract::form::{FieldInfo, FormField, Messages, Submission};
 use crate::contract::guard::GuardInfo;
@@ -21,7 +22,6 @@ use crate::http::error::Error;
 use crate::http::fields::list::elements;
 use crate::http::request::{Fields, Parts, joined_text};
 use crate::http::response::Result;
-use crate::percent;
 use crate::routing::param::{Field, Pairs, Param, quoted_value};
 
 pub(crate) use ambiguity::indistinguishable;

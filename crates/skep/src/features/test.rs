@@ -38,6 +38,7 @@ use skep_units::lock;
 
 use crate::application::app::App;
 use crate::application::site::Site;
+use crate::base::percent::{self, EncodeSet};
 use crate::context::cx::Cx;
 use crate::context::setup::Setup;
 use crate::host::mail::Mail;
@@ -45,7 +46,6 @@ use crate::http::body::Body;
 use crate::http::error::{Error, Result};
 use crate::http::request::{Peer, Request};
 use crate::http::response::Cause;
-use crate::percent::{self, EncodeSet};
 use crate::settings::{RawSetting, RawValue, Source};
 
 use self::driver::Driver;

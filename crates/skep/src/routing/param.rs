@@ -15,8 +15,8 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 
+use crate::base::percent::{self, EncodeSet};
 use crate::http::error::{Error, Result};
-use crate::percent::{self, EncodeSet};
 
 pub use choice::Choice;
 pub(crate) use choice::label_in;

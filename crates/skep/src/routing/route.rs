@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 
-use crate::percent::{self, EncodeSet};
+use crate::base::percent::{self, EncodeSet};
 use crate::routing::param::{Param, QueryWriter};
 
 /// The most parameters that a path may hold.

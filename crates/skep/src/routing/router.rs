@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use http::{HeaderValue, Method};
 
-use crate::percent;
+use crate::base::percent;
 use crate::routing::param::Pairs;
 
 pub(crate) use self::conflict::Conflict;

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::percent;
+use crate::base::percent;
 use crate::routing::route::Route;
 
 /// The secret parts of the addresses of an application.

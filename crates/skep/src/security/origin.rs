@@ -9,7 +9,7 @@ use http::{HeaderName, Method};
 
 use crate::http::error::{Error, Result};
 use crate::http::request::{Fields, Parts, header_text};
-use crate::log_limit::LogLimit;
+use crate::log::limit::LogLimit;
 use crate::security::keys::AppKeys;
 use crate::security::masks::Masks;
 

@@ -34,15 +34,21 @@ impl Process {
     /// Starts a program and waits for a line in which `find` finds what it is waited for.
     pub fn start(command: &mut Command, find: impl Fn(&str) -> Option<String>) -> (Self, String) {
         let name = command.get_program().to_string_lossy().into_owned();
+        Self::try_start(command, find).unwrap_or_else(|| panic!("{name} ended without getting ready"))
+    }
+
+    /// `None` if the program ends before such a line.
+    fn try_start(command: &mut Command, find: impl Fn(&str) -> Option<String>) -> Option<(Self, String)> {
+        let name = command.get_program().to_string_lossy().into_owned();
         let child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn();
         let mut process =
             Self(child.unwrap_or_else(|error| panic!("{name} does not start ({error}): run `cargo xtask setup`")));
         let stdout = BufReader::new(process.0.stdout.take().expect("it is piped"));
         let mut lines = stdout.lines().map_while(Result::ok);
-        let found = lines.find_map(|line| find(&line)).unwrap_or_else(|| panic!("{name} ended without getting ready"));
+        let found = lines.find_map(|line| find(&line))?;
         // Whatever else it says is read, so that it never waits for us.
         std::thread::spawn(move || lines.for_each(drop));
-        (process, found)
+        Some((process, found))
     }
 }
 
@@ -55,10 +61,14 @@ pub struct Browser {
 impl Browser {
     /// Opens one.
     pub fn open() -> Self {
-        let (driver, port) = Process::start(Command::new("chromedriver").arg("--port=0"), |line| {
-            let (_, port) = line.split_once("started successfully on port ")?;
-            Some(port.trim_end_matches('.').to_owned())
-        });
+        // With port 0 it takes a free port of IPv4, and ends if that of IPv6 is taken.
+        let start = |_| {
+            Process::try_start(Command::new("chromedriver").arg("--port=0"), |line| {
+                let (_, port) = line.split_once("started successfully on port ")?;
+                Some(port.trim_end_matches('.').to_owned())
+            })
+        };
+        let (driver, port) = (0..5).find_map(start).expect("chromedriver ends without getting ready");
         let arguments = [
             "--headless=new",
             "--no-sandbox",

@@ -9,7 +9,7 @@ use crate::context::cx::Cx;
 use crate::contract::service::{Input, ResponseFuture};
 use crate::http::error::Error;
 use crate::http::response::{Response, Result};
-use crate::log_limit::LogLimit;
+use crate::log::limit::LogLimit;
 
 /// Maximum size of a report in bytes.
 pub(super) const BODY_LIMIT: u64 = 64 << 10;

@@ -14,7 +14,7 @@ use crate::http::error::Error;
 use crate::http::request::{Parts, Peer, RequestId};
 use crate::http::response::Response;
 use crate::http::{cookie, validation};
-use crate::log_limit::LogLimit;
+use crate::log::limit::LogLimit;
 use crate::security::masks::Masks;
 use crate::sql;
 use skep_html::nonce;

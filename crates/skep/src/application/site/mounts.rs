@@ -12,6 +12,7 @@ use skep_units::panic::{CatchPanic, Panicked};
 
 use super::{LocalSite, Site, observed};
 use crate::application::mount::{MountPoint, Mounted};
+use crate::base::percent;
 use crate::context::cx::{Cx, WatchResponse};
 use crate::context::resources::ThreadResources;
 use crate::context::work::Work;
@@ -19,7 +20,6 @@ use crate::http::body::{Body, BodyError, BodyFailure, TooLarge};
 use crate::http::error::Error;
 use crate::http::request::{Parts, Peer, RequestId, body_error};
 use crate::http::response::{Response, Result};
-use crate::percent;
 
 /// What is done with the response, which ends with what the guards have admitted.
 type Admitted = Option<WatchResponse>;

@@ -5,6 +5,7 @@ use http::{Method, StatusCode};
 
 use super::LocalSite;
 use crate::application::endpoint::Endpoint;
+use crate::base::percent;
 #[cfg(all(feature = "test", not(target_family = "wasm")))]
 use crate::context::resources::ThreadResources;
 use crate::contract::cors;
@@ -12,7 +13,6 @@ use crate::contract::service::Input;
 use crate::http::error::Error;
 use crate::http::request::Parts;
 use crate::http::response::{Response, Result};
-use crate::percent;
 use crate::routing::param::Pairs;
 use crate::routing::router::{Found, NoEndpoint};
 

@@ -9,7 +9,7 @@ use super::field::{Control, FormField};
 use super::info::FieldInfo;
 use super::name::Name;
 use super::{Core, Form};
-use crate::const_text::{ConstText, is_same};
+use crate::base::const_text::{ConstText, is_same};
 use crate::html::NamedControls;
 
 /// Stops the compiler if a field that is required is neither `given` nor sent by a control that the author wrote

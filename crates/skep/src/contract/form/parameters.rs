@@ -93,7 +93,7 @@ pub(super) fn extended(text: &str) -> Option<String> {
     let charset = Charset::of(parts.next()?)?;
     let _language = parts.next()?;
     let text = parts.next()?;
-    if !crate::percent::is_encoded(text) {
+    if !crate::base::percent::is_encoded(text) {
         return None;
     }
     charset.decode(percent_encoding::percent_decode_str(text).collect())

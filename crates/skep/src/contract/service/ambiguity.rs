@@ -6,7 +6,7 @@
 use http::Method;
 
 use super::Route;
-use crate::const_text::{ConstText, is_same};
+use crate::base::const_text::{ConstText, is_same};
 
 /// What the compiler says of two services that no request tells apart.
 pub(crate) const fn indistinguishable(one: &Route, other: &Route) -> Option<ConstText> {

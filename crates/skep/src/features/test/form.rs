@@ -6,9 +6,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use super::{Client, TestResponse};
+use crate::base::percent;
 use crate::contract::form::Name;
 use crate::contract::service::{Route, Service};
-use crate::percent;
 
 /// A form of a page that was answered, being filled in: [`TestResponse::form`].
 ///
