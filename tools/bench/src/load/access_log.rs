@@ -159,6 +159,6 @@ mod tests {
     #[test]
     fn a_file_that_is_no_log_says_what_one_is() {
         let error = read_access_log("hello\n1.2.3.4 - - [x] \"GET / HTTP/1.1\" 200\n").unwrap_err();
-        assert!(error.contains("0 other requests, 2 lines") && error.contains("a line would be"), "{error}");
+        assert!(error.contains("0 other requests, 2 malformed lines") && error.contains("a line would be"), "{error}");
     }
 }
