@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-use jiff::{Timestamp, civil};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, Zoned, civil};
 
 use super::render::impl_shown;
 
@@ -41,3 +42,6 @@ civil! {
 }
 
 impl_shown!(Timestamp, |value| format_args!("{value}"));
+impl_shown!(Zoned, |value| format_args!("{value}"));
+impl_shown!(Span, |value| format_args!("{value}"));
+impl_shown!(TimeZone, |zone| format_args!("{}", zone.iana_name().unwrap_or_default()));

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use jiff::{Timestamp, civil};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, Zoned, civil};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use skep::Setup;
@@ -207,6 +208,53 @@ fn a_text_that_is_no_time_is_not_stored() {
         Ok(cx.db().one(sql!(String, "select starts from course")).await?)
     });
     assert_eq!(stored.unwrap().as_deref(), Some("2026-03-30T07:05:00.000000"));
+}
+
+#[derive(Debug, Row)]
+struct Meeting {
+    starts: Zoned,
+    takes: Span,
+    zone: Option<TimeZone>,
+}
+
+#[derive(Service)]
+#[service(POST "/meetings")]
+struct Meet {
+    #[form]
+    starts: civil::DateTime,
+    #[form]
+    zone: TimeZone,
+    #[query]
+    takes: Span,
+}
+
+impl Handle for Meet {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result<Response> {
+        let starts = Self::starts.in_zone(cx, self.starts, &self.zone, None)?;
+        let meeting = Meeting { starts, takes: self.takes, zone: Some(self.zone) };
+        let insert = sql!("insert into meeting ({columns of Meeting}) values ({values of Meeting})", &meeting);
+        cx.db().execute(insert).await?;
+        let last = sql!(Meeting, "select {columns of Meeting} from meeting where zone = ?", &meeting.zone);
+        let found = cx.db().one(last).await?.or_404()?;
+        assert_eq!((&found.starts, found.takes.fieldwise()), (&meeting.starts, meeting.takes.fieldwise()));
+        let ends = found.starts.checked_add(found.takes).map_err(Error::internal)?;
+        Ok(Response::html(html! { p { (ends) " " (found.zone.unwrap_or(TimeZone::UTC)) } }))
+    }
+}
+
+#[test]
+fn a_moment_keeps_its_time_zone() {
+    let mut setup = Setup::default();
+    setup.temporary_database = true;
+    let client = Client::with_setup(App::new().serve(services![Meet]).database(MIGRATIONS), setup);
+    let meet = |takes: &str, zone| {
+        client.post(&format!("/meetings?takes={takes}"), &[("starts", "2026-03-28T18:30"), ("zone", zone)])
+    };
+    let ends = meet("P1D", "Europe/Berlin");
+    assert!(ends.text().contains("2026-03-29T18:30:00+02:00[Europe/Berlin] Europe/Berlin"), "{}", ends.text());
+    let wrong = meet("P1D", "Europe/Atlantis");
+    assert_eq!((wrong.status().as_u16(), wrong.text().contains("a time zone such as")), (422, true), "{}", wrong.text());
+    assert_eq!(meet("long", "UTC").status(), 400);
 }
 
 const GERMAN: form::Messages = form::Messages {

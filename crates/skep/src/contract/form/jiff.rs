@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use jiff::tz::{AmbiguousOffset, TimeZone};
-use jiff::{Timestamp, Zoned, civil};
+use jiff::{Span, Timestamp, Zoned, civil};
 use skep_html::jiff::written;
 
 use super::field::{Control, Shape};
@@ -64,6 +64,40 @@ local! {
 
 display_params! {
     [] Timestamp, |text| text.parse::<Timestamp>(), "a moment such as 2026-12-31T18:30:00Z";
+    [] Zoned, |text| text.parse::<Zoned>(), "a moment such as 2026-12-31T19:30:00+01:00[Europe/Berlin]";
+    [] Span, |text| text.parse::<Span>(), "a span such as P1DT2H30M";
+}
+
+impl Param for TimeZone {
+    fn expected() -> Cow<'static, str> {
+        "a time zone such as Europe/Berlin".into()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::get(text).ok()
+    }
+
+    /// One without a name, such as an offset, is written as an empty text.
+    fn write(&self, out: &mut String) {
+        out.push_str(self.iana_name().unwrap_or_default());
+    }
+}
+
+/// The name is typed, and a `datalist` may offer those that are likely. A short list to choose from is a
+/// [`OneOf`](super::OneOf).
+impl Control for TimeZone {
+    type Look = look::Line;
+
+    fn shape() -> Shape {
+        Shape::default()
+    }
+
+    fn check(text: &str) -> Result<Self, FieldError> {
+        match text.trim() {
+            "" => Err(FieldError::Missing),
+            text => Self::parse(text).ok_or_else(|| FieldError::Expected(Self::expected())),
+        }
+    }
 }
 
 /// Which of two equal times is meant, where the clocks go back and an hour comes twice. A choice, to be shown in a form
