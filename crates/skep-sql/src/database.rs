@@ -61,6 +61,14 @@ impl Database {
         self.run(query.into(), verb::execute()).await
     }
 
+    /// Runs many statements that give no rows, in a transaction of their own: [`Transaction::execute_many`].
+    pub async fn execute_many<'q, Q: Into<Query<'q>>>(&self, queries: impl IntoIterator<Item = Q>) -> Result<Changes> {
+        let transaction = self.transaction().await?;
+        let changes = transaction.execute_many(queries).await?;
+        transaction.commit().await?;
+        Ok(changes)
+    }
+
     /// The rows of a query, read as they are sent, in constant memory: [`Local::stream`]. [`RowStream`] has an example.
     pub async fn stream<'q, T: Row>(&self, query: impl Into<Query<'q, T>>) -> Result<RowStream<T>> {
         self.backend.stream(query.into()).await.map(RowStream::of)

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::after_commit::AfterCommit;
+use super::changes::Changes;
 use super::checked::Dialect;
 use super::dependencies::OnCommit;
 use super::each::{each, either};
@@ -33,8 +34,7 @@ either! {
 
 /// The verbs, for both.
 pub(crate) mod verb {
-    use super::{Row, postgres, sqlite};
-    use crate::changes::Changes;
+    use super::{Changes, Row, postgres, sqlite};
 
     /// A verb with its row type.
     pub(crate) struct Verb<R> {
@@ -193,6 +193,10 @@ impl Transact for OpenTransaction {
             Self::Sqlite(it) => it.run(query, verb.sqlite).await,
             Self::Postgres(it) => it.run(query, verb.postgres).await,
         }
+    }
+
+    async fn run_many(&self, queries: Vec<Query<'_>>) -> Result<(Result<Changes>, bool)> {
+        each!(self, it => it.run_many(queries).await)
     }
 
     async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {

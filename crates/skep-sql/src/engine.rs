@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::after_commit::AfterCommit;
+use super::changes::Changes;
 use super::checked::Dialect;
 use super::dependencies::OnCommit;
 use super::error::{Kind, Result};
@@ -124,6 +125,10 @@ pub(crate) trait Transact {
 
     /// Runs a statement. Gives its result, and whether it may have changed any row.
     async fn run<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Self::Verb<R>) -> Result<(Result<R>, bool)>;
+
+    /// Runs statements that give no rows, in this order, until one fails. Gives what they changed, and whether they may
+    /// have changed any row.
+    async fn run_many(&self, queries: Vec<Query<'_>>) -> Result<(Result<Changes>, bool)>;
 
     /// Commits what was written to these tables, and announces it.
     async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()>;

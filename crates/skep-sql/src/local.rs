@@ -58,6 +58,14 @@ impl Local {
         self.run(query.into(), verb::execute()).await
     }
 
+    /// Runs many statements that give no rows, in a transaction of their own: [`Transaction::execute_many`].
+    pub async fn execute_many<'q, Q: Into<Query<'q>>>(&self, queries: impl IntoIterator<Item = Q>) -> Result<Changes> {
+        let transaction = self.transaction().await?;
+        let changes = transaction.execute_many(queries).await?;
+        transaction.commit().await?;
+        Ok(changes)
+    }
+
     /// The rows of a query, read as they are sent, in constant memory: for exports, where [`all`](Self::all) would hold
     /// every row. An example is at [`RowStream`].
     ///

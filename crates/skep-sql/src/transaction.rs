@@ -89,6 +89,36 @@ impl Transaction {
 
     verbs!([async] self: &Self, await);
 
+    /// Runs many statements that give no rows, in this order, until one fails: on SQLite in one trip to the writer's
+    /// thread, on PostgreSQL those of one text without waiting for each other. All their values are in memory at once.
+    ///
+    /// ```
+    /// # use skep_sql::{self as sql, query};
+    /// # async fn example(transaction: sql::Transaction, names: &[String]) -> sql::Result<()> {
+    /// let inserts = names.iter().map(|name| query("insert into hive (name) values (?)", name));
+    /// let changes = transaction.execute_many(inserts).await?;
+    /// assert_eq!(changes.rows, names.len() as u64);
+    /// # Ok(()) }
+    /// ```
+    pub async fn execute_many<'q, Q: Into<Query<'q>>>(&self, queries: impl IntoIterator<Item = Q>) -> Result<Changes> {
+        let queries: Vec<Query<'q>> = queries.into_iter().map(Into::into).collect();
+        let Some(first) = queries.first() else { return Ok(Changes::default()) };
+        let (timer, statement, mut changed) = (Timer::start(), first.text(), Vec::new());
+        for query in &queries {
+            if let Some(reads) = &self.reads {
+                reads.note(self.engine.dialect(), query);
+            }
+            dependencies::add(&mut changed, Writes::of(query).tables());
+        }
+        let result = self.engine.run_many(queries).await;
+        timer.note_statement(statement);
+        let (result, has_changed) = result?;
+        if has_changed {
+            dependencies::add(&mut lock(&self.written), changed);
+        }
+        result
+    }
+
     /// Makes all of it happen. If the future is dropped before it ends, either may be the case.
     pub async fn commit(self) -> Result<()> {
         self.keep_changes().await

@@ -12,11 +12,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_core::Stream;
+use futures_util::future::join_all;
 use skep_sql_lock::text::{Effect, Text};
 use skep_units::lock;
 use tokio::runtime::Handle;
 use tokio_postgres::{CancelToken, Client, SimpleQueryMessage, Statement};
 
+use super::super::changes::Changes;
 use super::super::error::{Error, Kind, Result};
 use super::super::guests::TOO_LARGE;
 use super::super::pool::Pooled;
@@ -27,7 +29,7 @@ use super::failure::{failed, no_answer, position};
 use super::in_flight::InFlight;
 use super::tls::Tls;
 use super::value::Bound;
-use super::verb::{Fetched, Verb};
+use super::verb::{self, Fetched, Verb};
 use crate::sqlite::connection::LONGEST_KEPT;
 
 /// How much longer a statement may take than PostgreSQL allows it, which counts from its beginning: its way takes time,
@@ -36,6 +38,9 @@ pub(super) const BEHIND_OTHERS: Duration = Duration::from_millis(500);
 
 /// How long a connection may take until its first statement can be sent, over all hosts of the address.
 pub(super) const CONNECT: Duration = Duration::from_secs(10);
+
+/// How many statements of one text are sent without waiting for the answer to the first.
+const SENT_AT_ONCE: usize = 64;
 
 /// How a statement begins that reads from a cursor.
 pub(super) const FETCH: &str = "fetch ";
@@ -254,6 +259,28 @@ impl Connection {
             self.forget_prepared();
         }
         Outcome { value: result.map_err(|error| error.of(&bound.text).with_values(bound.values.len())), has_changed }
+    }
+
+    /// Runs statements in this order, until one fails. Those of one text are sent without waiting for each other.
+    pub(super) async fn run_many(&self, all: &[BoundStatement<'static>]) -> Outcome<Changes> {
+        let (mut total, mut has_changed) = (Changes::default(), false);
+        let (mut rest, mut before) = (all, None);
+        while let Some(first) = rest.first() {
+            // The first one of a text prepares it for the others.
+            let most = if before == Some(&first.text) { SENT_AT_ONCE } else { 1 };
+            let alike = rest.iter().take(most).take_while(|next| next.text == first.text).count();
+            let (sent, others) = rest.split_at(alike);
+            (rest, before) = (others, Some(&first.text));
+            for outcome in join_all(sent.iter().map(|bound| self.run(bound, verb::execute()))).await {
+                has_changed |= outcome.has_changed;
+                match outcome.value {
+                    Ok(changes) => total = total.and(changes),
+                    // Those behind it failed because it did.
+                    error => return Outcome { value: error, has_changed },
+                }
+            }
+        }
+        Outcome { value: Ok(total), has_changed }
     }
 
     /// Runs a read, whose error does not say the text yet.

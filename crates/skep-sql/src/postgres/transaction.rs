@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use skep_units::lock;
 
 use super::super::after_commit::AfterCommit;
+use super::super::changes::Changes;
 use super::super::checked::Dialect;
 use super::super::engine::Transact;
 use super::super::error::{Error, Kind, Result};
 use super::super::query::Query;
-use super::connection::{BoundStatement, Outcome};
+use super::connection::{BoundStatement, Connection, Outcome};
 use super::in_flight::OnDrop;
 use super::pool::{Lease, Pool};
 use super::replica::Written;
@@ -41,12 +42,25 @@ impl PoolTransaction {
         bound: BoundStatement<'static>,
         verb: Verb<R>,
     ) -> Result<Outcome<R>> {
+        let goes_back = bound.is_own && bound.text.starts_with("rollback to");
+        self.run_held(goes_back, |connection| async move { connection.run(&bound, verb).await }).await
+    }
+
+    /// Runs what `run` does to its end. With `goes_back` that is to a savepoint.
+    async fn run_held<R: Send + 'static, F>(
+        &self,
+        goes_back: bool,
+        run: impl FnOnce(Arc<Connection>) -> F,
+    ) -> Result<Outcome<R>>
+    where
+        F: Future<Output = Outcome<R>> + Send + 'static,
+    {
         let lease = self.take().ok_or(Kind::Abandoned)?;
         let connection = Arc::clone(lease.connection()?);
-        let (used, pool) = (Arc::clone(&connection), Arc::clone(&self.pool));
+        let (run, pool) = (run(Arc::clone(&connection)), Arc::clone(&self.pool));
         let (has_failed, is_in_conflict) = (Arc::clone(&self.has_failed), Arc::clone(&self.is_in_conflict));
         let work = |sent| async move {
-            let outcome = used.run(&bound, verb).await;
+            let outcome = run.await;
             drop(sent);
             match &outcome.value {
                 Err(error) if error.is_of_postgres() => {
@@ -56,9 +70,7 @@ impl PoolTransaction {
                         pool.forget_prepared();
                     }
                 }
-                Ok(_) if bound.is_own && bound.text.starts_with("rollback to") => {
-                    has_failed.store(false, Ordering::Relaxed);
-                }
+                Ok(_) if goes_back => has_failed.store(false, Ordering::Relaxed),
                 _ => {}
             }
             (lease, outcome)
@@ -107,6 +119,13 @@ impl Transact for PoolTransaction {
 
     async fn run<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<(Result<R>, bool)> {
         let outcome = self.run_bound(super::bound(query)?.into_owned(), verb).await?;
+        Ok((outcome.value, outcome.has_changed))
+    }
+
+    async fn run_many(&self, queries: Vec<Query<'_>>) -> Result<(Result<Changes>, bool)> {
+        let bound = queries.into_iter().map(|query| Ok(super::bound(query)?.into_owned()));
+        let all = bound.collect::<Result<Vec<_>>>()?;
+        let outcome = self.run_held(false, |connection| async move { connection.run_many(&all).await }).await?;
         Ok((outcome.value, outcome.has_changed))
     }
 

@@ -3,8 +3,9 @@
 use std::cell::Cell;
 
 use super::link::{Committed, Link, Step, Target, may_write};
-use super::verb::Verb;
+use super::verb::{self, Verb};
 use crate::after_commit::AfterCommit;
+use crate::changes::Changes;
 use crate::checked::Dialect;
 use crate::engine::Transact;
 use crate::error::{Error, Kind, Result};
@@ -56,6 +57,19 @@ impl Transact for HostTransaction {
         let is_conflict = result.as_ref().is_err_and(Error::is_conflict);
         self.is_in_conflict.set(self.is_in_conflict.get() || is_conflict);
         Ok((result, may_write))
+    }
+
+    async fn run_many(&self, queries: Vec<Query<'_>>) -> Result<(Result<Changes>, bool)> {
+        let (mut total, mut may_have) = (Changes::default(), false);
+        for query in queries {
+            let (result, may_write) = self.run(query, verb::execute()).await?;
+            may_have |= may_write;
+            match result {
+                Ok(changes) => total = total.and(changes),
+                Err(error) => return Ok((Err(error), may_have)),
+            }
+        }
+        Ok((Ok(total), may_have))
     }
 
     async fn commit(&self, tables: Vec<&'static str>, after: AfterCommit) -> Result<()> {

@@ -11,6 +11,7 @@ use super::shared::PerProcess;
 use super::thread::owned;
 use super::verb::Verb;
 use crate::after_commit::AfterCommit;
+use crate::changes::Changes;
 use crate::checked::Dialect;
 use crate::engine::Transact;
 use crate::error::{Kind, Result};
@@ -95,6 +96,20 @@ impl Transact for FileTransaction {
     async fn run<T, R: Send + 'static>(&self, query: Query<'_, T>, verb: Verb<R>) -> Result<(Result<R>, bool)> {
         let (text, values) = owned(query)?;
         let work = move |connection: &Connection| Ok(connection.noting_changes(|it| (verb.call)(it, &text, &values)));
+        let (result, has_changed) = self.within(work).await?;
+        Ok((self.shared.note(result), has_changed))
+    }
+
+    async fn run_many(&self, queries: Vec<Query<'_>>) -> Result<(Result<Changes>, bool)> {
+        let statements = queries.into_iter().map(owned).collect::<Result<Vec<_>>>()?;
+        let run = move |connection: &Connection| {
+            let mut total = Changes::default();
+            for (text, values) in &statements {
+                total = total.and(connection.execute(text, values)?);
+            }
+            Ok(total)
+        };
+        let work = move |connection: &Connection| Ok(connection.noting_changes(run));
         let (result, has_changed) = self.within(work).await?;
         Ok((self.shared.note(result), has_changed))
     }

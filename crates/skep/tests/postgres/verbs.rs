@@ -32,6 +32,23 @@ fn the_verbs_do_what_they_do_on_sqlite() {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
+fn many_statements_happen_in_order_or_not_at_all() {
+    with(shared(), Options::new(), async |db| {
+        let insert = |key: i64| query("insert into pair (key, value) values (?, 'many')", key);
+        // More than are sent at once; and between them others, which need those before.
+        let shift = query("update pair set key = key + 1000 where value = 'many'", ());
+        let many = (1..=200).map(insert).chain([shift]).chain((1..=200).map(insert));
+        assert_eq!(db.execute_many(many).await.unwrap().rows, 600);
+        let twice = db.execute_many([201, 202, 1].map(insert)).await.unwrap_err();
+        assert!(twice.is_unique_violation(), "{twice}");
+        let count = db.one::<i64>("select count(*) from pair where value = 'many'").await.unwrap();
+        assert_eq!(count, Some(400), "nothing of what failed is there");
+        db.execute("delete from pair where value = 'many'").await.unwrap();
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
 fn values_come_back_as_what_they_are() {
     with(shared(), Options::new(), async |db| {
         let value = async |text: &str| db.one::<Value<'static>>(text).await.unwrap().unwrap();

@@ -253,7 +253,12 @@ fn a_moment_keeps_its_time_zone() {
     let ends = meet("P1D", "Europe/Berlin");
     assert!(ends.text().contains("2026-03-29T18:30:00+02:00[Europe/Berlin] Europe/Berlin"), "{}", ends.text());
     let wrong = meet("P1D", "Europe/Atlantis");
-    assert_eq!((wrong.status().as_u16(), wrong.text().contains("a time zone such as")), (422, true), "{}", wrong.text());
+    assert_eq!(
+        (wrong.status().as_u16(), wrong.text().contains("a time zone such as")),
+        (422, true),
+        "{}",
+        wrong.text()
+    );
     assert_eq!(meet("long", "UTC").status(), 400);
 }
 

@@ -347,3 +347,23 @@ fn a_write_of_another_task_waits_for_a_transaction_longer_than_for_its_own() {
         assert_eq!(write.await.unwrap().unwrap().rows, 1);
     });
 }
+
+#[test]
+fn many_statements_happen_together_or_not_at_all() {
+    run(async {
+        let db = database().local();
+        let insert = |title: &'static str| query("insert into post (title) values (?)", title);
+        let numbered = (1..=1000).map(|nth| query("insert into post (title) values ('a' || ?)", nth));
+        let changes = db.execute_many(numbered).await.unwrap();
+        assert_eq!((changes.rows, changes.last_insert_id), (1000, 1000));
+        let nothing: [&str; 0] = [];
+        assert_eq!(db.execute_many(nothing).await.unwrap().rows, 0);
+        let wrong = [insert("b"), query("insert into post (title) values (?)", None::<&str>), insert("c")];
+        assert!(db.execute_many(wrong).await.unwrap_err().is_not_null_violation());
+        assert_eq!(count(&db).await, 1000, "the first of them is undone");
+        let transaction = db.transaction().await.unwrap();
+        transaction.execute_many([insert("d")]).await.unwrap();
+        transaction.rollback().await.unwrap();
+        assert_eq!(count(&db).await, 1000);
+    });
+}
