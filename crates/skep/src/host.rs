@@ -2,7 +2,6 @@
 
 #[cfg(target_family = "wasm")]
 pub(crate) mod component;
-pub mod fetch;
 pub mod mail;
 #[cfg(not(target_family = "wasm"))]
 pub mod wakeup;

@@ -14,4 +14,4 @@ pub use skep_html::{
 #[doc(hidden)]
 pub use skep_html::{NamedControls, UrlPlace, optional, piece, place, thing};
 
-pub use crate::http::body::pages::stream;
+pub use skep_http::body::pages::stream;

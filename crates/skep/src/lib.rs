@@ -53,14 +53,10 @@
 #[allow(unused_extern_crates, reason = "only what the macros write uses it")]
 extern crate self as skep;
 
-#[macro_use]
-mod macros;
-
 // From the lowest: base, host, http, routing, content, security, context, contract, application, features. None imports
 // what is above it.
 mod application;
 mod base;
-mod content;
 mod context;
 mod contract;
 mod features;
@@ -71,7 +67,6 @@ mod security;
 
 pub mod html;
 pub mod link;
-pub mod log;
 pub mod settings;
 
 mod pages;
@@ -85,11 +80,6 @@ pub use application::openapi;
 #[cfg(feature = "tower")]
 pub use application::tower;
 pub use application::{app, mount, site};
-#[doc(hidden)]
-pub use base::account;
-#[doc(hidden)]
-pub use base::wire;
-pub use content::{compression, error_page, files, sse};
 pub use context::{cx, session};
 pub mod cache {
     #![doc = include_str!("context/cache.md")]
@@ -104,10 +94,12 @@ pub use features::hosted;
 #[cfg(all(feature = "test", not(target_family = "wasm")))]
 pub use features::test;
 pub use features::{component, module, websocket};
+pub use host::mail;
 #[cfg(not(target_family = "wasm"))]
 pub use host::wakeup;
-pub use host::{fetch, mail};
-pub use http::{body, cookie, error, request, response, upgrade};
+#[doc(hidden)]
+pub use http::{account, wire};
+pub use http::{body, compression, cookie, error, error_page, fetch, files, log, request, response, sse, upgrade};
 pub use routing::param;
 #[doc(hidden)]
 pub use security::masks;
@@ -121,12 +113,6 @@ pub use context::cx::Cx;
 pub use context::setup::{Limits, Setup, StartError};
 pub use context::work::Work;
 pub use contract::service::{Answer, Handle, Service};
-pub use http::body::Body;
-pub use http::cookie::Cookie;
-pub use http::error::{Error, Or404};
-pub use http::request::{Peer, Request};
-pub use http::response::security_headers::SecurityHeaders;
-pub use http::response::{HeaderBlock, Response, Result};
 pub use routing::param::Slug;
 pub use security::keys::AppKeys;
 pub use security::secret::Secret;
@@ -148,6 +134,8 @@ pub use security::secret::Secret;
 /// assert_eq!(page.as_str(), r#"<p>Bees &amp; wasps: <a href="/search?words=a%26b">search</a></p>"#);
 /// ```
 pub use skep_html_macros::html_of_skep as html;
+#[doc(inline)]
+pub use skep_http::{Body, Cookie, Error, HeaderBlock, Or404, Peer, Request, Response, Result, SecurityHeaders};
 pub use skep_macros::Service;
 pub use skep_sql::{offload, sql_function, status};
 /// A statement that SQLite itself checks while the program is compiled, against the migrations of the application; for

@@ -51,21 +51,21 @@ pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
 /// hands blocking work to a runtime of tokio, for applications that have one.
 const FEATURES: [&str; 2] = ["crates/skep-sql/src/postgres/", "crates/skep-sql/src/offload/on_tokio.rs"];
 
-/// `skep`, `skep-people` and `skep-sql` open no socket and start no thread or process; their tests may, the client for
-/// tests of applications, and [`FEATURES`].
+/// `skep`, `skep-http`, `skep-people` and `skep-sql` open no socket and start no thread or process; their tests may,
+/// the client for tests of applications, and [`FEATURES`].
 pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
     let is_exempt = source.is_test()
         || source.path == TEST_CLIENT
         || FEATURES.iter().any(|feature| source.path.starts_with(feature));
-    let is_held =
-        ["crates/skep/", "crates/skep-people/", "crates/skep-sql/"].iter().any(|held| source.path.starts_with(held));
+    let held = ["crates/skep/", "crates/skep-http/", "crates/skep-people/", "crates/skep-sql/"];
+    let is_held = held.iter().any(|held| source.path.starts_with(held));
     if !source.is_rust() || !is_held || is_exempt {
         return Vec::new();
     }
     let tokens = tokens::without_tests(source);
     let complain = |words: &&[&str]| {
         let text = format!(
-            "`{}` in skep, skep-people or skep-sql; sockets, threads and processes are skep-server's part",
+            "`{}` in skep, skep-http, skep-people or skep-sql; sockets, threads and processes are skep-server's part",
             words.concat()
         );
         tokens::find(tokens, words).map(|line| source.complaint(line, text.clone())).collect::<Vec<_>>()

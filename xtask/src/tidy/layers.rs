@@ -149,23 +149,27 @@ const CRATES: &[Layers] = &[
         upward: &[("row", "postgres", "a row type reads a cell where its engine has it")],
     },
     Layers {
+        name: "skep-http",
+        order: &[
+            ("ground", &["account", "extension", "fields", "log", "quota", "wire"]),
+            ("messages", &["body", "cookie", "error", "fetch", "request", "response", "upgrade", "validation"]),
+            ("content", &["compression", "error_page", "files", "sse"]),
+        ],
+        upward: &[],
+    },
+    Layers {
         name: "skep",
         order: &[
-            ("ground", &["base", "html", "link", "log", "macros", "pages", "settings", "sql"]),
+            ("ground", &["base", "html", "http", "link", "pages", "settings", "sql"]),
             ("host", &["host"]),
-            ("http", &["http"]),
             ("routing", &["routing"]),
-            ("content", &["content"]),
             ("security", &["security"]),
             ("context", &["context"]),
             ("contract", &["contract"]),
             ("application", &["application"]),
             ("features", &["features"]),
         ],
-        upward: &[
-            ("html", "http", "the module that users see has `stream`, which makes the body of a response"),
-            ("log", "http", "a line may carry header fields"),
-        ],
+        upward: &[],
     },
     Layers {
         name: "skep-people",

@@ -23,6 +23,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-cache", &["skep-units"]),
     // It is useful without `skep`, and its tests and examples do without, too.
     ("skep-sql", &["skep-units", "skep-sql-lock", "skep-sql-macros", "skep-cache", "skep-cluster"]),
+    // Its examples, which the documentation of `skep` shows, are of applications.
+    ("skep-http", &["skep-units", "skep-settings", "skep-html", "skep-sql", "skep-cache", "skep"]),
     (
         "skep",
         &[
@@ -31,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "skep-macros",
             "skep-html",
             "skep-html-macros",
+            "skep-http",
             "skep-sql",
             "skep-sql-macros",
             "skep-cache",
@@ -70,8 +73,9 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Examples stand at the lower end and may name whom they like.
 const EXAMPLES: &str = "examples/";
 
-/// Runtimes and sockets: in `skep`, `skep-people` and `skep-sql`, requests come from the server. Names that begin so,
-/// except in tests. The test client has a runtime (`tokio` itself), which `invariants` sees that nothing else uses.
+/// Runtimes and sockets: in `skep`, `skep-http`, `skep-people` and `skep-sql`, requests come from the server. Names
+/// that begin so, except in tests. The test client has a runtime (`tokio` itself), which `invariants` sees that nothing
+/// else uses.
 const NOT_IN_SKEP: [&str; 6] = ["tokio-", "hyper", "async-std", "smol", "mio", "socket2"];
 
 /// One line of a manifest that names another crate.
@@ -109,7 +113,7 @@ fn wrong(source: &Source, package: &str, dependency: &Dependency<'_>) -> Option<
     }
     // What the driver of PostgreSQL has, with a feature that is off.
     let is_postgres = package == "skep-sql" && ["tokio-postgres", "tokio-rustls"].contains(&name);
-    if ["skep", "skep-people", "skep-sql"].contains(&package)
+    if ["skep", "skep-http", "skep-people", "skep-sql"].contains(&package)
         && !dependency.for_tests
         && !is_postgres
         && NOT_IN_SKEP.iter().any(|prefix| name.starts_with(prefix))

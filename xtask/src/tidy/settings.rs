@@ -10,7 +10,7 @@ const FILES: [&str; 4] = ["css", "history", "js", "sock"];
 
 /// The groups whose variables a component gets; a host hands on no others.
 const OF_COMPONENTS: [&str; 3] =
-    ["skep/src/context/session/rules.rs", "skep/src/context/setup/limits.rs", "skep/src/host/fetch.rs"];
+    ["skep/src/context/session/rules.rs", "skep/src/context/setup/limits.rs", "skep-http/src/fetch.rs"];
 
 /// One row.
 #[derive(Debug)]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use skep_units::panic;
 
-use crate::base::account;
 use crate::context::setup::Setup;
 #[cfg(target_family = "wasm")]
 use crate::host::component::panicked;
-use crate::log;
 use crate::offload::Offload;
 use skep_html::nonce::Scope;
+use skep_http::account;
+use skep_http::log;
 
 /// Has panics, statements and jobs of an application known for those of the request that they belong to.
 pub(crate) fn install(setup: &mut Setup) {

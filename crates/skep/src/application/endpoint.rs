@@ -14,18 +14,19 @@ use http::StatusCode;
 use http::header::CONTENT_TYPE;
 
 use crate::base::percent::{self, EncodeSet};
-use crate::content::error_page;
-use crate::content::files::Files;
 use crate::context::cx::Cx;
 use crate::contract::form::{OfferedLists, Parts, Submission, has_offers, load_offers};
 use crate::contract::guard::GuardInfo;
 use crate::contract::service::{BodyKind, Handle, Input, ResponseFuture};
-use crate::http::error::Error;
-use crate::http::request::{Fields, header_text};
-use crate::http::response::{Response, Result};
 use crate::routing::param::{Pairs, quoted};
 use crate::routing::route::Route;
 use crate::security::origin;
+use skep_http::error::Error;
+use skep_http::error_page;
+use skep_http::ext::{ErrorExt as _, FilesExt as _, ResponseExt as _};
+use skep_http::files::Files;
+use skep_http::request::{Fields, header_text};
+use skep_http::response::{Response, Result};
 
 pub(crate) use around::{Around, forbid_shared_caches};
 

@@ -15,10 +15,10 @@ use http::{Extensions, HeaderName};
 use skep_units::panic::{self, CatchPanic, Panicked};
 
 use crate::context::work::Work;
-use crate::http::body::Body;
-use crate::http::request::{self, Peer, RequestId};
-use crate::http::response::Result;
 use crate::routing::route::RouteLine;
+use skep_http::body::Body;
+use skep_http::request::{self, Peer, RequestId};
+use skep_http::response::Result;
 
 /// The future of a [`Mount`]'s response.
 pub type ResponseFuture = Pin<Box<dyn Future<Output = Result>>>;

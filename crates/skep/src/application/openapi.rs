@@ -18,9 +18,9 @@ use http::HeaderValue;
 
 use crate::application::app::App;
 use crate::application::endpoint::Endpoint;
-use crate::content::files::Held;
 use crate::contract::guard::Security;
 use crate::routing::router::{Entry, QueryRequirement};
+use skep_http::files::Held;
 
 pub(crate) use known::{Made, ServiceDescription};
 

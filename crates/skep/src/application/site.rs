@@ -3,7 +3,6 @@
 //! Start reading at [`LocalSite::answer`], which handles every request.
 
 mod background;
-mod content;
 mod failures;
 mod headers;
 mod ids;
@@ -29,10 +28,7 @@ use skep_units::panic;
 
 use crate::application::endpoint::Endpoint;
 use crate::application::mount;
-use crate::base::account;
 use crate::base::percent;
-use crate::content::error_page::ErrorPage;
-use crate::content::files;
 use crate::context::cache::{Cache, LocalCaches, Store};
 use crate::context::cx::Cx;
 use crate::context::resources::{Answering, Resources, ThreadResources};
@@ -41,13 +37,7 @@ use crate::context::work::Work;
 use crate::contract::cors::CorsTable;
 use crate::contract::guard::{AccessTable, PrefixGuard};
 use crate::contract::service::Input;
-use crate::http::body::Body;
-use crate::http::body::drain::Draining;
-use crate::http::error::Error;
-use crate::http::request::{Parts, Request};
-use crate::http::response::{Response, Result};
 use crate::link::{self, BaseUrl, Destination};
-use crate::log;
 use crate::routing::param::Pairs;
 use crate::routing::router::Router;
 use crate::security::origin;
@@ -66,6 +56,18 @@ use parts::{endpoint, page_of_form};
 use respond::Exchange;
 #[cfg(target_family = "wasm")]
 use skep_html::nonce;
+use skep_http::account;
+use skep_http::body::Body;
+use skep_http::body::drain::Draining;
+use skep_http::error::Error;
+use skep_http::error_page::ErrorPage;
+use skep_http::ext::{ErrorExt as _, WatchedExt as _};
+use skep_http::files;
+use skep_http::log;
+#[cfg(target_family = "wasm")]
+use skep_http::request::Received;
+use skep_http::request::{Parts, Request};
+use skep_http::response::{Response, Result};
 
 /// An application that is ready to serve requests. Made by [`App::open`](crate::App::open).
 ///
@@ -470,7 +472,8 @@ impl LocalSite {
     /// program.
     #[cfg(target_family = "wasm")]
     pub(crate) fn page_of(&self, request: &Request, error: &Error) -> Response {
-        let (parts, id) = (&request.parts, request.id.unwrap_or_else(|| self.inner.ids.next()));
+        let Received { parts, id, peer, .. } = request.received();
+        let id = id.unwrap_or_else(|| self.inner.ids.next());
         let site = self.site();
         let path = percent::normalise_path(parts.uri.path());
         let speaks_json = || {
@@ -484,7 +487,7 @@ impl LocalSite {
         let mut response = nonce.enter(|| self.page(error, id, &about));
         response.note_hint(false);
         response.settle(parts.method == Method::HEAD);
-        self.site().resources.add_security_headers(&mut response, &nonce, request.peer);
+        self.site().resources.add_security_headers(&mut response, &nonce, *peer);
         response
     }
 }

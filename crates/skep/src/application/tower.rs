@@ -19,10 +19,11 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
-use crate::http::body::{Body, BodyError};
-use crate::http::error::Error;
-use crate::http::request::{Peer, Request, RequestId};
-use crate::http::response::Response;
+use skep_http::body::{Body, BodyError};
+use skep_http::error::Error;
+use skep_http::ext::RequestExt as _;
+use skep_http::request::{Peer, Received, Request, RequestId};
+use skep_http::response::Response;
 
 pub use served::{AppService, Driver, service};
 pub use stack::{Inner, InnerFuture};
@@ -35,7 +36,7 @@ struct Accounted;
 /// A request as tower's services take it. Extensions hold the [`Peer`], and the id of error pages and log lines if it
 /// is known.
 fn into_http(request: Request) -> http::Request<Body> {
-    let Request { mut parts, body, peer, id, is_accounted } = request;
+    let Received { mut parts, body, peer, id, is_accounted } = request.into_received();
     parts.extensions.insert(peer);
     if let Some(id) = id {
         parts.extensions.insert(id);
@@ -51,7 +52,7 @@ fn from_http(request: http::Request<Body>) -> Request {
     let peer = parts.extensions.remove::<Peer>().unwrap_or_default();
     let id = parts.extensions.remove::<RequestId>();
     let is_accounted = parts.extensions.remove::<Accounted>().is_some();
-    Request { parts: parts.into(), body, peer, id, is_accounted }
+    Request::of(Received { parts: parts.into(), body, peer, id, is_accounted })
 }
 
 /// A body of any kind. Our own, from a layer that leaves bodies alone, stays what it is: whole, or a file.

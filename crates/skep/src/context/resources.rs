@@ -19,22 +19,11 @@ use http::HeaderValue;
 use skep_units::lock;
 
 use self::once::Ledger;
-use crate::base::quota::Quota;
 use crate::context::cache::{Cache, Caches, Pages, Store};
 use crate::context::session::{SESSIONS, Sessions};
 use crate::context::setup::{Limits, Setup};
-use crate::host::fetch::Fetcher;
 use crate::host::mail::{Delivery, Mail, Outbox};
-use crate::http::body::drain::DrainSignal;
-#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-use crate::http::cookie::Cookie;
-use crate::http::cookie::PendingCookies;
-use crate::http::error::{Error, Result};
-use crate::http::request::{Fields, Parts, Peer, Request};
-use crate::http::response::{Response, security_headers};
-use crate::http::validation::{self, Messages};
 use crate::link::BaseUrl;
-use crate::log;
 use crate::security::keys::AppKeys;
 use crate::security::masks::Masks;
 use crate::security::origin::{self, OwnOrigins};
@@ -42,6 +31,18 @@ use crate::security::rate::{Rate, Table};
 use crate::settings::{Holder, Settings};
 use crate::sql;
 use skep_html::nonce::Scope;
+use skep_http::body::drain::DrainSignal;
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+use skep_http::cookie::Cookie;
+use skep_http::cookie::PendingCookies;
+use skep_http::error::{Error, Result};
+use skep_http::ext::ErrorExt as _;
+use skep_http::fetch::Fetcher;
+use skep_http::log;
+use skep_http::quota::Quota;
+use skep_http::request::{Fields, Parts, Peer, Request};
+use skep_http::response::{Response, security_headers};
+use skep_http::validation::{self, Messages};
 
 /// The cookie that says how far the log was when a user wrote last, in hexadecimal digits. One that a client makes up
 /// has the primary asked.

@@ -10,10 +10,10 @@ use tracing::Level;
 
 use crate::context::cache::Clock;
 use crate::context::resources::Resources;
-use crate::http::cookie;
-use crate::http::error::{Error, Result};
-use crate::http::request::{Fields, header_text};
 use crate::security::keys::AppKeys;
+use skep_http::cookie;
+use skep_http::error::{Error, Result};
+use skep_http::request::{Fields, header_text};
 
 /// Milliseconds since 1970 at which the value expires, in front of it.
 const EXPIRY_BYTES: usize = 8;

@@ -36,10 +36,11 @@ use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::http::cookie::{Cookie, PendingCookies};
-use crate::http::error::{Error, Result};
-use crate::http::request::Peer;
 use crate::security::keys::AppKeys;
+use skep_http::cookie::{Cookie, PendingCookies};
+use skep_http::error::{Error, Result};
+use skep_http::ext::ErrorExt as _;
+use skep_http::request::Peer;
 
 use id::Id;
 pub(crate) use id::cookie_name;

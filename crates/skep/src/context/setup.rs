@@ -8,10 +8,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::content::compression;
 use crate::context::cache::{Clock, Tiers};
 use crate::context::session;
-use crate::host::fetch::{self, Fetcher};
 use crate::host::mail::Mailer;
 use crate::link::BaseUrl;
 use crate::offload::{Inline, Offload};
@@ -22,6 +20,9 @@ use crate::settings::RawSetting;
 use crate::sql;
 pub(crate) use folder::TemporaryFolder;
 pub use limits::Limits;
+use skep_http::compression;
+use skep_http::ext::OptionsExt as _;
+use skep_http::fetch::{self, Fetcher};
 
 /// The settings of an application. A server fills them in; [`Setup::default`] suits tests: it keeps nothing, and
 /// touches no file of the application.
@@ -122,7 +123,7 @@ impl Default for Setup {
             access: Vec::new(),
             session: session::Rules::default(),
             // The client of tests reads what handlers write.
-            compression: compression::Options { codings: Vec::new(), ..compression::Options::default() },
+            compression: compression::Options::none(),
             websocket: websocket::Options::default(),
             clock: Clock::system(),
             development: false,

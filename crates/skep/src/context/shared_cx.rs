@@ -7,11 +7,11 @@ use http::header;
 
 use crate::context::cache::{Cache, Store};
 use crate::context::resources::ThreadResources;
-use crate::http::request::{Parts, header_text};
-use crate::http::validation::Messages;
 use crate::link::{self, Destination};
 use crate::settings::Settings;
 use crate::sql;
+use skep_http::request::{Parts, header_text};
+use skep_http::validation::Messages;
 
 /// A request without the user: no cookie, no flash message, no address, no header field, and nothing that could set a
 /// cookie.

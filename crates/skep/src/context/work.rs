@@ -7,11 +7,12 @@ use std::cell::OnceCell;
 
 use crate::context::cx::fetch::send;
 use crate::context::resources::{Thread, ThreadResources};
-use crate::host::fetch::{FetchError, FetchRequest, FetchResponse};
 use crate::host::mail::{Delivery, Mail};
-use crate::http::error::Result;
 use crate::offload::offload;
 use crate::sql;
+use skep_http::error::Result;
+use skep_http::ext::FetchRequestExt as _;
+use skep_http::fetch::{FetchError, FetchRequest, FetchResponse};
 
 /// One piece of work outside of a request, tied to its thread: [`LocalSite::work`](crate::LocalSite::work), and of a
 /// [mount](crate::mount::Mounted).

@@ -14,9 +14,9 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use crate::http::request::Parts;
-use crate::http::response::Response;
 use crate::routing::path_prefix::PathPrefix;
+use skep_http::request::Parts;
+use skep_http::response::Response;
 
 /// The origins are listed, and may be allowed to send cookies.
 #[derive(Debug)]

@@ -108,7 +108,7 @@ pub use text::{Email, Hidden, MultilineText, Password, Text, Url};
 pub use time::{Date, DateTime, Time};
 pub use upload::{AnyFile, FileKind, Received, Upload};
 
-pub use crate::http::validation::{FieldError, Messages};
+pub use skep_http::validation::{FieldError, Messages};
 
 pub(crate) use offer::load_offers;
 pub(crate) use offered::{Offers as OfferedLists, has_offers};

@@ -16,8 +16,8 @@ mod state;
 use std::any::{TypeId, type_name};
 
 use crate::context::cx::Cx;
-use crate::http::response::Result;
 pub use crate::security::access_rule::{AccessRule, AddressRange, NotARange};
+use skep_http::response::Result;
 
 pub(crate) use access::AccessTable;
 pub use access::UserName;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::context::cx::Cx;
 use crate::contract::service::ResponseFuture;
-use crate::http::response::Result;
+use skep_http::response::Result;
 
 /// Code around handlers: what other frameworks call middleware, a filter, or `before_action` and `after_action`.
 ///

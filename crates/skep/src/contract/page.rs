@@ -6,19 +6,19 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, SET_COOKIE, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use crate::content::compression::Coding;
-#[cfg(feature = "compression")]
-use crate::content::compression::{self, Situation};
-use crate::content::files::{Verdict, not_modified, verdict_on};
 use crate::context::cache::entry::{Page, PageEntry};
 use crate::context::cache::kept::Name;
 use crate::context::cache::{EntryPolicy, SharedCx};
 use crate::context::cx::Cx;
 use crate::contract::service::{BodyKind, Handle, Served};
-use crate::http::body::TooLarge;
-use crate::http::error::Error;
-use crate::http::request::joined_text;
-use crate::http::response::{Response, Result};
+use skep_http::body::TooLarge;
+use skep_http::compression::Coding;
+#[cfg(feature = "compression")]
+use skep_http::compression::{self, Situation};
+use skep_http::error::Error;
+use skep_http::files::{Verdict, not_modified, verdict_on};
+use skep_http::request::joined_text;
+use skep_http::response::{Response, Result};
 
 /// A service whose answer is the same for everybody, and is kept. Written instead of [`Handle`].
 ///

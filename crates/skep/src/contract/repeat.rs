@@ -11,11 +11,11 @@ use http::request::Parts;
 
 use crate::context::cx::Cx;
 use crate::context::resources::Answering;
-use crate::http::body::Body;
-use crate::http::error::{Error, Result};
-use crate::http::request::{Peer, Request};
-use crate::http::response::Response;
 use crate::sql::ANY_TABLE;
+use skep_http::body::Body;
+use skep_http::error::{Error, Result};
+use skep_http::request::{Peer, Request};
+use skep_http::response::Response;
 
 /// Marks a request that is answered again: nobody uses anything by it, neither a session nor what a rate limit counts.
 #[derive(Clone, Copy)]

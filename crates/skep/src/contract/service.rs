@@ -18,11 +18,12 @@ use crate::base::percent;
 use crate::context::cx::Cx;
 use crate::contract::form::{FieldInfo, FormField, Messages, Submission};
 use crate::contract::guard::GuardInfo;
-use crate::http::error::Error;
-use crate::http::fields::list::elements;
-use crate::http::request::{Fields, Parts, joined_text};
-use crate::http::response::Result;
 use crate::routing::param::{Field, Pairs, Param, quoted_value};
+use skep_http::error::Error;
+use skep_http::ext::ErrorExt as _;
+use skep_http::fields::list::elements;
+use skep_http::request::{Fields, Parts, joined_text};
+use skep_http::response::Result;
 
 pub(crate) use ambiguity::indistinguishable;
 pub use json::{Answer, AnswersJson, answer_json, answer_nothing};

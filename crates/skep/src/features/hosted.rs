@@ -14,12 +14,12 @@ use crate::context::cache::Backend;
 use crate::context::session::SESSIONS;
 use crate::context::setup::Setup;
 use crate::contract::guard::limit::count_hosted;
-use crate::http::error::{Error, Result};
 use crate::security::secret::Secret;
 use crate::settings::{self, RawSetting};
 use crate::sql::{Blocking, Database};
+use skep_http::error::{Error, Result};
 
-pub use crate::base::quota::{Quota, Share};
+pub use skep_http::quota::{Quota, Share};
 
 /// What is kept for one application.
 pub struct Hosted {

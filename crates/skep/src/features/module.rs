@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-with_defaults! {
+skep_units::with_defaults! {
     /// How long an instance is kept.
     ///
     /// ```

@@ -42,11 +42,11 @@ use crate::base::percent::{self, EncodeSet};
 use crate::context::cx::Cx;
 use crate::context::setup::Setup;
 use crate::host::mail::Mail;
-use crate::http::body::Body;
-use crate::http::error::{Error, Result};
-use crate::http::request::{Peer, Request};
-use crate::http::response::Cause;
 use crate::settings::{RawSetting, RawValue, Source};
+use skep_http::body::Body;
+use skep_http::error::{Error, Result};
+use skep_http::request::{Peer, Request};
+use skep_http::response::Cause;
 
 use self::driver::Driver;
 

@@ -20,9 +20,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use crate::context::setup::websocket::Options;
-use crate::http::upgrade::Upgraded;
 use frame::{Opcode, push_frame};
 use incoming::{Event, Incoming};
+use skep_http::ext::UpgradedExt as _;
+use skep_http::upgrade::Upgraded;
 
 /// A message.
 ///

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use http::StatusCode;
 
 use crate::base::percent::{self, EncodeSet};
-use crate::http::error::{Error, Result};
+use skep_http::error::{Error, Result};
 
 pub use choice::Choice;
 pub(crate) use choice::label_in;

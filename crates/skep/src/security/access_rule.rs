@@ -7,9 +7,9 @@ use std::net::IpAddr;
 use http::{HeaderName, HeaderValue};
 use sha2::{Digest, Sha256};
 
-use crate::http::error::{Error, Result};
-use crate::http::request::{Parts, Peer};
 use crate::routing::path_prefix::PathPrefix;
+use skep_http::error::{Error, Result};
+use skep_http::request::{Parts, Peer};
 
 pub use self::address_range::{AddressRange, NotARange};
 

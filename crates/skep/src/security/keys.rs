@@ -15,9 +15,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 
-use crate::http::error::{Error, Result};
 use crate::security::secret::Secret;
 use crate::sql::private;
+use skep_http::error::{Error, Result};
 
 /// The name of the file in the data folder.
 const FILE: &str = "secret";

@@ -7,11 +7,11 @@
 use http::header::{COOKIE, HOST, ORIGIN};
 use http::{HeaderName, Method};
 
-use crate::http::error::{Error, Result};
-use crate::http::request::{Fields, Parts, header_text};
-use crate::log::limit::LogLimit;
 use crate::security::keys::AppKeys;
 use crate::security::masks::Masks;
+use skep_http::error::{Error, Result};
+use skep_http::log::limit::LogLimit;
+use skep_http::request::{Fields, Parts, header_text};
 
 static REFUSED: LogLimit = LogLimit::new("forms of other sites that were refused");
 

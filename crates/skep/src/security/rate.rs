@@ -14,8 +14,9 @@ use skep_cache::{Change, Clock, Counters, Pace};
 
 #[cfg(target_family = "wasm")]
 use crate::host::component::functions::CacheFunctions;
-use crate::http::request::subnet::{subnets, widest};
-use crate::http::request::{Peer, Subnet};
+use skep_http::ext::SubnetExt as _;
+use skep_http::request::subnet::{subnets, widest};
+use skep_http::request::{Peer, Subnet};
 
 /// The time in which a client may use up its limit, and gets it back.
 const PERIOD: Duration = Duration::from_mins(1);

@@ -5,9 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Deserializer};
 use skep_settings::FromSetting;
 
-use crate::http::error::Result;
 use crate::security::keys;
 use crate::settings::{Kind, SettingValue, Value};
+use skep_http::error::Result;
 
 /// A value that is never printed: `Debug` shows `Secret(..)`, and there is neither `Display` nor `Serialize`.
 /// [`reveal`](Self::reveal) is the one way to the value, and easy to search for.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::App;
 use crate::application::site::{Background, BackgroundWork, Job, Site};
-use crate::http::error::Result;
+use skep_http::error::Result;
 
 impl App {
     /// Runs a periodic background job on a blocking thread. `period` is the time from the end of one run to the start

@@ -8,7 +8,6 @@ use crate::application::endpoint::Endpoint;
 use crate::context::resources::once;
 use crate::context::sealed;
 use crate::context::setup::{Setup, StartError};
-use crate::host::fetch::Fetcher;
 use crate::host::mail::{Mailer, Outbox};
 use crate::routing::router::Entry;
 use crate::security::keys::{AppKeys, Missing};
@@ -16,6 +15,7 @@ use crate::security::rate::Table;
 #[cfg(not(target_family = "wasm"))]
 use crate::security::secret::Secret;
 use crate::sql;
+use skep_http::fetch::Fetcher;
 
 /// Statements that make tables which are no migrations of the application's, if they are not there: for SQLite and for
 /// PostgreSQL.

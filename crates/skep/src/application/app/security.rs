@@ -5,9 +5,10 @@ use http::Method;
 use super::App;
 use crate::application::endpoint::Endpoint;
 use crate::contract::cors::Cors;
-use crate::http::response::security_headers::{Compiled, REPORTS, SecurityHeaders};
 use crate::link::BaseUrl;
 use crate::routing::router::{Entry, QueryRequirement};
+use skep_http::ext::SecurityHeadersExt as _;
+use skep_http::response::security_headers::{Compiled, REPORTS, SecurityHeaders};
 
 impl App {
     /// Lets pages of another site (`https://partner.example`) send forms to this one.

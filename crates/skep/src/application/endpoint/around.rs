@@ -11,9 +11,10 @@ use crate::context::cx::Cx;
 use crate::contract::guard::{DynGuard, GuardInfo};
 use crate::contract::layer::{DynLayer, Innermost, Next};
 use crate::contract::service::{Input, ResponseFuture};
-use crate::http::response::Response;
 use crate::routing::path_prefix::PathPrefix;
 use crate::routing::route::Route;
+use skep_http::ext::ResponseExt as _;
+use skep_http::response::Response;
 
 /// The layers of an endpoint, the outermost first, and its guards, in the order in which they check.
 pub(crate) struct Around {

@@ -8,10 +8,11 @@ use crate::context::cx::Cx;
 use crate::context::resources::once::{Claim, FIELD, Key, Outcome, Taken, milliseconds, now, purpose};
 use crate::contract::form::Submission;
 use crate::contract::service::Handle;
-use crate::http::error::Error;
-use crate::http::response::{Response, Result};
-use crate::http::validation::FieldError;
 use crate::sql::query;
+use skep_http::error::Error;
+use skep_http::ext::{ErrorExt as _, ResponseExt as _};
+use skep_http::response::{Response, Result};
+use skep_http::validation::FieldError;
 
 /// The longest `Location` of a response that is stored. With a longer one, a repeated submission gets a 409 instead of
 /// the redirect.

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::DynHandler;
 use crate::context::cx::Cx;
 use crate::contract::service::{Input, ResponseFuture};
-use crate::http::error::Error;
-use crate::http::response::{Response, Result};
-use crate::log::limit::LogLimit;
+use skep_http::error::Error;
+use skep_http::log::limit::LogLimit;
+use skep_http::response::{Response, Result};
 
 /// Maximum size of a report in bytes.
 pub(super) const BODY_LIMIT: u64 = 64 << 10;

@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 use super::known::ServiceDescription;
 use super::operation::{merge, operation, rename_path_parameters};
 use super::security;
-use crate::content::error_page::PROBLEM_JSON;
 use crate::contract::guard::Security;
 use crate::contract::interface::{Interface, JsonType};
+use skep_http::error_page::PROBLEM_JSON;
 
 const SCHEMAS: &str = "#/components/schemas/";
 

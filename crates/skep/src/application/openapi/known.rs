@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use crate::content::files::Held;
 use crate::contract::form::FieldInfo;
 use crate::contract::interface::Interface;
 use crate::contract::service::Served;
 use crate::routing::route::Route;
+use skep_http::files::Held;
 
 /// What is known of a service without its type.
 pub(crate) struct ServiceDescription {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use skep_units::panic;
 
 use super::Site;
-use crate::http::error::{Error, Result};
+use skep_http::error::{Error, Result};
 
 /// What [`App::background`](crate::App::background) was given.
 pub struct BackgroundWork {

@@ -8,16 +8,17 @@ use skep_units::panic;
 
 use super::LocalSite;
 use super::headers::add_cookies;
-use crate::content::error_page::{self, Failure};
 use crate::context::resources::ThreadResources;
-use crate::http::error::Error;
-use crate::http::request::{Parts, Peer, RequestId};
-use crate::http::response::Response;
-use crate::http::{cookie, validation};
-use crate::log::limit::LogLimit;
 use crate::security::masks::Masks;
 use crate::sql;
 use skep_html::nonce;
+use skep_http::error::Error;
+use skep_http::error_page::{self, Failure};
+use skep_http::ext::{FailureExt as _, ResponseExt as _};
+use skep_http::log::limit::LogLimit;
+use skep_http::request::{Parts, Peer, RequestId};
+use skep_http::response::Response;
+use skep_http::{cookie, validation};
 
 /// What is known of a request that failed.
 #[derive(Default)]

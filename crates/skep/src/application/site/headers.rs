@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderValue};
 
 use crate::application::endpoint::forbid_shared_caches;
 use crate::context::cx::PRIVATE;
-use crate::http::response::Response;
+use skep_http::response::Response;
 
 /// Adds the header fields that the handler set on its [`Cx`]. The response's own fields win; cookies accumulate.
 pub(super) fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::http::request::RequestId;
 use crate::security::keys;
+use skep_http::request::RequestId;
 
 /// Ids that do not repeat within a thread, and hardly between threads, processes and machines.
 pub(super) struct Ids {
@@ -33,6 +33,6 @@ impl Ids {
         self.last.set(next);
         let mixed = (next ^ (next >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        RequestId(mixed ^ (mixed >> 31))
+        RequestId::from(mixed ^ (mixed >> 31))
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use skep_units::panic;
 
 use super::Site;
-use crate::http::error::{Error, Result};
+use skep_http::error::{Error, Result};
 
 /// What is done again and again while the application runs: [`App::every`](crate::App::every).
 pub struct Job {

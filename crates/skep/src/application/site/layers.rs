@@ -14,13 +14,14 @@ use super::LocalSite;
 use super::failures::About;
 use super::headers::add_cookies;
 use crate::application::tower::Stack;
-use crate::base::account::{self, Account};
-use crate::http::body::Body;
-use crate::http::cookie::{self, PendingCookies};
-use crate::http::error::Error;
-use crate::http::request::{Parts, Request, RequestId};
-use crate::http::response::Response;
 use skep_html::nonce;
+use skep_http::account::{self, Account};
+use skep_http::body::Body;
+use skep_http::cookie::{self, PendingCookies};
+use skep_http::error::Error;
+use skep_http::ext::{AccountExt as _, RequestExt as _, ResponseExt as _};
+use skep_http::request::{Parts, Request, RequestId};
+use skep_http::response::Response;
 
 /// Where what a layer would lose waits: its response is another one, or has another body.
 #[derive(Clone, Default)]
@@ -63,8 +64,8 @@ impl LocalSite {
             let inner = Rc::downgrade(&self.inner);
             let application = Stack::of(move |mut request: Request| {
                 let inner = inner.upgrade().expect("a request holds its application");
-                let id = request.id.unwrap_or_else(|| inner.ids.next());
-                let aside = request.parts.extensions.remove::<Aside>();
+                let id = request.received().id.unwrap_or_else(|| inner.ids.next());
+                let aside = request.received_mut().parts.extensions.remove::<Aside>();
                 let local = Self { inner };
                 async move {
                     let mut response = local.respond(&mut request, id).await;
@@ -81,10 +82,10 @@ impl LocalSite {
 
     /// What a layer fails with, or panics with, is an error page.
     async fn through(&self, layers: Stack, mut request: Request) -> Response {
-        let is_head = request.parts.method == Method::HEAD;
-        let (id, peer) = (request.id.unwrap_or_else(|| self.inner.ids.next()), request.peer);
-        let (aside, is_accounted) = (Aside::default(), request.is_accounted);
-        request.parts.extensions.insert(aside.clone());
+        let is_head = request.received().parts.method == Method::HEAD;
+        let (id, peer) = (request.received().id.unwrap_or_else(|| self.inner.ids.next()), request.received().peer);
+        let (aside, is_accounted) = (Aside::default(), request.received().is_accounted);
+        request.received_mut().parts.extensions.insert(aside.clone());
         // A layer may abandon what is inside of it, and answer itself.
         let cookies = PendingCookies::default();
         let mut calling = Some(layers.call(request));

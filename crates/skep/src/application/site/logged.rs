@@ -5,10 +5,11 @@ use std::pin::pin;
 use std::time::Duration;
 
 use super::{LocalSite, Site};
-use crate::http::request::{Parts, Request};
-use crate::http::response::{Response, Result};
-use crate::log::{self, RequestLog, Trace, Whose};
 use crate::security::masks::Masks;
+use skep_http::ext::{RequestExt as _, RequestLogExt as _, ResponseExt as _};
+use skep_http::log::{self, RequestLog, Trace, Whose};
+use skep_http::request::{Parts, Received, Request};
+use skep_http::response::{Response, Result};
 
 impl Site {
     /// A token that raises the log level of the requests that bring it, in the header field `Skep-Log` or the cookie
@@ -45,9 +46,10 @@ impl LocalSite {
         // it stays instead of being copied there. Nor is the request taken apart here: what a future takes apart, it
         // holds twice.
         async move {
-            let id = request.id.unwrap_or_else(|| local.inner.ids.next());
-            let of_address = request.peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
-            let Parts { method, uri, headers, extensions, .. } = &request.parts;
+            let Received { parts, id, peer, .. } = request.received();
+            let id = id.unwrap_or_else(|| local.inner.ids.next());
+            let of_address = peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
+            let Parts { method, uri, headers, extensions, .. } = parts;
             let raised = local.site().resources.raised_level(headers).max(of_address);
             let mut log = RequestLog::new(id.into(), headers, raised)
                 .with_trace(extensions.get::<Trace>().copied())

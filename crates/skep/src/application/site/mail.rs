@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::Site;
 use crate::host::mail::Mail;
-use crate::http::response::Result;
+use skep_http::response::Result;
 
 impl Site {
     /// Seals a value, as [`Cx::seal`](crate::Cx::seal) does: for links in mails that a job sends.

@@ -16,10 +16,10 @@ use crate::base::percent;
 use crate::context::cx::{Cx, WatchResponse};
 use crate::context::resources::ThreadResources;
 use crate::context::work::Work;
-use crate::http::body::{Body, BodyError, BodyFailure, TooLarge};
-use crate::http::error::Error;
-use crate::http::request::{Parts, Peer, RequestId, body_error};
-use crate::http::response::{Response, Result};
+use skep_http::body::{Body, BodyError, BodyFailure, TooLarge};
+use skep_http::error::Error;
+use skep_http::request::{Parts, Peer, RequestId, body_error};
+use skep_http::response::{Response, Result};
 
 /// What is done with the response, which ends with what the guards have admitted.
 type Admitted = Option<WatchResponse>;

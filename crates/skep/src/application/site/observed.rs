@@ -11,13 +11,14 @@ use http::{HeaderName, HeaderValue};
 use super::Site;
 use crate::application::endpoint::Endpoint;
 use crate::application::mount::MountPoint;
-use crate::base::account::Account;
-use crate::http::response::Response;
 use crate::routing::router::Entry;
 #[cfg(not(target_family = "wasm"))]
 use crate::sql::Database;
 #[cfg(not(target_family = "wasm"))]
 use crate::status::Part;
+use skep_http::account::Account;
+use skep_http::ext::ResponseExt as _;
+use skep_http::response::Response;
 
 /// What the name of an entry ends with that leads from an old path to a service.
 const REDIRECT: &str = " (a redirect)";

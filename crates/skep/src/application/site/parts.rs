@@ -10,11 +10,12 @@ use crate::base::percent;
 use crate::context::resources::ThreadResources;
 use crate::contract::cors;
 use crate::contract::service::Input;
-use crate::http::error::Error;
-use crate::http::request::Parts;
-use crate::http::response::{Response, Result};
 use crate::routing::param::Pairs;
 use crate::routing::router::{Found, NoEndpoint};
+use skep_http::error::Error;
+use skep_http::ext::ResponseExt as _;
+use skep_http::request::Parts;
+use skep_http::response::{Response, Result};
 
 impl LocalSite {
     /// The answer to a browser that asks whether it may send another request; `None` if nothing is there.

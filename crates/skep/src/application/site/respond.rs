@@ -15,16 +15,17 @@ use super::headers::keep_private;
 use super::parts::{check_path, without_path};
 use super::{LocalSite, mounts, observed};
 use crate::application::mount::MountPoint;
-use crate::base::account::{self, Account};
-#[cfg(feature = "compression")]
-use crate::content::compression::{self, Situation};
 use crate::context::resources::ThreadResources;
 use crate::contract::cors;
-use crate::http::error::Error;
-use crate::http::request::{Parts, Peer, Request, RequestId};
-use crate::http::response::{Response, Result};
-use crate::log::{self, Trace};
 use skep_html::nonce;
+use skep_http::account::{self, Account};
+#[cfg(feature = "compression")]
+use skep_http::compression::{self, Situation};
+use skep_http::error::Error;
+use skep_http::ext::{AccountExt as _, ErrorExt as _, RequestExt as _};
+use skep_http::log::{self, Trace};
+use skep_http::request::{Parts, Peer, Received, Request, RequestId};
+use skep_http::response::{Response, Result};
 
 /// A request that is being handled: what is known before its handler runs, and needed after it. A mount may take its
 /// parts.
@@ -50,7 +51,7 @@ struct Scopes {
 }
 
 impl<'s> Exchange<'s> {
-    fn begin(local: &'s LocalSite, request: &Request, id: RequestId) -> (Self, Scopes) {
+    fn begin(local: &'s LocalSite, request: &Received, id: RequestId) -> (Self, Scopes) {
         let (site, parts) = (local.site(), &request.parts);
         let begun = site.in_development().then(Instant::now);
         let is_measured = request.is_accounted || begun.is_some();
@@ -76,8 +77,8 @@ impl<'s> Exchange<'s> {
 impl LocalSite {
     /// Handles a request, without its log: what it results in, of which [`finish`](Self::finish) makes the response.
     pub(super) async fn respond(&self, request: &mut Request, id: RequestId) -> Response {
-        let (exchange, mut scopes) = Exchange::begin(self, request, id);
-        let Request { parts, body, .. } = request;
+        let (exchange, mut scopes) = Exchange::begin(self, request.received(), id);
+        let Received { parts, body, .. } = request.received_mut();
         let result = if let Some(answer) = self.answer_before_routing(parts, &exchange) {
             Ok(answer)
         } else if let Some((number, mount)) = exchange.mount {

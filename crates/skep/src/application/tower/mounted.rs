@@ -12,8 +12,9 @@ use tower_service::Service;
 use super::{call, into_http};
 use crate::application::app::App;
 use crate::application::mount::{self, Mount, ResponseFuture};
-use crate::http::body::{Body, BodyError};
-use crate::http::request::Request;
+use skep_http::body::{Body, BodyError};
+use skep_http::ext::RequestExt as _;
+use skep_http::request::{Received, Request};
 
 /// A service that is mounted, without the prefix in the paths that it sees.
 struct Mounted<S> {
@@ -65,7 +66,7 @@ where
             parts.uri = uri;
         }
         let service = lock(&self.service).clone();
-        let request = Request { parts: parts.into(), body, peer, id: Some(id), is_accounted: false };
+        let request = Request::of(Received { parts: parts.into(), body, peer, id: Some(id), is_accounted: false });
         Box::pin(call(service, into_http(request)))
     }
 

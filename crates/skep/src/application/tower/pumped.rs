@@ -12,7 +12,7 @@ use http_body_util::BodyExt;
 use skep_units::panic::CatchPanic;
 
 use crate::base::cancel::unless_canceled;
-use crate::http::body::{Body, BodyError};
+use skep_http::body::{Body, BodyError};
 
 type Piece = Result<Frame<Bytes>, BodyError>;
 

@@ -21,9 +21,10 @@ use super::pumped::pumped;
 use super::{body, from_http};
 use crate::application::site::{LocalSite, Site};
 use crate::base::cancel::unless_canceled;
-use crate::http::body::{Body, BodyError};
-use crate::http::request::Request;
-use crate::http::response::Response;
+use skep_http::body::{Body, BodyError};
+use skep_http::ext::BodyExt as _;
+use skep_http::request::Request;
+use skep_http::response::Response;
 
 struct Job {
     request: Request,

@@ -12,9 +12,9 @@ use tower_service::Service;
 
 use super::{call, from_http, into_http};
 use crate::application::app::App;
-use crate::http::body::{Body, BodyError};
-use crate::http::request::Request;
-use crate::http::response::Response;
+use skep_http::body::{Body, BodyError};
+use skep_http::request::Request;
+use skep_http::response::Response;
 
 impl App {
     /// Puts a layer of tower around the whole application: services, files, what is mounted, 404s and error pages. It

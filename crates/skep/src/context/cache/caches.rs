@@ -16,11 +16,11 @@ use super::store::{Backend, Cache, Store};
 use super::tiers::Tiers;
 use super::{Builder, Clock, EntryPolicy};
 use crate::context::setup::Setup;
-use crate::http::error::{Error, Result};
 use crate::link::BaseUrl;
 use crate::sql::{ANY_TABLE, OnCommit};
 #[cfg(not(target_family = "wasm"))]
 use crate::status::Part;
+use skep_http::error::{Error, Result};
 
 /// The caches of a running application.
 pub(crate) struct Caches {

@@ -5,7 +5,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use skep_cache::{Codec, Postcard, Result};
 
-use crate::content::compression::Coding;
+use skep_http::compression::Coding;
 
 /// An entry of the cache of pages and fragments.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use super::kept::Name;
 use super::{EntryPolicy, SharedCx};
 use crate::context::cx::Cx;
 use crate::html::{Anything, Flow, Html};
-use crate::http::error::{Error, Result};
 use skep_html::nonce;
+use skep_http::error::{Error, Result};
 
 /// A cached part of a page that is the same for all users.
 ///

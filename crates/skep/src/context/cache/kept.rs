@@ -18,10 +18,10 @@ use http::StatusCode;
 
 use super::entry::PageEntry;
 use super::{Computed, EntryPolicy, stored};
-use crate::base::account::Timer;
 use crate::context::shared_cx::{Inputs, SharedCx};
-use crate::http::error::{Error, Result};
 use skep_html::nonce;
+use skep_http::account::Timer;
+use skep_http::error::{Error, Result};
 
 /// TTL of the list of inputs of a page.
 const DEPENDS_LASTS: Duration = Duration::from_hours(24);

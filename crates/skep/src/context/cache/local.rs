@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Caches;
-use crate::http::error::Result;
 use crate::sql::{self, ANY_TABLE};
+use skep_http::error::Result;
 
 /// The caches of a process that no other one invalidates: [`Site::local_caches`](crate::Site::local_caches).
 #[derive(Clone)]

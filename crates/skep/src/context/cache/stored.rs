@@ -9,11 +9,11 @@ use twox_hash::XxHash3_128;
 use super::SharedCx;
 #[cfg(feature = "compression")]
 use super::entry::PageEntry;
-#[cfg(feature = "compression")]
-use crate::content::compression;
 use crate::context::shared_cx::Inputs;
 #[cfg(feature = "compression")]
 use crate::offload::offload;
+#[cfg(feature = "compression")]
+use skep_http::compression;
 
 /// Adds what browsers and proxies need to keep a page; what it says itself wins.
 pub(super) fn describe(headers: &mut Vec<(String, Bytes)>, body: &[u8], inputs: Inputs) {

@@ -3,9 +3,10 @@
 use http::{HeaderValue, header};
 
 use super::Cx;
-use crate::http::cookie::{self, Cookie};
-use crate::http::error::{Error, Result};
-use crate::http::response::Response;
+use skep_http::cookie::{self, Cookie};
+use skep_http::error::{Error, Result};
+use skep_http::ext::{CookieExt as _, ResponseExt as _};
+use skep_http::response::Response;
 
 impl<'r> Cx<'r> {
     /// The value of a cookie, as it was sent.

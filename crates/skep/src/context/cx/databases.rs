@@ -3,9 +3,9 @@
 use super::Cx;
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 use crate::context::resources::WRITTEN_COOKIE;
-#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
-use crate::http::cookie;
 use crate::sql;
+#[cfg(all(feature = "postgres", not(target_family = "wasm")))]
+use skep_http::cookie;
 
 impl Cx<'_> {
     /// One of the databases beside [`db`](Self::db). An example is at [`NamedDatabase`](sql::NamedDatabase).

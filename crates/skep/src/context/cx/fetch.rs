@@ -5,7 +5,8 @@ use http::Request;
 
 use super::Cx;
 use crate::context::resources::Resources;
-use crate::host::fetch::{Bounds, FetchError, FetchRequest, FetchResponse};
+use skep_http::ext::{FetchRequestExt as _, FetchResponseExt as _};
+use skep_http::fetch::{Bounds, FetchError, FetchRequest, FetchResponse};
 
 impl Cx<'_> {
     /// Sends a request to another server, and reads its response: over pooled connections, to servers that the setting
@@ -67,7 +68,7 @@ pub(crate) async fn send(
         #[cfg(target_family = "wasm")]
         None => crate::host::component::fetch(request, bounds)?,
         #[cfg(not(target_family = "wasm"))]
-        None => return Err(FetchError::no_fetcher()),
+        None => return Err(skep_http::fetch::no_fetcher()),
     };
-    Ok(FetchResponse::new(response))
+    Ok(FetchResponse::of(response))
 }

@@ -10,11 +10,11 @@ use bytes::Bytes;
 
 use super::Cx;
 use crate::context::resources::{Forms, once};
-use crate::http::cookie::Cookie;
-use crate::http::error::Result;
 use crate::routing::route::Route;
 use crate::security::keys::AppKeys;
 use crate::security::origin;
+use skep_http::cookie::Cookie;
+use skep_http::error::Result;
 
 /// The cookie for messages to the next page, and what they are sealed for.
 const FLASH: &str = "skep-flash";

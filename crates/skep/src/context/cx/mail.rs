@@ -4,7 +4,7 @@ use http::StatusCode;
 
 use super::Cx;
 use crate::host::mail::{Mail, Permanent};
-use crate::http::error::{Error, Result};
+use skep_http::error::{Error, Result};
 
 impl Cx<'_> {
     /// Sends a mail, and waits until a mail server has accepted it: for pages that say that it has been sent.

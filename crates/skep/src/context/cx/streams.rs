@@ -6,9 +6,9 @@ use std::pin::Pin;
 use futures_core::TryStream;
 
 use super::Cx;
-use crate::content::sse::{Event, Events};
-use crate::http::body::drain::Draining;
-use crate::http::response::{Response, Result};
+use skep_http::body::drain::Draining;
+use skep_http::response::{Response, Result};
+use skep_http::sse::{self, Event, Events};
 
 /// Makes a response end when a guard would refuse its request.
 pub(crate) type Watch = for<'c, 'r> fn(&'c Cx<'r>) -> Watching<'c>;
@@ -80,7 +80,7 @@ impl<'r> Cx<'r> {
     /// assert_eq!(again.open().next_event().unwrap(), "id: 3\ndata: news");
     /// ```
     pub fn events<S: TryStream<Ok = Event>>(&self, events: S) -> Events<S> {
-        Events::new(events, self.draining(), self.shared.resources().shared().setup.clock.clone())
+        sse::events(events, self.draining(), self.shared.resources().shared().setup.clock.clone())
     }
 
     /// The id of the last event that the page has seen, when its `EventSource` connects again.

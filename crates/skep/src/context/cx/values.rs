@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::Cx;
 use crate::context::cache::Clock;
-use crate::http::error::Result;
 use crate::security::keys::AppKeys;
+use skep_http::error::Result;
 
 impl<'r> Cx<'r> {
     /// The value of this type that was given to [`App::state`](crate::App::state), if one was: for what an application

@@ -18,9 +18,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures_channel::oneshot;
 use skep_units::lock;
 
-use crate::http::error::Result;
 use crate::routing::route::Route;
 use crate::security::keys::{self, AppKeys};
+use skep_http::error::Result;
 
 /// The hidden field that holds the token.
 pub(crate) const FIELD: &str = "skep-once";

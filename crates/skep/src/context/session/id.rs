@@ -6,8 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use crate::http::error::Result;
 use crate::security::keys;
+use skep_http::error::Result;
 
 /// An id has 192 random bits; 64 are what nobody guesses over a network (OWASP, Session Management Cheat Sheet).
 const BYTES: usize = 24;

@@ -8,7 +8,7 @@ use super::id::Name;
 use super::store::{Sessions, Stored, Values};
 use super::users::{name_of, text};
 use super::{Key, LoadState, Session, decode};
-use crate::http::error::Result;
+use skep_http::error::Result;
 
 impl Sessions {
     /// The entries in a user's list that are not over.

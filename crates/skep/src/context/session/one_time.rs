@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::context::cx::Cx;
-use crate::http::error::Error;
-use crate::http::response::Result;
 use crate::security::keys;
+use skep_http::error::Error;
+use skep_http::response::Result;
 
 use super::store::Sessions;
 

@@ -7,7 +7,7 @@ use super::key::KEPT;
 use super::store::Values;
 use super::users::OWNER;
 use super::{LoadState, Open, Session};
-use crate::http::error::Result;
+use skep_http::error::Result;
 
 /// Which values a session still has under its new id.
 pub(super) type Keep = fn(Values) -> Values;

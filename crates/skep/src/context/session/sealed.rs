@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::id::Id;
 use super::store::{Change, Outcome, Values};
 use super::{Keep, LoadState, Open, Session};
-use crate::http::error::{Error, Result};
+use skep_http::error::{Error, Result};
+use skep_http::ext::CookieExt as _;
 
 /// What is in the cookie.
 #[derive(Serialize, Deserialize)]

@@ -34,7 +34,7 @@ use super::users::{OWNER, text};
 use super::{Key, decode};
 use crate::context::cache::Cache;
 use crate::context::cx::Cx;
-use crate::http::error::Result;
+use skep_http::error::Result;
 
 /// A value and its name, as they are stored: [`Key::entry`].
 #[derive(Clone)]

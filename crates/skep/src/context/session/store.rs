@@ -24,13 +24,13 @@ use super::users::OWNER;
 use super::{Keep, Rules, SessionStore, unavailable};
 use crate::context::cache::{self, Cache};
 use crate::context::setup::Setup;
-use crate::http::error::Result;
 use crate::offload::{Offload, offload_to_end};
 use crate::security::rate::{Rate, Table};
 #[cfg(feature = "local-tiers")]
 use crate::sql::private;
 #[cfg(not(target_family = "wasm"))]
 use crate::status::Part;
+use skep_http::error::Result;
 
 /// What a session holds: JSON by name.
 pub(super) type Values = BTreeMap<String, String>;

@@ -10,7 +10,7 @@ use skep_cache::EntryPolicy;
 
 use super::id::Name;
 use super::store::{Sessions, Stored, Values, end};
-use crate::http::error::Result;
+use skep_http::error::Result;
 
 /// The one value of such an entry.
 const TEXT: &str = "\0token";

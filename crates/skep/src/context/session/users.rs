@@ -14,7 +14,7 @@ use skep_cache::{EntryPolicy, Time};
 use super::id::{Id, Name};
 use super::store::{Sessions, Stored, Values, end};
 use crate::context::cache::Cache;
-use crate::http::error::Result;
+use skep_http::error::Result;
 
 /// The value of a session that says whose it is. No key of an application has such a name by chance.
 pub(super) const OWNER: &str = "\0user";

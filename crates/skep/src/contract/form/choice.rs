@@ -2,8 +2,8 @@
 
 use super::field::{Control, OfferedOption, Shape};
 use super::look;
-use crate::http::validation::FieldError;
 use crate::routing::param::Choice;
+use skep_http::validation::FieldError;
 
 impl<T: Choice> Control for T {
     type Look = look::Choose;

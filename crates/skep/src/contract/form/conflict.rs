@@ -14,9 +14,10 @@ use super::name::Name;
 use super::submission::Submission;
 use super::text::Hidden;
 use crate::context::cx::Cx;
-use crate::http::error::Error;
-use crate::http::validation::{FieldError, Messages, Named};
 use crate::routing::param::{OfferInfo, Param};
+use skep_http::error::Error;
+use skep_http::ext::ErrorExt as _;
+use skep_http::validation::{FieldError, Messages, Named};
 
 /// What was edited was changed by somebody else meanwhile. As an error it shows the form's page again, with status 409:
 /// what the user typed is kept, beside each field that differs it says what is stored now, and sending the form once

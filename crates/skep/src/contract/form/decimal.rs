@@ -4,8 +4,8 @@ use rust_decimal::Decimal;
 
 use super::field::{Control, Shape};
 use super::look;
-use crate::http::validation::FieldError;
 use crate::routing::param::shown::display_params;
+use skep_http::validation::FieldError;
 
 display_params! {
     [] Decimal, |text| read(text).ok_or(()), "a decimal number such as 12.50";

@@ -8,8 +8,8 @@ use super::look::{self, Look};
 use super::name::joined;
 use super::submission::Submission;
 use super::upload::Received;
-use crate::http::validation::FieldError;
 use crate::routing::param::{Param, label_in};
+use skep_http::validation::FieldError;
 
 /// A type whose values a user can give in a form.
 ///
@@ -90,7 +90,7 @@ pub trait Control: Param {
     }
 }
 
-with_defaults! {
+skep_units::with_defaults! {
     /// What a browser should know of a field: the attributes of its control. The default is a line of text that must be
     /// given.
     ///

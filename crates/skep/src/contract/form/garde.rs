@@ -13,7 +13,7 @@ use ::garde::rules::range::{Bounds, OutOfBounds};
 use super::info::FieldInfo;
 use super::{Decimal, Email, MultilineText, Password, Refusal, Text, Url, Whole};
 use crate::contract::service::Service;
-use crate::http::validation::FieldError;
+use skep_http::validation::FieldError;
 
 /// Asks the rules of the fields. What they say stands beside the fields, in their words.
 #[doc(hidden)]

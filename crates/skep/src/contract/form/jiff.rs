@@ -14,10 +14,10 @@ use super::look;
 use super::name::Name;
 use super::time::{Date, DateTime, Time};
 use crate::context::cx::Cx;
-use crate::http::error::Result;
-use crate::http::validation::{FieldError, Messages};
 use crate::routing::param::Param;
 use crate::routing::param::shown::display_params;
+use skep_http::error::Result;
+use skep_http::validation::{FieldError, Messages};
 
 /// As [`written`] has it: seconds only where there are some.
 macro_rules! local {

@@ -5,9 +5,9 @@ use std::fmt;
 
 use super::field::{Control, Shape};
 use super::look;
-use crate::http::validation::FieldError;
 use crate::routing::param::Param;
 use crate::routing::param::shown::display_types;
+use skep_http::validation::FieldError;
 
 /// A whole number from `MIN` to `MAX`, both included.
 ///

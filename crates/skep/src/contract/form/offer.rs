@@ -19,10 +19,10 @@ use super::look::{self, FitsDatalist};
 use super::name::{Name, Which};
 use super::offered::{Entry, Labels, ListedOption, Offers};
 use crate::context::cx::Cx;
-use crate::http::error::Result;
-use crate::http::validation::FieldError;
 use crate::routing::param::{OfferInfo, Param, quoted_value};
 use crate::sql::{Element, FromValue, ToValue, Unfit, Value};
+use skep_http::error::Result;
+use skep_http::validation::FieldError;
 
 /// What a request may choose from, where that is not known when the program is compiled: rows of a table, or what code
 /// finds out.

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::info::FieldInfo;
-use crate::http::error::{Error, Result};
 use crate::routing::param::{OfferInfo, Pairs};
+use skep_http::error::{Error, Result};
 
 /// An option with texts of its own.
 #[derive(Debug)]

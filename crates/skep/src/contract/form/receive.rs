@@ -12,15 +12,16 @@ use super::charset::Charset;
 use super::info::FieldInfo;
 use super::multipart::{Broken, Event, Head, Parser, boundary};
 use super::upload::{Content, Received, Temporary};
-use crate::base::quota::{Quota, Share};
 use crate::context::cx::Cx;
 use crate::context::setup::Limits;
-use crate::http::body::Body;
-use crate::http::error::{Error, Result};
-use crate::http::request::{body_error, expect_plain, no_memory};
 use crate::offload::{Offload, offload};
 use crate::routing::param::Pairs;
 use crate::routing::route::Route;
+use skep_http::body::{Body, next_bytes};
+use skep_http::error::{Error, Result};
+use skep_http::ext::ErrorExt as _;
+use skep_http::quota::{Quota, Share};
+use skep_http::request::{body_error, expect_plain, no_memory};
 
 /// The files of one request stay in memory up to this many bytes, all together.
 const IN_MEMORY: usize = 64 << 10;
@@ -116,7 +117,8 @@ impl Receiver<'_> {
         loop {
             match parser.next().map_err(|Broken(why)| Error::bad_request(format!("the form is broken: {why}")))? {
                 Event::NeedsMore => {
-                    let Some(bytes) = body.next_bytes().await.map_err(|cause| body_error(cause, self.total))? else {
+                    let Some(bytes) = next_bytes(&mut body).await.map_err(|cause| body_error(cause, self.total))?
+                    else {
                         return Err(Error::bad_request("the form ended before it was complete"));
                     };
                     total += bytes.len() as u64;

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use http::StatusCode;
-
 use super::field::Sent;
 use super::name::{Name, joined};
-use crate::http::error::{Error, Result};
-use crate::http::validation::{ErrorDetail, FieldError, Messages, Named};
+use skep_http::error::{Error, Result};
+use skep_http::ext::ErrorExt as _;
+use skep_http::validation::{FieldError, Messages, Named};
 
 /// Why a submission is not accepted, from rules that no single type can know: fields that contradict each other, a name
 /// that is taken. The user gets the form's page again, as with any other fault: status 422, messages beside the fields,
@@ -117,20 +116,6 @@ impl<S> Default for Refusal<S> {
 impl<S> fmt::Debug for Refusal<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Refusal").field(&self.faults).finish()
-    }
-}
-
-impl Error {
-    /// 422 with faults of a form: its page is shown again.
-    pub(crate) fn refused(faults: Vec<Named>, messages: &Messages) -> Self {
-        let told: Vec<_> = faults.iter().map(|(name, fault)| (name.clone(), fault.text(messages))).collect();
-        let text = |(name, text): &(Cow<'_, str>, Cow<'_, str>)| match &**name {
-            "" => text.to_string(),
-            name => format!("{name}: {text}"),
-        };
-        let texts: Vec<String> = told.iter().map(text).collect();
-        let wrong = told.into_iter().map(|(name, text)| ErrorDetail::Field(name, text)).collect();
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY).with_message(texts.join(" ")).with_field_errors(faults, wrong)
     }
 }
 

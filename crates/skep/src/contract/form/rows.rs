@@ -11,8 +11,8 @@ use http::StatusCode;
 
 use super::info::FieldInfo;
 use super::upload::Received;
-use crate::http::error::{Error, Result};
 use crate::routing::param::{Pairs, Param};
+use skep_http::error::{Error, Result};
 
 /// What [`close_up`] works on.
 type Parts = (Pairs<'static>, Vec<(String, Received)>);

@@ -14,10 +14,10 @@ use super::rows;
 use super::upload::Received;
 use crate::context::cx::Cx;
 use crate::context::resources::once;
-use crate::http::error::Result;
-use crate::http::validation::Messages;
-use crate::http::validation::{FieldError, Named};
 use crate::routing::param::{FieldMap, Pairs};
+use skep_http::error::Result;
+use skep_http::validation::Messages;
+use skep_http::validation::{FieldError, Named};
 
 /// What was sent to a service, and what is wrong with it.
 pub(crate) struct Submission {

@@ -6,9 +6,9 @@ use std::fmt;
 use super::field::{Control, Shape};
 use super::look;
 use crate::html::{Buffer, Href, PlainText};
-use crate::http::validation::FieldError;
 use crate::routing::param::shown::text_types;
 use crate::routing::param::{OfferInfo, Param};
+use skep_http::validation::FieldError;
 
 /// A line of text of `MIN` to `MAX` characters, without white space at its ends and without control characters.
 ///

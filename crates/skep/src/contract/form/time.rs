@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use super::field::{Control, Shape};
 use super::look;
-use crate::http::validation::FieldError;
 use crate::routing::param::shown::display_types;
+use skep_http::validation::FieldError;
 
 /// A day of the Gregorian calendar, from year 1 to 9999.
 ///

@@ -15,11 +15,11 @@ use bytes::Bytes;
 
 use super::field::{Control, Shape};
 use super::look;
-use crate::base::quota::Share;
-use crate::http::error::Result;
-use crate::http::validation::FieldError;
 use crate::offload::{Offload, offload};
 use crate::routing::param::Param;
+use skep_http::error::Result;
+use skep_http::quota::Share;
+use skep_http::validation::FieldError;
 
 /// Which files an [`Upload`] takes.
 ///

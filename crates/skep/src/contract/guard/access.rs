@@ -8,9 +8,9 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::context::cx::Cx;
-use crate::http::error::Result;
-use crate::http::request::Parts;
 use crate::security::access_rule::AccessRule;
+use skep_http::error::Result;
+use skep_http::request::Parts;
 
 /// Tells access rules who is signed in: an `async` closure such as
 /// `async |cx: &mut Cx<'_>| Ok(Some("ann".to_owned()))`.

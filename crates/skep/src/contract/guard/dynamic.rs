@@ -7,7 +7,7 @@ use std::pin::Pin;
 
 use super::{Guard, GuardInfo};
 use crate::context::cx::Cx;
-use crate::http::response::Result;
+use skep_http::response::Result;
 
 /// A future of a check: it stays on its thread.
 type CheckFuture<'c> = Pin<Box<dyn Future<Output = Result<()>> + 'c>>;

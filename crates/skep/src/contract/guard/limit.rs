@@ -17,10 +17,11 @@ use super::Guard;
 use crate::context::cache::Store;
 use crate::context::cx::Cx;
 use crate::context::resources::Resources;
-use crate::http::error::Error;
-use crate::http::request::subnet::{subnets, widest};
-use crate::http::response::Result;
 use crate::security::rate::Allowed;
+use skep_http::error::Error;
+use skep_http::ext::SubnetExt as _;
+use skep_http::request::subnet::{subnets, widest};
+use skep_http::response::Result;
 
 /// How often something may be done, for [`Limited`].
 ///

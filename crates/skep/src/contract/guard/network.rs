@@ -7,8 +7,8 @@ use std::net::IpAddr;
 
 use super::{AddressRange, Guard, Security};
 use crate::context::cx::Cx;
-use crate::http::error::Error;
-use crate::http::response::Result;
+use skep_http::error::Error;
+use skep_http::response::Result;
 
 /// Addresses that may do something, for [`FromNetwork`].
 ///

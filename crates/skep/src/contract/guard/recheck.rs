@@ -21,10 +21,11 @@ use skep_cache::{Clock, Sleep};
 
 use crate::context::cx::{Cx, Watch as CxWatch, WatchResponse, Watching};
 use crate::context::resources::ThreadResources;
-use crate::http::body::Body;
-use crate::http::request::{Parts, Peer, RequestId};
-use crate::http::response::Result;
-use crate::http::upgrade::Watch;
+use skep_http::body::Body;
+use skep_http::ext::WatchedExt as _;
+use skep_http::request::{Parts, Peer, RequestId};
+use skep_http::response::Result;
+use skep_http::upgrade::Watch;
 
 /// How often it is asked.
 const EVERY: Duration = Duration::from_secs(10);

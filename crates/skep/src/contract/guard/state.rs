@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Guard, Need};
 use crate::context::cx::Cx;
-use crate::http::response::Result;
+use skep_http::response::Result;
 
 /// A value of the application as a field of a service, marked `#[state]`. An application that does not provide it with
 /// [`App::state`](crate::App::state) does not start; [`Cx::state`](crate::Cx::state), which any code may call, can only

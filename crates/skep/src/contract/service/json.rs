@@ -7,8 +7,8 @@ use serde_path_to_error::{Path, Segment};
 
 use super::Served;
 use crate::context::cx::Cx;
-use crate::http::error::Error;
-use crate::http::response::{Response, Result};
+use skep_http::error::Error;
+use skep_http::response::{Response, Result};
 
 /// The handler of a service that returns a JSON value instead of a [`Response`].
 ///

@@ -10,13 +10,13 @@ use http_body::Frame;
 
 use super::http::length;
 use super::sys::Seed;
-use crate::base::wire::Hint;
-use crate::base::wire::request::{EMPTY, FOLLOWS, Head, WHOLE, read_fields, write_fields};
-use crate::base::wire::{Reader, Writer};
 use crate::host::component::functions::Host;
-use crate::http::body::{Body, BodyError, BodyFailure};
-use crate::http::request::{Peer, Request};
-use crate::http::response::Response;
+use skep_http::body::{Body, BodyError, BodyFailure};
+use skep_http::request::{Peer, Request};
+use skep_http::response::Response;
+use skep_http::wire::Hint;
+use skep_http::wire::request::{EMPTY, FOLLOWS, Head, WHOLE, read_fields, write_fields};
+use skep_http::wire::{Reader, Writer};
 
 /// The request, and a seed for its instance. `None` if it is not what was agreed upon.
 pub(super) fn read(bytes: &Bytes, host: &'static Host) -> Option<(Request, Seed)> {

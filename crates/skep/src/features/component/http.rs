@@ -10,9 +10,9 @@ use wasip2::http::types::{
 use wasip2::io::streams::StreamError;
 
 use super::instance::{self, Application, Instance};
-use crate::http::body::{Body, BodyError};
-use crate::http::request::Request;
-use crate::http::response::Response;
+use skep_http::body::{Body, BodyError};
+use skep_http::request::Request;
+use skep_http::response::Response;
 
 /// Answers a request.
 pub fn handle<A: Application>(request: IncomingRequest, answer: ResponseOutparam) {

@@ -18,10 +18,10 @@ use crate::application::app::App;
 use crate::application::site::{Background, LocalSite, Site};
 use crate::host::component::functions::Host;
 use crate::host::component::log;
-use crate::http::body::Body;
-use crate::http::error::Error;
-use crate::http::request::Peer;
-use crate::http::response::Response;
+use skep_http::body::{Body, next_bytes};
+use skep_http::error::Error;
+use skep_http::request::Peer;
+use skep_http::response::Response;
 
 /// An application that `component!` makes a component of.
 pub trait Application {
@@ -164,9 +164,9 @@ pub fn more() -> Result<Option<Vec<u8>>, String> {
 }
 
 /// The next bytes of a body.
-pub(super) fn next_piece(body: &mut Body) -> Result<Option<bytes::Bytes>, crate::http::body::BodyError> {
+pub(super) fn next_piece(body: &mut Body) -> Result<Option<bytes::Bytes>, skep_http::body::BodyError> {
     loop {
-        let piece = block_on(body.next_bytes())?;
+        let piece = block_on(next_bytes(body))?;
         if piece.as_ref().is_none_or(|bytes| !bytes.is_empty()) {
             return Ok(piece);
         }

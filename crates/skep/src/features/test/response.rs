@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
 use super::Client;
-use crate::http::body::BodyError;
+use skep_http::body::BodyError;
 
 /// What came back.
 #[derive(Clone, Debug)]

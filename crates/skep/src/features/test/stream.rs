@@ -8,7 +8,7 @@ use skep_cache::driver::block_on;
 
 use super::TestResponse;
 use super::driver::Driver;
-use crate::http::body::Body;
+use skep_http::body::{Body, next_bytes};
 
 /// A response whose head is there and whose body is read as the test asks for it, from
 /// [`RequestBuilder::open`](super::RequestBuilder::open). As an iterator it gives the pieces, as the handler's stream
@@ -75,7 +75,7 @@ impl TestStream {
     pub async fn piece(&mut self) -> Option<Bytes> {
         let mut body = self.body.take()?;
         let read = move |_| async move {
-            let piece = body.next_bytes().await;
+            let piece = next_bytes(&mut body).await;
             (body, piece)
         };
         let (body, piece) = self.driver.run(read).await;

@@ -14,13 +14,14 @@ use skep_units::panic::CatchPanic;
 
 use super::{CloseCode, WebSocket};
 use crate::context::cx::Cx;
-use crate::http::body::Body;
-use crate::http::error::{Error, Result};
-use crate::http::fields::list::elements;
-use crate::http::request::{Parts, RequestId, Value};
-use crate::http::response::Response;
-use crate::http::upgrade::{Offer, Upgrade, Upgraded};
 use crate::security::origin;
+use skep_http::body::Body;
+use skep_http::error::{Error, Result};
+use skep_http::ext::BodyExt as _;
+use skep_http::fields::list::elements;
+use skep_http::request::{Parts, RequestId, Value};
+use skep_http::response::Response;
+use skep_http::upgrade::{self, Offer, Upgraded};
 
 /// RFC 6455, 1.3.
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -158,7 +159,7 @@ impl Cx<'_> {
             let error = Error::new(StatusCode::NOT_IMPLEMENTED).with_message("this server makes no byte streams");
             return Err(error.with_cause(cause));
         }
-        let upgrade = Upgrade::new(move |stream| async move { run(stream).await });
+        let upgrade = upgrade::upgrade(move |stream| async move { run(stream).await });
         let response = Response::new(Body::upgrade(upgrade)).with_status(StatusCode::SWITCHING_PROTOCOLS);
         Ok(response.with_header(UPGRADE, HeaderValue::from_static(protocol)))
     }

@@ -14,7 +14,7 @@ use wasip2::http::types::{
 use wasip2::io::poll::{self, Pollable};
 use wasip2::io::streams::StreamError;
 
-use crate::host::fetch::{Bounds, FetchError};
+use skep_http::fetch::{Bounds, FetchError};
 
 /// The most bytes of a body that are read at once.
 const PIECE: u64 = 64 << 10;
