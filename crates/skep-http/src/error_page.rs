@@ -4,6 +4,8 @@
 //! for programs, as `application/problem+json` (RFC 9457), with an id that is also in the log. The insides are in the
 //! log only, and in development on the page as well.
 
+use std::borrow::Cow;
+
 use http::header::{ACCEPT, CACHE_CONTROL};
 use http::{HeaderValue, StatusCode};
 
@@ -33,10 +35,13 @@ use skep_html::{DOCTYPE, Document, Html, Trusted};
 #[derive(Debug)]
 pub struct Failure {
     status: StatusCode,
+    title: Cow<'static, str>,
     message: Option<String>,
+    explanation: Cow<'static, str>,
     id: RequestId,
     detail: Option<String>,
     language: &'static str,
+    to_first_page: &'static str,
     user: Option<String>,
 }
 
@@ -47,20 +52,20 @@ impl Failure {
         self.status
     }
 
-    /// The status in words, such as `Not Found`.
+    /// The status in words, such as `Not Found`, in the language of the reader.
     #[must_use]
     pub fn title(&self) -> &str {
-        self.status.canonical_reason().unwrap_or("Error")
+        &self.title
     }
 
     /// What there is to say beyond the status.
     #[must_use]
     pub fn message(&self) -> &str {
-        self.message.as_deref().unwrap_or_else(|| explanation(self.status))
+        self.message.as_deref().unwrap_or(&self.explanation)
     }
 
-    /// What the application said of it, without the explanation that each status has: for pages that explain in another
-    /// language.
+    /// What the application said of it, without the explanation that each status has: for pages that explain in their
+    /// own words.
     #[must_use]
     pub fn own_message(&self) -> Option<&str> {
         self.message.as_deref()
@@ -98,20 +103,26 @@ extension! {
     pub trait FailureExt for Failure {
         /// What the page for this error says; in development also why it failed.
         fn new(error: &Error, id: RequestId, development: bool) -> Self {
+            let (title, explanation) = (Messages::ENGLISH.error)(error.status().as_u16());
             Self {
                 status: error.status(),
+                title,
                 message: error.message().map(ToOwned::to_owned),
+                explanation,
                 id,
                 detail: development.then(|| error.to_string()),
                 language: Messages::ENGLISH.language,
+                to_first_page: Messages::ENGLISH.to_first_page,
                 user: None,
             }
         }
 
         /// The same for this reader.
         #[must_use]
-        fn for_reader(self, language: &'static str, user: Option<&str>) -> Self {
-            Self { language, user: user.map(str::to_owned), ..self }
+        fn for_reader(self, messages: &Messages, user: Option<&str>) -> Self {
+            let (title, explanation) = (messages.error)(self.status.as_u16());
+            let (language, to_first_page) = (messages.language, messages.to_first_page);
+            Self { title, explanation, language, to_first_page, user: user.map(str::to_owned), ..self }
         }
     }
 }
@@ -179,28 +190,11 @@ pub fn wants_json(headers: &Fields, speaks_json: bool) -> bool {
     json > html || (speaks_json && json >= html)
 }
 
-fn explanation(status: StatusCode) -> &'static str {
-    match status.as_u16() {
-        400 => "The request could not be understood.",
-        401 => "You need to sign in to see this.",
-        403 => "You may not see this.",
-        404 => "There is no page at this address.",
-        405 => "This page does not answer such requests.",
-        408 => "The request took too long to arrive.",
-        413 => "What was sent is too large.",
-        414 => "The address is too long.",
-        431 => "The header of the request is too large.",
-        503 => "The server is busy. Please try again in a moment.",
-        500..=599 => "Something went wrong on our side. It has been noted.",
-        _ => "The request could not be answered.",
-    }
-}
-
 /// The page that is shown where the application has none of its own.
 pub fn default_page(failure: &Failure) -> Html<Document> {
     skep_html::html! {
         (DOCTYPE)
-        html lang="en" {
+        html lang=(failure.language) dir="auto" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width";
@@ -214,7 +208,7 @@ pub fn default_page(failure: &Failure) -> Html<Document> {
                     @if let Some(detail) = failure.detail() {
                         pre { (detail) }
                     }
-                    p { a href="/" { "To the first page" } }
+                    p { a href="/" { (failure.to_first_page) } }
                     footer { (failure.status.as_u16()) " · " (failure.id) }
                 }
             }

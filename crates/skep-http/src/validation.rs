@@ -5,7 +5,7 @@ mod messages;
 
 use std::borrow::Cow;
 
-pub use language::choose as choose_language;
+pub use language::{LanguageSource, Languages};
 pub use messages::Messages;
 
 /// Why the value of a field is invalid. Its text comes from [`Messages`], in the user's language.

@@ -3,6 +3,8 @@
 use skep::form::Messages;
 use skep::prelude::*;
 
+use crate::texts::texts;
+
 /// A language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Param)]
 pub enum Language {
@@ -14,7 +16,7 @@ pub enum Language {
     German,
 }
 
-/// The messages of forms.
+/// The messages of forms and error pages.
 pub const GERMAN: Messages = Messages {
     language: "de",
     missing: "Bitte ausfüllen.",
@@ -52,4 +54,9 @@ pub const GERMAN: Messages = Messages {
     time_twice: |time| {
         format!("Die Uhren werden an diesem Tag zurückgestellt, {time} gibt es zweimal: Welches Mal ist gemeint?")
     },
+    error: |status| {
+        let (title, explanation) = (texts("de").error)(StatusCode::from_u16(status).unwrap_or_default());
+        (title.into(), explanation.into())
+    },
+    to_first_page: "Zur ersten Seite",
 };

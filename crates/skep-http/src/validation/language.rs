@@ -3,8 +3,73 @@
 use http::header::ACCEPT_LANGUAGE;
 
 use super::Messages;
+use crate::cookie;
 use crate::fields::Fields;
 use crate::fields::list::weighted;
+use crate::request::Parts;
+
+/// The languages of an application, and how a request says which one it wants.
+#[derive(Default)]
+pub struct Languages {
+    /// The first is for clients that accept none of them.
+    pub messages: Vec<Messages>,
+    /// The segment behind this prefix may name one.
+    pub below: Option<&'static str>,
+    /// A cookie of this name may.
+    pub cookie: Option<&'static str>,
+}
+
+/// What a language was taken from: what caches need to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LanguageSource {
+    /// The address, or there is but one: all who ask for it get the same.
+    Address,
+    /// `Accept-Language`.
+    Accepted,
+    /// What is known of one user.
+    User,
+}
+
+impl Languages {
+    /// The place of the language of a request, by its path, its cookie or what its client accepts, in this order.
+    pub fn of_request(&self, parts: &Parts) -> (usize, LanguageSource) {
+        if self.messages.len() < 2 {
+            return (0, LanguageSource::Address);
+        }
+        self.named(parts).unwrap_or_else(|| {
+            let chosen = choose(&self.messages, Some(&parts.headers)).language;
+            (self.find(chosen).unwrap_or_default(), LanguageSource::Accepted)
+        })
+    }
+
+    /// The language that the path or the cookie names.
+    pub fn named(&self, parts: &Parts) -> Option<(usize, LanguageSource)> {
+        let place = |tag: &str| self.messages.iter().position(|one| one.language == tag);
+        let path = self.below.and_then(|prefix| parts.uri.path().strip_prefix(prefix)?.strip_prefix('/'));
+        let in_path = path.and_then(|path| place(path.split('/').next()?));
+        let in_cookie = || self.cookie.and_then(|name| place(cookie::find(&parts.headers, name)?));
+        in_path
+            .map(|place| (place, LanguageSource::Address))
+            .or_else(|| in_cookie().map(|place| (place, LanguageSource::User)))
+    }
+
+    /// The place of a language, by its tag: `de`.
+    #[must_use]
+    pub fn find(&self, language: &str) -> Option<usize> {
+        self.messages.iter().position(|one| one.language.eq_ignore_ascii_case(language))
+    }
+
+    /// The messages at a place; English beyond the last one.
+    #[must_use]
+    pub fn at(&self, place: usize) -> &Messages {
+        self.messages.get(place).unwrap_or(&Messages::ENGLISH)
+    }
+
+    /// The request header fields that a page in one of them depends on, if its address does not say which.
+    pub fn vary(&self) -> &'static str {
+        if self.cookie.is_some() { "accept-language, cookie" } else { "accept-language" }
+    }
+}
 
 /// Ranges that are read, and the letters of each: each is compared with each, and no user has more languages.
 const RANGES: usize = 32;
@@ -12,7 +77,7 @@ const LENGTH: usize = 64;
 
 /// The best of `languages` for an `Accept-Language` (RFC 9110, 12.5.4; the lookup of RFC 4647, 3.4): the first where
 /// nothing fits.
-pub fn choose<'m>(languages: &'m [Messages], headers: Option<&Fields>) -> &'m Messages {
+fn choose<'m>(languages: &'m [Messages], headers: Option<&Fields>) -> &'m Messages {
     let first = languages.first().unwrap_or(&Messages::ENGLISH);
     let Some(headers) = headers.filter(|_| languages.len() > 1) else { return first };
     let ranges = weighted(headers, &ACCEPT_LANGUAGE).filter(|(range, _)| range.len() <= LENGTH);

@@ -1,7 +1,11 @@
-//! The messages of forms, in the user's language.
+//! The messages of forms and error pages, in the user's language.
 
-/// The messages of forms in one language. All fields must be given, so a translation that lacks one does not compile.
-/// `App::languages` takes them.
+use std::borrow::Cow;
+
+use http::StatusCode;
+
+/// The messages of forms and error pages in one language. All fields must be given, so a translation that lacks one does
+/// not compile. `App::languages` takes them.
 ///
 /// ```
 /// use skep::form::Messages;
@@ -67,6 +71,10 @@ pub struct Messages {
     pub time_left_out: fn(from: &str, to: &str) -> String,
     /// The clocks go back and show this time twice.
     pub time_twice: fn(time: &str) -> String,
+    /// The title of the page of an error with this status, and what there is to say if nothing else is.
+    pub error: fn(status: u16) -> (Cow<'static, str>, Cow<'static, str>),
+    /// The link from an error page to the first page of the site.
+    pub to_first_page: &'static str,
 }
 
 impl Messages {
@@ -110,7 +118,30 @@ impl Messages {
             format!("The clocks go forward that day, and {from} does not come: it is {to} by then.")
         },
         time_twice: |time| format!("The clocks go back that day, and {time} comes twice: which time do you mean?"),
+        error: |status| (title(status).into(), explanation(status).into()),
+        to_first_page: "To the first page",
     };
+}
+
+fn title(status: u16) -> &'static str {
+    StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("Error")
+}
+
+fn explanation(status: u16) -> &'static str {
+    match status {
+        400 => "The request could not be understood.",
+        401 => "You need to sign in to see this.",
+        403 => "You may not see this.",
+        404 => "There is no page at this address.",
+        405 => "This page does not answer such requests.",
+        408 => "The request took too long to arrive.",
+        413 => "What was sent is too large.",
+        414 => "The address is too long.",
+        431 => "The header of the request is too large.",
+        503 => "The server is busy. Please try again in a moment.",
+        500..=599 => "Something went wrong on our side. It has been noted.",
+        _ => "The request could not be answered.",
+    }
 }
 
 fn characters(count: usize) -> String {

@@ -9,6 +9,7 @@ mod backups;
 mod database;
 mod databases;
 mod entries;
+mod languages;
 mod mounted;
 mod routes;
 mod security;
@@ -29,7 +30,7 @@ use crate::context::cache::{Caches, Store, WriteObserver};
 use crate::context::resources::{ErrorMap, Forms, Resources, Values};
 use crate::context::session::Sessions;
 use crate::contract::cors::CorsTable;
-use crate::contract::form::{Messages, remove_old_uploads};
+use crate::contract::form::remove_old_uploads;
 use crate::contract::guard::AccessTable;
 use crate::contract::service::Handle;
 use crate::host::mail::Mailer;
@@ -45,6 +46,7 @@ use skep_http::ext::ErrorExt as _;
 use skep_http::fetch::Fetcher;
 use skep_http::files::Files;
 use skep_http::response::security_headers::SecurityHeaders;
+use skep_http::validation::Languages;
 
 use self::around::Surroundings;
 pub(crate) use self::database::keys_of;
@@ -111,7 +113,7 @@ pub struct App {
     /// Of libraries, beside the migrations.
     tables: OwnTables,
     pub(crate) status_fns: Vec<StatusFn>,
-    languages: Vec<Messages>,
+    languages: Languages,
     /// The names of its caches.
     stores: Vec<&'static str>,
     /// Around the whole application, the outermost first.
@@ -295,23 +297,6 @@ impl App {
     #[must_use]
     pub fn map_error<E: StdError + 'static>(mut self, map: impl Fn(&E) -> Error + Send + Sync + 'static) -> Self {
         self.error_maps.push(Box::new(move |cause| cause.downcast_ref().map(&map)));
-        self
-    }
-
-    /// The languages of the messages beside the fields of forms. A browser says which its user likes
-    /// (`Accept-Language`); who likes none of them gets the first. Without this call they are in English.
-    ///
-    /// ```
-    /// use skep::form::Messages;
-    /// use skep::prelude::*;
-    ///
-    /// const GERMAN: Messages = Messages { language: "de", missing: "Bitte ausfüllen.", ..Messages::ENGLISH };
-    ///
-    /// let app = App::new().languages([Messages::ENGLISH, GERMAN]);
-    /// ```
-    #[must_use]
-    pub fn languages(mut self, languages: impl IntoIterator<Item = Messages>) -> Self {
-        self.languages = languages.into_iter().collect();
         self
     }
 

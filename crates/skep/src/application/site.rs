@@ -49,7 +49,7 @@ use crate::status::Part;
 pub use background::{Background, BackgroundWork};
 #[cfg(target_family = "wasm")]
 use failures::About;
-use headers::add_headers;
+use headers::{add_headers, depend_on_language};
 use ids::Ids;
 pub use job::Job;
 use parts::{endpoint, page_of_form};
@@ -436,6 +436,7 @@ impl LocalSite {
         if let Some(extra) = cx.complete().await? {
             add_headers(response.headers_mut(), *extra);
         }
+        depend_on_language(&mut response, resources);
         if cx.is_rechecked() && response.body().goes_on() {
             // Boxed: most responses do not go on.
             Box::pin(cx.watch(&mut response)).await?;

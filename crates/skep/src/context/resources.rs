@@ -40,9 +40,9 @@ use skep_http::ext::ErrorExt as _;
 use skep_http::fetch::Fetcher;
 use skep_http::log;
 use skep_http::quota::Quota;
-use skep_http::request::{Fields, Parts, Peer, Request};
+use skep_http::request::{Parts, Peer, Request};
 use skep_http::response::{Response, security_headers};
-use skep_http::validation::{self, Messages};
+use skep_http::validation::{LanguageSource, Languages, Messages};
 
 /// The cookie that says how far the log was when a user wrote last, in hexadecimal digits. One that a client makes up
 /// has the primary asked.
@@ -88,8 +88,7 @@ pub(crate) type ErrorMap = Box<dyn Fn(&(dyn StdError + 'static)) -> Option<Error
 
 /// What the forms of an application share.
 pub(crate) struct Forms {
-    /// The first is for clients that accept none of them.
-    pub(crate) languages: Vec<Messages>,
+    pub(crate) languages: Languages,
     /// Of the disk, for uploads.
     pub(crate) quota: Quota,
     /// Of memory, for bodies.
@@ -101,7 +100,7 @@ pub(crate) struct Forms {
 }
 
 impl Forms {
-    pub(crate) fn new(limits: &Limits, secret: AppKeys, languages: Vec<Messages>, table: &Table) -> Self {
+    pub(crate) fn new(limits: &Limits, secret: AppKeys, languages: Languages, table: &Table) -> Self {
         Self {
             languages,
             quota: Quota::default(),
@@ -135,8 +134,8 @@ pub(crate) struct ThreadResources {
     transaction: OnceCell<Box<sql::Transaction>>,
     /// The response to one request may hold what is its user's.
     is_private: Cell<bool>,
-    /// The place of the language that was chosen for the request, among those of the application.
-    language: Cell<Option<usize>>,
+    /// The place of the request's language among those of the application, once somebody wanted to know.
+    language: Cell<Option<(usize, LanguageSource)>>,
     /// What the browser must get, whatever becomes of the request.
     cookies: PendingCookies,
 }
@@ -370,21 +369,27 @@ impl ThreadResources {
 
     /// One of the application's languages; another one changes nothing.
     pub(crate) fn choose_language(&self, language: &str) {
-        let languages = &self.shared().forms.languages;
-        if let Some(place) = languages.iter().position(|one| one.language.eq_ignore_ascii_case(language)) {
-            self.language.set(Some(place));
+        if let Some(place) = self.shared().forms.languages.find(language) {
+            self.language.set(Some((place, LanguageSource::User)));
         }
     }
 
-    /// The language that was chosen for the request.
-    pub(crate) fn chosen_language(&self) -> Option<&Messages> {
-        self.shared().forms.languages.get(self.language.get()?)
+    /// The place of the language that something of the response depends on already.
+    pub(crate) fn known_language(&self) -> Option<usize> {
+        self.language.get().map(|(place, _)| place)
     }
 
-    /// The messages of a request: in the language that was chosen, or in one that its client accepts.
-    pub(crate) fn messages(&self, headers: &Fields) -> &Messages {
+    /// Where that was taken from.
+    pub(crate) fn language_source(&self) -> Option<LanguageSource> {
+        self.language.get().map(|(_, source)| source)
+    }
+
+    /// The messages of a request: in the language that was chosen for it, or that it asks for.
+    pub(crate) fn messages(&self, parts: &Parts) -> &Messages {
         let languages = &self.shared().forms.languages;
-        self.chosen_language().unwrap_or_else(|| validation::choose_language(languages, Some(headers)))
+        let (place, source) = self.language.get().unwrap_or_else(|| languages.of_request(parts));
+        self.language.set(Some((place, source)));
+        languages.at(place)
     }
 
     pub(crate) fn has_database(&self) -> bool {

@@ -303,9 +303,8 @@ impl<'r> SharedCx<'r> {
         link::absolute(&self.origin(), &to)
     }
 
-    /// The language of the messages that this user gets: one of [`App::languages`](crate::App::languages), by
-    /// `Accept-Language` or as [`Cx::set_language`](crate::Cx::set_language) said. A page that asks is kept for each
-    /// language apart, and says `Vary: Accept-Language`.
+    /// The language of the request, as [`Cx::language`](crate::Cx::language) says. A page that asks is kept for each
+    /// language apart, and says `Vary: Accept-Language` unless its address names the language.
     #[must_use]
     pub fn language(&self) -> &'static str {
         self.note(Inputs::LANGUAGE);
@@ -313,7 +312,7 @@ impl<'r> SharedCx<'r> {
     }
 
     pub(crate) fn messages(&self) -> &'r Messages {
-        self.resources.messages(&self.parts.headers)
+        self.resources.messages(self.parts)
     }
 }
 

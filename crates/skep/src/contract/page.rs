@@ -19,6 +19,7 @@ use skep_http::error::Error;
 use skep_http::files::{Verdict, not_modified, verdict_on};
 use skep_http::request::joined_text;
 use skep_http::response::{Response, Result};
+use skep_http::validation::LanguageSource;
 
 /// A service whose answer is the same for everybody, and is kept. Written instead of [`Handle`].
 ///
@@ -199,7 +200,7 @@ fn answer(cx: &Cx<'_>, page: Page) -> Result {
     for (name, value) in fields {
         own.append(HeaderName::from_bytes(name.as_bytes())?, HeaderValue::from_maybe_shared(value)?);
     }
-    if cx.shared().resources().chosen_language().is_some() {
+    if cx.shared().resources().language_source() == Some(LanguageSource::User) {
         // By something that no `Vary` says.
         own.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }

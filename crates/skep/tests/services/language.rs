@@ -8,6 +8,7 @@ use skep::error_page::Failure;
 use skep::form::{Messages, Text};
 use skep::html::Document;
 use skep::layer::Next;
+use skep::link::Prefix;
 use skep::prelude::*;
 use skep::test::{Client, TestResponse};
 
@@ -122,4 +123,115 @@ fn a_page_in_a_chosen_language_is_kept_for_it_and_by_no_proxy() {
         let english = client.request(Method::GET, "/").header("accept-language", "en").send();
         assert_eq!((english.text(), english.header("cache-control")), ("en", Some("public, no-cache")));
     }
+}
+
+/// In a language that its path may name.
+#[derive(Service)]
+#[service(GET "/{language}/about")]
+struct About {
+    language: String,
+}
+
+impl PublicPage for About {
+    fn policy(&self) -> EntryPolicy {
+        EntryPolicy::new(Duration::from_hours(1))
+    }
+
+    async fn page(&self, cx: &SharedCx<'_>) -> Result {
+        Ok(Response::text(format!("{} {}", self.language, cx.language())))
+    }
+}
+
+/// The user likes German.
+#[derive(Service)]
+#[service(GET "/mine")]
+struct Mine;
+
+impl Handle for Mine {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.prefer_language("de");
+        Ok(Response::text(cx.language()))
+    }
+}
+
+/// Asked for by everybody, and stored by a careless handler.
+#[derive(Service)]
+#[service(GET "/careless")]
+struct Careless;
+
+impl Handle for Careless {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(cx.language()).with_header("cache-control".parse()?, "public, max-age=60".parse()?))
+    }
+}
+
+fn with_all_sources() -> Client {
+    const FRENCH: Messages = Messages { language: "fr", ..Messages::ENGLISH };
+    let app = App::new().serve(services![About, Careless, Mine, Public]).languages([Messages::ENGLISH, GERMAN, FRENCH]);
+    Client::new(app.error_page(error_page).language_in_path(Prefix::NONE).language_cookie("language"))
+}
+
+fn get(client: &Client, path: &str, cookie: &str, accept: &str) -> TestResponse {
+    let request = client.request(Method::GET, path).header("accept-language", accept);
+    request.header("cookie", &format!("language={cookie}")).send()
+}
+
+#[test]
+fn the_path_comes_before_the_cookie_the_cookie_before_the_user_and_the_user_before_the_browser() {
+    let client = with_all_sources();
+    for (path, cookie, accept, expected) in [
+        ("/fr/about", "de", "en", "fr fr"),
+        ("/xx/about", "de", "fr", "xx de"),
+        ("/xx/about", "xx", "fr", "xx fr"),
+        ("/FR/about", "", "de", "FR de"),
+        ("/mine", "fr", "en", "fr"),
+        ("/mine", "", "en", "de"),
+        ("/", "", "de-AT", "de"),
+    ] {
+        assert_eq!(get(&client, path, cookie, accept).text(), expected, "{path} {cookie} {accept}");
+    }
+    let lost = get(&client, "/fr/nowhere", "de", "en");
+    assert!(lost.text().contains("<html lang=\"fr\">"), "{}", lost.text());
+}
+
+#[test]
+fn caches_know_what_the_language_of_a_page_was_taken_from() {
+    let client = with_all_sources();
+    let told = |path: &str, cookie: &str, accept: &str| {
+        let page = get(&client, path, cookie, accept);
+        let field = |name| page.header(name).map(str::to_owned);
+        (page.text().to_owned(), field("cache-control"), field("vary"))
+    };
+    let (public, private) = (Some("public, no-cache".to_owned()), Some("private, no-cache".to_owned()));
+    let vary = Some("accept-language, cookie".to_owned());
+    for _ in 0..2 {
+        assert_eq!(told("/de/about", "fr", "en"), ("de de".into(), public.clone(), None), "the address says it");
+        assert_eq!(told("/", "", "de"), ("de".into(), public.clone(), vary.clone()));
+        assert_eq!(told("/", "fr", "de").0, "fr");
+        assert_eq!(told("/", "fr", "de").1, private);
+    }
+    assert_eq!(told("/careless", "", "de"), ("de".into(), Some("public, max-age=60".into()), vary));
+    assert_eq!(told("/careless", "fr", "de"), ("fr".into(), private, None));
+}
+
+#[test]
+fn error_pages_and_problem_documents_of_the_framework_are_translated() {
+    const GERMAN: Messages = Messages {
+        error: |status| match status {
+            404 => ("Nicht gefunden".into(), "Unter dieser Adresse gibt es keine Seite.".into()),
+            _ => ("Fehler".into(), "Es ging nicht.".into()),
+        },
+        to_first_page: "Zur ersten Seite",
+        ..GERMAN_FORMS
+    };
+    const GERMAN_FORMS: Messages = self::GERMAN;
+    let client = Client::new(App::new().languages([Messages::ENGLISH, GERMAN]));
+    let get = |accept| client.request(Method::GET, "/nowhere").header("accept-language", "de").header("accept", accept);
+    let page = get("text/html").send();
+    for text in ["<html lang=\"de\" dir=\"auto\">", "<h1>Nicht gefunden</h1>", "keine Seite.", ">Zur ersten Seite<"] {
+        assert!(page.text().contains(text), "{text}: {}", page.text());
+    }
+    let problem: serde_json::Value = serde_json::from_str(get("application/json").send().text()).unwrap();
+    let texts = (problem["title"].as_str(), problem["detail"].as_str());
+    assert_eq!(texts, (Some("Nicht gefunden"), Some("Unter dieser Adresse gibt es keine Seite.")));
 }

@@ -12,13 +12,13 @@ use crate::context::resources::ThreadResources;
 use crate::security::masks::Masks;
 use crate::sql;
 use skep_html::nonce;
+use skep_http::cookie;
 use skep_http::error::Error;
 use skep_http::error_page::{self, Failure};
 use skep_http::ext::{FailureExt as _, ResponseExt as _};
 use skep_http::log::limit::LogLimit;
 use skep_http::request::{Parts, Peer, RequestId};
 use skep_http::response::Response;
-use skep_http::{cookie, validation};
 
 /// What is known of a request that failed.
 #[derive(Default)]
@@ -27,15 +27,14 @@ pub(super) struct About<'a> {
     /// The clients of the route read JSON.
     pub(super) speaks_json: bool,
     pub(super) user: Option<&'a str>,
-    /// The one that was chosen for the request.
-    pub(super) language: Option<&'static str>,
+    /// The place of the one that was chosen for the request.
+    pub(super) language: Option<usize>,
 }
 
 impl<'a> About<'a> {
     /// A request that was read, and perhaps handled for a while.
     pub(super) fn of_request(parts: &'a Parts, speaks_json: bool, resources: &'a ThreadResources) -> Self {
-        let language = resources.chosen_language().map(|chosen| chosen.language);
-        Self { parts: Some(parts), speaks_json, user: resources.user(), language }
+        Self { parts: Some(parts), speaks_json, user: resources.user(), language: resources.known_language() }
     }
 }
 
@@ -91,10 +90,10 @@ impl LocalSite {
 
     pub(super) fn page(&self, error: &Error, id: RequestId, about: &About<'_>) -> Response {
         let site = self.site();
-        let headers = about.parts.map(|parts| &parts.headers);
-        let accepted = || validation::choose_language(&site.resources.forms.languages, headers).language;
-        let language = about.language.unwrap_or_else(accepted);
-        let failure = Failure::new(error, id, site.in_development()).for_reader(language, about.user);
+        let languages = &site.resources.forms.languages;
+        let of_request = || about.parts.map(|parts| languages.of_request(parts).0);
+        let messages = languages.at(about.language.or_else(of_request).unwrap_or_default());
+        let failure = Failure::new(error, id, site.in_development()).for_reader(messages, about.user);
         let in_json = about.parts.is_some_and(|parts| error_page::wants_json(&parts.headers, about.speaks_json));
         panic::catch(|| error_page::render(&failure, error, in_json, site.error_page)).unwrap_or_else(|panicked| {
             tracing::error!(target: "skep::request", %id, "the error page of the application {panicked}");

@@ -1,11 +1,13 @@
-//! Header fields of a response that is made: those that the handler set, and its cookies.
+//! Header fields of a response that is made: those that the handler set, its cookies, and what its language depends on.
 
-use http::header::{CACHE_CONTROL, SET_COOKIE};
-use http::{HeaderMap, HeaderValue};
+use http::header::{CACHE_CONTROL, SET_COOKIE, VARY};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::application::endpoint::forbid_shared_caches;
 use crate::context::cx::PRIVATE;
+use crate::context::resources::ThreadResources;
 use skep_http::response::Response;
+use skep_http::validation::LanguageSource;
 
 /// Adds the header fields that the handler set on its [`Cx`]. The response's own fields win; cookies accumulate.
 pub(super) fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
@@ -17,6 +19,28 @@ pub(super) fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
         }
         last = Some(name);
     }
+}
+
+/// What caches must know of a response whose language its address does not say.
+pub(super) fn depend_on_language(response: &mut Response, resources: &ThreadResources) {
+    match resources.language_source() {
+        None | Some(LanguageSource::Address) => {}
+        Some(LanguageSource::User) if !has(response, &CACHE_CONTROL, &["private", "no-store"]) => {
+            response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
+        }
+        Some(LanguageSource::User) => {}
+        Some(LanguageSource::Accepted) if !has(response, &VARY, &["accept-language", "*"]) => {
+            let vary = HeaderValue::from_static(resources.shared().forms.languages.vary());
+            response.headers_mut().append(VARY, vary);
+        }
+        Some(LanguageSource::Accepted) => {}
+    }
+}
+
+/// True if one of these is in the field's list.
+fn has(response: &Response, name: &HeaderName, items: &[&str]) -> bool {
+    let lines = response.headers().get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|one| items.iter().any(|item| one.trim().eq_ignore_ascii_case(item)))
 }
 
 /// What every response gets, whatever became of its request: the cookies of its user. No shared cache may keep it then,

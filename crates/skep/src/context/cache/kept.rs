@@ -22,6 +22,7 @@ use crate::context::shared_cx::{Inputs, SharedCx};
 use skep_html::nonce;
 use skep_http::account::Timer;
 use skep_http::error::{Error, Result};
+use skep_http::validation::LanguageSource;
 
 /// TTL of the list of inputs of a page.
 const DEPENDS_LASTS: Duration = Duration::from_hours(24);
@@ -122,7 +123,7 @@ impl SharedCx<'_> {
                         }
                         result => result,
                     };
-                    answer(result, inputs, &failure, is_stored)
+                    answer(result, self.vary(inputs), &failure, is_stored)
                 } else {
                     Computed::new(PageEntry::Depends(inputs.and(public.inputs()).bits()))
                         .policy(EntryPolicy::new(DEPENDS_LASTS))
@@ -160,6 +161,15 @@ impl SharedCx<'_> {
     }
 }
 
+impl SharedCx<'_> {
+    /// The request header fields that a page with these inputs depends on.
+    fn vary(&self, inputs: Inputs) -> Option<&'static str> {
+        let is_in_address = self.resources().language_source() == Some(LanguageSource::Address);
+        let languages = &self.resources().shared().forms.languages;
+        (inputs.holds(Inputs::LANGUAGE) && !is_in_address).then(|| languages.vary())
+    }
+}
+
 /// Makes an entry. It has a nonce of its own: who is served the entry later has another one.
 async fn made(make: &impl AsyncFn(&SharedCx<'_>) -> Result<PageEntry>, public: &SharedCx<'_>) -> Result<PageEntry> {
     let mut scope = nonce::Scope::default();
@@ -194,9 +204,9 @@ fn whole(
 }
 
 /// With what browsers and proxies are to know of a page that is kept.
-fn described(mut kept: PageEntry, inputs: Inputs) -> PageEntry {
+fn described(mut kept: PageEntry, vary: Option<&'static str>) -> PageEntry {
     if let PageEntry::Page(page) = &mut kept {
-        stored::describe(&mut page.fields, &page.body, inputs);
+        stored::describe(&mut page.fields, &page.body, vary);
     }
     kept
 }
@@ -204,13 +214,13 @@ fn described(mut kept: PageEntry, inputs: Inputs) -> PageEntry {
 /// What is to be stored, or only told to those who wait.
 fn answer(
     made: Result<(PageEntry, Option<EntryPolicy>)>,
-    inputs: Inputs,
+    vary: Option<&'static str>,
     failure: &RefCell<Option<Error>>,
     is_stored: bool,
 ) -> Computed<PageEntry> {
     match made {
         Ok((kept, life)) if kept.is_to_be_stored() => {
-            let described = Computed::new(described(kept, inputs));
+            let described = Computed::new(described(kept, vary));
             match life.filter(|_| is_stored) {
                 Some(life) => described.policy(life),
                 None => described.not_stored(),

@@ -9,14 +9,13 @@ use twox_hash::XxHash3_128;
 use super::SharedCx;
 #[cfg(feature = "compression")]
 use super::entry::PageEntry;
-use crate::context::shared_cx::Inputs;
 #[cfg(feature = "compression")]
 use crate::offload::offload;
 #[cfg(feature = "compression")]
 use skep_http::compression;
 
 /// Adds what browsers and proxies need to keep a page; what it says itself wins.
-pub(super) fn describe(headers: &mut Vec<(String, Bytes)>, body: &[u8], inputs: Inputs) {
+pub(super) fn describe(headers: &mut Vec<(String, Bytes)>, body: &[u8], vary: Option<&'static str>) {
     let value = |headers: &[(String, Bytes)], name: HeaderName| {
         headers.iter().find(|(other, _)| *other == name.as_str()).map(|(_, value)| value.clone())
     };
@@ -27,8 +26,8 @@ pub(super) fn describe(headers: &mut Vec<(String, Bytes)>, body: &[u8], inputs: 
     if value(headers, CACHE_CONTROL).is_none() {
         headers.push((CACHE_CONTROL.to_string(), Bytes::from_static(b"public, no-cache")));
     }
-    if inputs.holds(Inputs::LANGUAGE) {
-        headers.push((VARY.to_string(), Bytes::from_static(b"accept-language")));
+    if let Some(vary) = vary {
+        headers.push((VARY.to_string(), Bytes::from_static(vary.as_bytes())));
     }
 }
 

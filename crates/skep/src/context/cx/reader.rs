@@ -3,7 +3,11 @@
 use super::Cx;
 
 impl Cx<'_> {
-    /// The language of the messages for this user: one of [`App::languages`](crate::App::languages).
+    /// The language of the request: one of [`App::languages`](crate::App::languages). What names one of them counts, in
+    /// this order: the path ([`App::language_in_path`](crate::App::language_in_path)), a cookie
+    /// ([`App::language_cookie`](crate::App::language_cookie)), the user
+    /// ([`prefer_language`](Self::prefer_language)), `Accept-Language`. [`set_language`](Self::set_language) replaces
+    /// it.
     #[must_use]
     pub fn language(&self) -> &'static str {
         self.shared.language()
@@ -13,8 +17,7 @@ impl Cx<'_> {
     /// of the messages and choices of forms, and of an error page. A language that
     /// [`App::languages`](crate::App::languages) lacks changes nothing.
     ///
-    /// What an account says of its user is known where the account is read, such as in `Account::find`; anybody else's
-    /// choice may be in a cookie, which a [layer](crate::layer) reads.
+    /// What an account says of its user is known where the account is read, such as in `Account::find`.
     ///
     /// ```
     /// use skep::form::Messages;
@@ -49,6 +52,20 @@ impl Cx<'_> {
     /// chosen.
     pub fn set_language(&self, language: &str) {
         self.shared.resources().choose_language(language);
+    }
+
+    /// As [`set_language`](Self::set_language), unless the path or a cookie names a language.
+    ///
+    /// ```
+    /// struct User { language: &'static str }
+    ///
+    /// fn known(cx: &skep::Cx<'_>, user: &User) { cx.prefer_language(user.language) }
+    /// ```
+    pub fn prefer_language(&self, language: &str) {
+        let resources = self.shared.resources();
+        if resources.shared().forms.languages.named(self.shared.parts()).is_none() {
+            resources.choose_language(language);
+        }
     }
 
     /// Names the user of this request, for log lines and [error pages](crate::error_page::Failure::user). A guard that
