@@ -18,6 +18,7 @@ mod mime;
 mod multipart;
 mod path;
 mod range;
+mod remote;
 mod reply;
 mod resource;
 mod root;
@@ -44,6 +45,7 @@ pub use self::embedded::{Asset, Assets};
 #[cfg(feature = "compression")]
 pub(crate) use self::encoding::{Accepted, Encoding};
 pub use self::held::Held;
+pub use self::remote::RemoteFile;
 pub use self::stored::{StoredFile, StoredFileExt};
 use crate::request::Fields;
 use crate::{Error, Response, Result};

@@ -86,7 +86,7 @@ pub mod files {
     #[doc(hidden)]
     pub use skep_http::files::EmbeddedFile;
     #[doc(inline)]
-    pub use skep_http::files::{Asset, Assets, Files, HELD, HELD_FILE, StoredFile};
+    pub use skep_http::files::{Asset, Assets, Files, HELD, HELD_FILE, RemoteFile, StoredFile};
 }
 
 pub mod log {

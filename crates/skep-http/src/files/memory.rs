@@ -74,7 +74,7 @@ impl Entry {
 fn held(content: &Content) -> usize {
     match content {
         Content::Held(bytes) => bytes.len(),
-        Content::File(_) => 0,
+        Content::File(_) | Content::Elsewhere => 0,
     }
 }
 

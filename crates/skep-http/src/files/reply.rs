@@ -20,18 +20,55 @@ use crate::{Error, Response, Result};
 
 /// Answers with `variant`, as the preconditions and the `Range` of the request say.
 pub(super) fn reply(method: &Method, headers: &Fields, variant: &Variant) -> Result {
+    Ok(match choose(method, headers, variant)? {
+        Choice::NotModified => not_modified(variant),
+        Choice::Fields => with_fields(Body::empty(), variant),
+        Choice::Whole => with_fields(variant.content.part(0..variant.len), variant),
+        Choice::Parts(parts) => partial(variant, &parts),
+    })
+}
+
+/// The same without the body, for a variant whose content is elsewhere, and which bytes the body is to be. Several
+/// ranges are answered with all of it (RFC 9110, 14.2).
+pub(super) fn reply_without_body(
+    method: &Method,
+    headers: &Fields,
+    variant: &Variant,
+) -> Result<(Response, Range<u64>)> {
+    let whole = || (with_fields(Body::empty(), variant), 0..variant.len);
+    Ok(match choose(method, headers, variant)? {
+        Choice::NotModified => (not_modified(variant), 0..0),
+        Choice::Fields => (with_fields(Body::empty(), variant), 0..0),
+        Choice::Whole => whole(),
+        Choice::Parts(parts) => match &*parts {
+            [part] => (one_part(variant, part, Body::empty()), part.clone()),
+            _ => whole(),
+        },
+    })
+}
+
+/// What a request gets.
+enum Choice {
+    NotModified,
+    /// To HEAD.
+    Fields,
+    Whole,
+    Parts(Vec<Range<u64>>),
+}
+
+fn choose(method: &Method, headers: &Fields, variant: &Variant) -> Result<Choice> {
     match evaluate(headers, variant.validators()) {
         Verdict::Failed => return Err(Error::new(StatusCode::PRECONDITION_FAILED)),
-        Verdict::NotModified => return Ok(not_modified(variant)),
+        Verdict::NotModified => return Ok(Choice::NotModified),
         Verdict::Proceed => {}
     }
     // RFC 9110, 14.2: Range is for GET alone, and comes after the preconditions.
     if method != Method::GET {
-        return Ok(with_fields(Body::empty(), variant));
+        return Ok(Choice::Fields);
     }
     match range(headers, variant) {
-        Wanted::Whole => Ok(with_fields(variant.content.part(0..variant.len), variant)),
-        Wanted::Parts(parts) => Ok(partial(variant, &parts)),
+        Wanted::Whole => Ok(Choice::Whole),
+        Wanted::Parts(parts) => Ok(Choice::Parts(parts)),
         Wanted::Unsatisfiable => Err(unsatisfiable(variant.len)),
     }
 }
@@ -59,20 +96,24 @@ fn not_modified(variant: &Variant) -> Response {
 }
 
 fn partial(variant: &Variant, parts: &[Range<u64>]) -> Response {
+    if let [part] = parts {
+        return one_part(variant, part, variant.content.part(part.clone()));
+    }
     let mut response = with_fields(Body::empty(), variant).with_status(StatusCode::PARTIAL_CONTENT);
-    let len = variant.len;
-    let body = if let [part] = parts {
-        let value = format!("bytes {}-{}/{len}", part.start, part.end - 1);
-        response.headers_mut().insert(CONTENT_RANGE, HeaderValue::try_from(value).expect("numbers are ASCII"));
-        variant.content.part(part.clone())
-    } else {
-        let (content_type, body) = byteranges(&variant.content, len, &variant.fields[CONTENT_TYPE], parts);
-        response.headers_mut().insert(CONTENT_TYPE, content_type);
-        body
-    };
+    let (content_type, body) = byteranges(&variant.content, variant.len, &variant.fields[CONTENT_TYPE], parts);
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
     response.headers_mut().insert(CONTENT_LENGTH, body.len().unwrap_or_default().into());
     *response.body_mut() = body;
-    response.set_whole(Whole::of(&variant.fields, Some(len)));
+    response.set_whole(Whole::of(&variant.fields, Some(variant.len)));
+    response
+}
+
+fn one_part(variant: &Variant, part: &Range<u64>, body: Body) -> Response {
+    let mut response = with_fields(body, variant).with_status(StatusCode::PARTIAL_CONTENT);
+    let value = format!("bytes {}-{}/{}", part.start, part.end - 1, variant.len);
+    response.headers_mut().insert(CONTENT_RANGE, HeaderValue::try_from(value).expect("numbers are ASCII"));
+    response.headers_mut().insert(CONTENT_LENGTH, (part.end - part.start).into());
+    response.set_whole(Whole::of(&variant.fields, Some(variant.len)));
     response
 }
 

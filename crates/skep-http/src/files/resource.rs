@@ -23,6 +23,8 @@ use crate::{Error, Result};
 pub(super) enum Content {
     Held(Bytes),
     File(Arc<File>),
+    /// On another server: who asked for it fetches what it needs.
+    Elsewhere,
 }
 
 impl Content {
@@ -36,6 +38,7 @@ impl Content {
                 let index = |at| usize::try_from(at).expect("what is held fits in memory");
                 bytes.slice(index(range.start)..index(range.end)).into()
             }
+            Self::Elsewhere => Body::empty(),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::reply::reply;
 use super::resource::{Content, Description, Variant};
 use super::root::{Kind, Root};
 use crate::request::Fields;
-use crate::{Error, Result};
+use crate::{Error, Response, Result};
 
 /// A file that a handler sends once it has checked who asks: `Cx::send_file`. It has all that
 /// the files of a [folder](crate::files::Files) have: ranges, `ETag`, `Last-Modified`, conditional requests,
@@ -119,18 +119,23 @@ extension! {
             // To a form the whole file is the response, too.
             let method = if method == Method::HEAD { &Method::HEAD } else { &Method::GET };
             let mut response = reply(method, headers, &variant)?;
-            let fields = response.headers_mut();
-            fields.insert(CONTENT_DISPOSITION, disposition(self.inline, name));
-            fields.insert(
-                CONTENT_SECURITY_POLICY,
-                HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox"),
-            );
+            confine(&mut response, self.inline, name);
             Ok(response)
         }
     }
 }
 
-const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
+/// A file of this name runs no code on this site.
+pub(super) fn confine(response: &mut Response, inline: bool, name: &str) {
+    let fields = response.headers_mut();
+    fields.insert(CONTENT_DISPOSITION, disposition(inline, name));
+    fields.insert(
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox"),
+    );
+}
+
+pub(super) const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// RFC 6266: a name in ASCII for old clients, and the real one (RFC 8187). Neither can end the field or name a folder.
 fn disposition(inline: bool, name: &str) -> HeaderValue {

@@ -17,6 +17,7 @@ use super::field::{Control, Shape};
 use super::look;
 use crate::offload::{Offload, offload};
 use crate::routing::param::Param;
+use skep_http::body::{Body, FileSlice};
 use skep_http::error::Result;
 use skep_http::quota::Share;
 use skep_http::validation::FieldError;
@@ -150,6 +151,22 @@ impl<K> Upload<K> {
         self.received.found.filter(|found| !found.is_empty())
     }
 
+    /// What it is, for who stores it: what its first bytes show; of kinds without a mark of their own, such as CSV,
+    /// what the browser says; otherwise `application/octet-stream`.
+    ///
+    /// ```
+    /// # use skep::form::Upload;
+    /// fn is_picture(upload: &Upload) -> bool { upload.media_type().starts_with("image/") }
+    /// ```
+    #[must_use]
+    pub fn media_type(&self) -> &str {
+        let said = self.content_type().split(';').next().unwrap_or_default().trim();
+        let is_media_type = said.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype));
+        // A mark that was not found is not there.
+        let is_possible = is_media_type && !infer::is_mime_supported(said);
+        self.detected_type().unwrap_or(if is_possible { said } else { "application/octet-stream" })
+    }
+
     /// The number of bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
@@ -169,6 +186,26 @@ impl<K> Upload<K> {
             Content::Disk(file) => {
                 let file = Arc::clone(file);
                 Ok(offload(&*self.received.offload, move || fs::read(&file.path)).await??.into())
+            }
+        }
+    }
+
+    /// All of it as a body, of which no more than a piece is in memory that was not before. It is there for as long as
+    /// the body is.
+    ///
+    /// # Errors
+    /// If its file in the data directory is gone.
+    ///
+    /// ```
+    /// # use skep::{Body, Result, form::Upload};
+    /// fn body(upload: &Upload) -> Result<Body> { upload.body() }
+    /// ```
+    pub fn body(&self) -> Result<Body> {
+        match &self.received.content {
+            Content::Memory(bytes) => Ok(bytes.clone().into()),
+            Content::Disk(file) => {
+                let (file, start) = (Arc::new(fs::File::open(&file.path)?), 0);
+                Ok(Body::file(FileSlice { file, start, len: self.len() }))
             }
         }
     }
@@ -244,6 +281,11 @@ fn accepts(accept: &str, file: &Received) -> bool {
         None if infer::is_mime_supported(&one) && !is_in("text", &one) => one == said && found == Some(&one),
         None => one == said && found.is_none_or(|found| is_in("text", found)),
     })
+}
+
+/// RFC 9110, 5.6.2.
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 fn is_in(group: &str, kind: &str) -> bool {
