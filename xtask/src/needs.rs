@@ -58,6 +58,9 @@ const H2SPEC_FOLDER: &str = "target/tools/h2spec-2.6.0";
 /// `crates/skep/tests/sql/litestream.rs` runs what is there.
 const LITESTREAM_FOLDER: &str = "target/tools/litestream-0.5.18";
 
+/// `crates/skep-storage/tests/storage` runs what is there.
+const VERSITYGW_FOLDER: &str = "target/tools/versitygw-1.8.0";
+
 /// Every need, in the order in which it is looked for.
 pub(crate) const NEEDS: &[Need] = &[
     Need {
@@ -248,10 +251,17 @@ pub(crate) const NEEDS: &[Need] = &[
     },
     Need {
         name: "Go",
-        why: "h2spec and Litestream are written in it, and fuzz targets compare what we read of a connection with what its server reads",
+        why: "h2spec, versitygw and Litestream are written in it, and fuzz targets compare what we read of a connection with what its server reads",
         steps: &["external", "suites", "tools", "laboratory", "replication"],
         found: || command::succeeds("go", &["version"]),
         from: From::Debian(&["golang-go"]),
+    },
+    Need {
+        name: "versitygw",
+        why: "files are stored on a real server that speaks S3",
+        steps: &["external"],
+        found: || command::root().join(VERSITYGW_FOLDER).join("versitygw").is_file(),
+        from: From::Go("github.com/versity/versitygw/cmd/versitygw", "v1.8.0", VERSITYGW_FOLDER),
     },
     Need {
         name: "h2spec",

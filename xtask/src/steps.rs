@@ -114,7 +114,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "external",
-        about: "tests with browsers, memcached, Redis, Java, Node, Go and Python, which `test` ignores",
+        about: "tests with browsers, memcached, Redis, S3, Java, Node, Go and Python, which `test` ignores",
         runs: Runs::Rest,
         work: Work::Commands(
             &[
@@ -164,7 +164,7 @@ pub(crate) const STEPS: &[Step] = &[
         runs: Runs::Rest,
         work: Work::Commands(
             &[
-                "cargo check -p skep -p skep-people -p skep-jobs -p skep-live --target wasm32-wasip2 --features skep/openapi,skep-people/oidc,skep-people/passkeys",
+                "cargo check -p skep -p skep-people -p skep-jobs -p skep-live -p skep-storage --target wasm32-wasip2 --features skep/openapi,skep-people/oidc,skep-people/passkeys",
                 "cargo rustc -p hello --lib --crate-type cdylib --target wasm32-wasip2",
                 "cargo rustc -p blog --lib --crate-type cdylib --target wasm32-wasip2",
                 "cargo rustc -p helpdesk --lib --crate-type cdylib --target wasm32-wasip2",

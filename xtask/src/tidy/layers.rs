@@ -206,6 +206,16 @@ const CRATES: &[Layers] = &[
         upward: &[],
     },
     Layers {
+        name: "skep-storage",
+        order: &[
+            ("values", &["bytes", "error", "key", "name", "new_file", "record", "schema", "settings"]),
+            ("places", &["folder", "s3"]),
+            ("storage", &["storage", "sweep"]),
+            ("interface", &["app", "cx", "link"]),
+        ],
+        upward: &[("settings", "s3", "the address of a bucket is read as a setting")],
+    },
+    Layers {
         name: "skep-observe",
         order: &[
             ("values", &["clock", "numbers", "overview", "process", "sys"]),

@@ -1,0 +1,75 @@
+//! Files in a handler.
+
+use std::future::Future;
+use std::time::Duration;
+
+use skep::{Cx, Response, Result};
+
+use crate::link::FileLink;
+use crate::new_file::NewFile;
+use crate::record::FileRecord;
+use crate::storage::{Opened, Storage};
+
+/// Files in a handler. An example is at the [crate](crate).
+pub trait StorageCx {
+    /// The storage itself: for what is rarer.
+    fn storage(&self) -> &Storage;
+
+    /// Stores a file, an [`Upload`](skep::form::Upload) or a [`NewFile`], and registers it in the request's
+    /// [transaction](Cx::transaction), which this begins once the file is stored: it stays if that is committed.
+    ///
+    /// # Errors
+    /// 503 if the files cannot be reached or there is no room for more.
+    fn store_file(&self, file: impl Into<NewFile>) -> impl Future<Output = Result<FileRecord>>;
+
+    /// Sends a file, once the handler or a [guard](skep::guard) has checked who asks: [`Storage::send`]. Pictures,
+    /// sound, films and plain text are shown in the browser, all else is a download; whatever it is, it runs no code on
+    /// this site.
+    ///
+    /// # Errors
+    /// 404 if the file is gone, 503 if the files cannot be reached, 412 and 416 as the request says.
+    fn send_stored(&self, file: &FileRecord) -> impl Future<Output = Result<Response>>;
+
+    /// A link to a file that everybody may follow who has it, for so long; `href` and `src` take it, and
+    /// [`Cx::absolute`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use skep::prelude::*;
+    /// use skep_storage::prelude::*;
+    ///
+    /// fn picture(cx: &Cx<'_>, file: &FileRecord) -> Result<Html> {
+    ///     Ok(html! { img src=(cx.stored_link(file, Duration::from_hours(1))?) alt=(file.name()); })
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// If the keys of the application cannot be read.
+    fn stored_link(&self, file: &FileRecord, lasts: Duration) -> Result<FileLink>;
+
+    /// Deletes a file, if the request's transaction is committed: [`Storage::delete`].
+    fn delete_stored(&self, file: &FileRecord) -> impl Future<Output = Result<()>>;
+}
+
+impl StorageCx for Cx<'_> {
+    fn storage(&self) -> &Storage {
+        self.state::<Opened>().get()
+    }
+
+    async fn store_file(&self, file: impl Into<NewFile>) -> Result<FileRecord> {
+        let file = self.storage().put(file).await?;
+        file.register(self.transaction().await?).await
+    }
+
+    async fn send_stored(&self, file: &FileRecord) -> Result<Response> {
+        self.storage().send(file, self.method(), self.request_headers()).await
+    }
+
+    fn stored_link(&self, file: &FileRecord, lasts: Duration) -> Result<FileLink> {
+        FileLink::new(self, file, lasts)
+    }
+
+    async fn delete_stored(&self, file: &FileRecord) -> Result<()> {
+        self.storage().delete(file, self.transaction().await?).await
+    }
+}

@@ -1,0 +1,147 @@
+//! Files in a folder of this machine.
+//!
+//! A file is written beside its place, made durable, and renamed: it is there whole, or not at all. Symbolic links are
+//! not followed.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+use skep::Body;
+use skep::body::FileSlice;
+use skep::offload::{Offload, offload};
+
+use crate::bytes::{Written, next};
+use crate::error::{Outcome, Problem};
+use crate::key::{Key, hex};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Folder(Arc<Path>);
+
+impl Folder {
+    /// Makes the folder, if it is not there.
+    pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
+        fs::create_dir_all(path.join(Key::NOTES))?;
+        Ok(Self(path.into()))
+    }
+
+    /// Writes a file piece by piece, of which one is in memory.
+    pub(crate) async fn write(&self, key: &Key, mut body: Body, pool: &dyn Offload) -> Outcome<Written> {
+        let (folder, key) = (self.clone(), key.clone());
+        let mut incoming = offload(pool, move || folder.begin(&key)).await.map_err(lost)??;
+        while let Some(bytes) = next(&mut body).await? {
+            let step = offload(pool, move || incoming.push(&bytes).map(|()| incoming));
+            incoming = step.await.map_err(lost)??;
+        }
+        Ok(offload(pool, move || incoming.finish()).await.map_err(lost)??)
+    }
+
+    fn begin(&self, key: &Key) -> io::Result<Incoming> {
+        File::create(self.0.join(key.note()))?;
+        let target = self.0.join(key.path());
+        fs::create_dir_all(target.parent().unwrap_or(&self.0))?;
+        let temporary = Temporary(part(&target));
+        let file = File::options().write(true).create_new(true).open(&temporary.0)?;
+        Ok(Incoming { file, temporary, target, hash: Sha256::new(), size: 0 })
+    }
+
+    /// A part of a file that has this size.
+    pub(crate) fn read(&self, key: &Key, size: u64, part: Range<u64>) -> Outcome<Body> {
+        let path = self.0.join(key.path());
+        if !fs::symlink_metadata(&path)?.is_file() {
+            return Err(Problem::Missing);
+        }
+        let file = File::open(&path)?;
+        let found = file.metadata()?.len();
+        if found != size {
+            return Err(Problem::Broken(format!("{} has {found} bytes instead of {size}", path.display()).into()));
+        }
+        Ok(Body::file(FileSlice { file: Arc::new(file), start: part.start, len: part.end - part.start }))
+    }
+
+    pub(crate) fn has(&self, key: &Key) -> bool {
+        fs::symlink_metadata(self.0.join(key.path())).is_ok_and(|found| found.is_file())
+    }
+
+    /// Removes a file, what is left of an attempt at it, and its note.
+    pub(crate) fn remove(&self, key: &Key) -> io::Result<()> {
+        let target = self.0.join(key.path());
+        for path in [part(&target), target] {
+            remove(&path)?;
+        }
+        self.remove_note(key)
+    }
+
+    pub(crate) fn remove_note(&self, key: &Key) -> io::Result<()> {
+        remove(&self.0.join(key.note()))
+    }
+
+    /// The keys of notes, and since when they are there.
+    pub(crate) fn notes(&self) -> io::Result<Vec<(Key, SystemTime)>> {
+        let mut notes = Vec::new();
+        for entry in fs::read_dir(self.0.join(Key::NOTES))? {
+            let entry = entry?;
+            let key = entry.file_name().to_str().and_then(Key::parse);
+            notes.extend(key.zip(entry.metadata().and_then(|note| note.modified()).ok()));
+        }
+        Ok(notes)
+    }
+}
+
+/// Where a file is while it is written.
+fn part(target: &Path) -> PathBuf {
+    target.with_extension("part")
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn lost(error: skep::offload::Lost) -> Problem {
+    Problem::Away(error.into())
+}
+
+/// A file that is being written.
+struct Incoming {
+    file: File,
+    temporary: Temporary,
+    target: PathBuf,
+    hash: Sha256,
+    size: u64,
+}
+
+/// A file that goes away, unless it is renamed.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // Where it is renamed, it is not there; what cannot be removed, the sweep removes.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+impl Incoming {
+    fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hash.update(bytes);
+        self.size += bytes.len() as u64;
+        self.file.write_all(bytes)
+    }
+
+    fn finish(self) -> io::Result<Written> {
+        self.file.sync_all()?;
+        fs::rename(&self.temporary.0, &self.target)?;
+        // A name is durable once its folder is.
+        #[cfg(unix)]
+        if let Some(folder) = self.target.parent() {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(Written { size: self.size, sha256: hex(&self.hash.finalize()) })
+    }
+}

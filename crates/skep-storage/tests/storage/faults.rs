@@ -1,0 +1,86 @@
+//! An S3 server that dies, is away, or does not know us.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_util::stream;
+use skep::{Body, Error};
+use skep_storage::prelude::*;
+
+use crate::promises::{PNG, add};
+use crate::server::{SECRET, Server};
+
+#[test]
+#[ignore = "needs versitygw"]
+fn a_server_that_dies_in_the_middle_leaves_no_half_file() {
+    let server = Arc::new(Mutex::new(Server::start()));
+    let client = server.lock().unwrap().client(SECRET);
+    let dying = Arc::clone(&server);
+    let failed = client.with_cx(async move |cx| {
+        // Two parts arrive, and then nobody is there for the third.
+        let number = RefCell::new(0);
+        let pieces = stream::iter((0..192).map(move |_| {
+            let mut number = number.borrow_mut();
+            *number += 1;
+            if *number == 170 {
+                dying.lock().unwrap().stop();
+            }
+            Ok::<_, std::io::Error>(Bytes::from(vec![7; 64 << 10]))
+        }));
+        let file = NewFile::new("large.bin", "application/octet-stream", Body::from_stream(pieces));
+        cx.store_file(file).await.map(drop)
+    });
+    assert_is_away(&failed.unwrap_err());
+    server.lock().unwrap().start_again();
+    let listed = std::fs::read_dir(server.lock().unwrap().files()).unwrap().flatten();
+    let shards: Vec<_> = listed.map(|entry| entry.file_name()).filter(|name| name != "pending").collect();
+    assert!(shards.is_empty(), "{shards:?}");
+    // The application goes on as if nothing had been.
+    assert_eq!(add(&client, "/files", ("a.png", "image/png", PNG)).text(), "1");
+    assert_eq!(client.get("/files/1").body(), PNG);
+}
+
+fn assert_is_away(error: &Error) {
+    assert_eq!(error.status(), 503);
+    assert!(error.cause().unwrap().to_string().starts_with("the S3 server of storage.at: "), "{error:?}");
+}
+
+#[test]
+#[ignore = "needs versitygw"]
+fn a_server_that_is_away_is_a_503_and_comes_back() {
+    let mut server = Server::start();
+    let client = server.client(SECRET);
+    add(&client, "/files", ("a.png", "image/png", PNG));
+    server.stop();
+    let answer = client.get("/files/1");
+    assert_eq!((answer.status().as_u16(), answer.header("retry-after")), (503, Some("5")));
+    let answer = add(&client, "/files", ("b.png", "image/png", PNG));
+    assert_eq!((answer.status().as_u16(), answer.header("retry-after")), (503, Some("5")));
+    server.start_again();
+    assert_eq!(client.get("/files/1").body(), PNG);
+}
+
+#[test]
+#[ignore = "needs versitygw"]
+fn a_wrong_key_is_said_in_the_log_and_not_to_the_client() {
+    let server = Server::start();
+    let client = server.client("another-secret");
+    let store = async |cx: &mut skep::Cx<'_>| cx.store_file(NewFile::new("a", "text/plain", "a")).await.map(drop);
+    let error = client.with_cx(store).unwrap_err();
+    let cause = error.cause().unwrap().to_string();
+    assert_eq!((error.status().as_u16(), error.message()), (500, None));
+    assert!(cause.starts_with("the S3 server refuses storage.access_key or storage.secret_key"), "{cause}");
+    assert!(!cause.contains("another-secret"), "{cause}");
+}
+
+#[test]
+#[ignore = "needs versitygw"]
+fn a_bucket_that_is_not_there_is_said() {
+    let server = Server::start();
+    std::fs::remove_dir(server.folder().join("data/shop")).unwrap();
+    let client = server.client(SECRET);
+    let store = async |cx: &mut skep::Cx<'_>| cx.store_file(NewFile::new("a", "text/plain", "a")).await.map(drop);
+    let error = client.with_cx(store).unwrap_err();
+    assert!(error.cause().unwrap().to_string().starts_with("storage.at: no such bucket"), "{error:?}");
+}

@@ -1,0 +1,11 @@
+//! Files of an application: the same promises in a folder and on a real S3 server, on SQLite and PostgreSQL.
+#![cfg(not(target_family = "wasm"))]
+
+mod application;
+mod avatar;
+mod faults;
+mod folder;
+mod postgres;
+mod promises;
+mod s3;
+mod server;
