@@ -11,6 +11,7 @@ mod databases;
 mod entries;
 mod languages;
 mod mounted;
+mod previews;
 mod routes;
 mod security;
 mod services;
@@ -104,6 +105,7 @@ pub struct App {
     /// Settings that a mount reads itself.
     mounted_settings: Vec<Row>,
     mailer: Option<Arc<dyn Mailer>>,
+    previews: previews::Previews,
     fetcher: Option<Arc<dyn Fetcher>>,
     access: AccessTable,
     starts: Vec<Start>,
@@ -339,7 +341,7 @@ impl App {
         if folder.is_some() && !keeps_nothing {
             tracing::warn!(target: "skep", "no data directory is named (Setup::data): what is written there, and what is sealed with keys that are drawn, is gone at the end");
         }
-        let (mut site, starts, warnings) = self.put_together(setup)?;
+        let (mut site, starts, warnings) = self.mount_previews(setup.development).put_together(setup)?;
         site.folder = folder;
         // A test is no deployment.
         for warning in warnings.iter().filter(|_| !site.setup().temporary_database) {

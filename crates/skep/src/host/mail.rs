@@ -6,6 +6,7 @@
 //! ([`Client::mails`](crate::test::Client::mails)).
 
 mod attachment;
+mod html;
 mod mailbox;
 
 use std::error::Error as StdError;
@@ -16,6 +17,8 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use skep_units::lock;
+
+use crate::html::Html;
 
 pub use attachment::Attachment;
 pub use mailbox::{Mailbox, NotMailbox};
@@ -59,6 +62,36 @@ impl Mail {
         let (to, subject, text) = (to.into(), subject.into(), text.into());
         let (html, from, reply_to, attachments) = (None, None, None, Vec::new());
         Self { to, subject, text, html, from, reply_to, attachments, unsubscribe: None, id: None }
+    }
+
+    /// A mail of HTML, as `html!` writes it, whose text is derived: with headings, lists, rows of tables, and links
+    /// with where they lead. Links and pictures of this site get `origin` in front: [`Cx::origin`](crate::Cx::origin),
+    /// or outside of requests [`Site::base_url`](crate::Site::base_url).
+    ///
+    /// ```
+    /// use skep::mail::Mail;
+    /// use skep::prelude::*;
+    ///
+    /// # #[derive(Service)] #[service(GET "/orders/{id}")] struct Order { id: u32 }
+    /// # impl Handle for Order { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
+    /// let page = html! {
+    ///     h1 { "Thank you" }
+    ///     p { "Your " a href=(Order { id: 7 }) { "order" } " is on its way." }
+    /// };
+    /// let mail = Mail::from_html("ada@example.org", "Your order", "https://shop.example.org", page);
+    /// assert!(mail.text.ends_with("Your order (https://shop.example.org/orders/7) is on its way.\n"));
+    /// ```
+    ///
+    /// Programs that show mail ignore most style sheets: use `style` attributes.
+    #[must_use]
+    pub fn from_html<C, I>(
+        to: impl Into<String>,
+        subject: impl Into<String>,
+        origin: impl fmt::Display,
+        html: Html<C, I>,
+    ) -> Self {
+        let html = html::absolute(html.as_str(), &origin.to_string());
+        Self::new(to, subject, html::text(&html)).html(html)
     }
 
     /// Adds the same text as HTML. An example of a builder method is at [`Mail`].

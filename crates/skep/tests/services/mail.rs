@@ -214,3 +214,61 @@ fn what_no_header_field_may_have_is_refused_with_its_name() {
         assert_eq!(status(wrong), (500, 0));
     }
 }
+
+#[derive(Service)]
+#[service(POST "/thank")]
+struct Thank;
+
+impl Handle for Thank {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.send_mail(thanks(&cx.origin(), "Ada <script>")).await?;
+        Ok(Response::text("sent"))
+    }
+}
+
+/// A mail as an application writes it.
+fn thanks(origin: &str, name: &str) -> Mail {
+    let page = html! {
+        p { img src="cid:logo" alt="The shop"; }
+        p { "Thank you, " (name) ". " a href="/orders/7" style="color: #060" { "Your order" } }
+    };
+    let logo = Attachment::inline("logo", "image/png", &b"\x89PNG"[..]);
+    Mail::from_html("ada@example.org", "Your order", origin, page).attach(logo)
+}
+
+fn with_previews(development: bool) -> Client {
+    let app = App::new().serve(services![Thank]).mail_preview("thanks", |origin| thanks(origin, "Ada <script>"));
+    let mut setup = Setup::default();
+    (setup.temporary_database, setup.development) = (true, development);
+    Client::with_setup(app, setup)
+}
+
+#[test]
+fn a_mail_in_html_has_its_text() {
+    let client = with_previews(false);
+    client.post("/thank", &[]);
+    let mail = &client.mails()[0];
+    assert_eq!(mail.text, "The shop\n\nThank you, Ada <script>. Your order (http://localhost/orders/7)\n");
+    let html = mail.html.as_deref().unwrap();
+    assert!(html.contains("Ada &lt;script&gt;") && html.contains("src=\"cid:logo\""), "{html}");
+    assert!(html.contains("href=\"http://localhost/orders/7\" style=\"color: #060\""), "{html}");
+}
+
+#[test]
+fn mails_are_shown_in_development_only() {
+    let client = with_previews(true);
+    assert!(client.get("/-/mails").text().contains("<a href=\"/-/mails/0\">thanks</a>"));
+    let page = client.get("/-/mails/0");
+    for shown in
+        ["ada@example.org", "Your order", "logo (image/png, 4 bytes)", "Thank you, Ada &lt;script&gt;. Your order ("]
+    {
+        assert!(page.text().contains(shown), "{shown}");
+    }
+    let frame = client.get("/-/mails/0/html");
+    assert!(frame.text().contains("src=\"data:image/png;base64,iVBORw==\""), "{}", frame.text());
+    assert!(frame.header("content-security-policy").unwrap().contains("sandbox"));
+    for path in ["/-/mails/1", "/-/mails/x", "/-/mails/0/text"] {
+        assert_eq!(client.get(path).status(), 404, "{path}");
+    }
+    assert_eq!(with_previews(false).get("/-/mails").status(), 404);
+}

@@ -46,6 +46,11 @@ impl Attachment {
         Self { is_inline: true, ..Self::new(id, content_type, bytes) }
     }
 
+    /// It, for a page.
+    pub(crate) fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.content_type.replace('"', ""), BASE64_STANDARD.encode(&self.bytes))
+    }
+
     /// What is wrong with it.
     pub(super) fn check(&self) -> Result<(), String> {
         let Self { name, content_type, .. } = self;
