@@ -364,11 +364,12 @@ impl App {
     /// migrations run on an empty database, and the one in the data directory is only read.
     pub fn check(mut self, setup: &Setup) -> Result<Vec<String>, StartError> {
         #[cfg(not(target_family = "wasm"))]
-        if let Some((migrations, _)) = self.database.as_ref().filter(|_| !setup.keeps_nothing()) {
+        if let Some((migrations, open)) = self.database.as_mut().filter(|_| !setup.keeps_nothing()) {
             database::check(migrations, setup)?;
             if setup.database.is_some() {
                 // The empty database below is SQLite, and has none of them.
                 self.ignored_tables.clear();
+                *open = database::open_for_any;
             }
         }
         self.check_databases(setup)?;

@@ -240,6 +240,14 @@ fn an_application_for_postgres_does_not_open_sqlite() {
     assert!(refused.contains("was checked for PostgreSQL: set `database`"), "{refused}");
 }
 
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_check_finds_nothing_wrong_with_it() {
+    let mut setup = Setup::default();
+    setup.database = Some(Secret::new(shared().address()));
+    app().check(&setup).unwrap();
+}
+
 fn setup() -> Setup {
     let mut setup = Setup::default();
     setup.database = Some(Secret::new(shared().address()));

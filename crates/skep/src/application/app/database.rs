@@ -150,6 +150,16 @@ pub(super) fn open_database(
 ) -> Result<sql::Database, StartError> {
     #[cfg(feature = "postgres")]
     refuse_others(setup)?;
+    open_for_any(migrations, setup, own)
+}
+
+/// The same, whichever kind of database statements were checked for: no request reaches it.
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn open_for_any(
+    migrations: &sql::Migrations,
+    setup: &Setup,
+    own: &OwnTables,
+) -> Result<sql::Database, StartError> {
     let database = open_one(migrations, setup)?;
     if !own.sqlite.is_empty() {
         let made = database.make_tables(&own.sqlite, &[&[POSTGRES_LOCK], &*own.postgres].concat());
