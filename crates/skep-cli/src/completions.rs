@@ -48,8 +48,9 @@ fn words_of(command: &str) -> Vec<&'static str> {
     match command {
         "new" => vec!["--sign-in", "--postgres", "--path"],
         "gen" => generate::kinds().into_iter().chain(["--dry-run", "--manifest-path"]).collect(),
-        "db" => vec!["console", "reset", "seed", "--yes"],
+        "db" => vec!["console", "reset", "rollback", "seed", "--yes"],
         "routes" => vec!["--json", "--manifest-path"],
+        "run" => vec!["--manifest-path", "-p"],
         "sql" => vec!["check", "--locked", "--manifest-path"],
         "completions" => SHELLS.to_vec(),
         _ => Vec::new(),

@@ -4,6 +4,7 @@
 
 mod address;
 mod postgres;
+mod rollback;
 mod sqlite;
 mod target;
 
@@ -26,13 +27,15 @@ else the file in the data folder (SKEP_DATA, `data` of skep.toml, or `data`).
 
   console   open the shell of the database: sqlite3, or psql
   reset     delete all data; the next start makes the tables again. It asks before, unless there is --yes
+  rollback  undo the last migration: what it has added is dropped, or else db/rollback/ has a file of its name that says how.
+            It shows the statements, and asks before, unless there is --yes
   seed      run db/seed.sql in a transaction: all of it, or nothing
 
-`reset` and `seed` are for development: they want `development = true` in skep.toml (or SKEP_DEVELOPMENT), and a PostgreSQL
-whose address names this machine. `reset` also wants a Cargo.toml in this folder, and no server that runs.
+`reset`, `rollback` and `seed` are for development: they want `development = true` in skep.toml (or SKEP_DEVELOPMENT), and a PostgreSQL
+whose address names this machine. `reset` also wants a Cargo.toml in this folder; it and `rollback` want no server that runs.
 ";
 
-const COMMANDS: [&str; 3] = ["console", "reset", "seed"];
+const COMMANDS: [&str; 4] = ["console", "reset", "rollback", "seed"];
 
 /// What `seed` runs.
 const SEED: &str = "db/seed.sql";
@@ -47,6 +50,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "--yes").collect();
     let done = match words.as_slice() {
         ["console"] => Target::find(Path::new(".")).and_then(|target| console(&target)),
+        ["rollback"] => {
+            Target::find(Path::new(".")).and_then(|target| rollback::rollback(&target, Path::new("."), is_confirmed))
+        }
         ["seed"] => Target::find(Path::new(".")).and_then(|target| seed(&target)),
         ["reset"] => Target::find(Path::new(".")).and_then(|target| reset(&target, Path::new("."), is_confirmed)),
         other => {
@@ -131,4 +137,14 @@ fn finish(command: &mut Command) -> Result<String, String> {
     let missing = |error| format!("{name} does not start ({error}): Debian has it in the package {package}");
     let status = command.status().map_err(missing)?;
     if status.success() { Ok(String::new()) } else { Err(format!("{name} ends with {status}")) }
+}
+
+/// What a program prints.
+fn answer(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{name} does not start: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim_end()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }

@@ -4,12 +4,14 @@
 //! was. Start reading at [`run`].
 
 mod check;
+mod deploy;
 mod diff;
 mod field;
 mod form;
 mod guard;
 mod job;
 mod mail;
+mod manifest;
 mod name;
 mod package;
 mod plan;
@@ -20,6 +22,7 @@ mod source;
 mod statements;
 mod tables;
 mod template;
+mod topic;
 mod words;
 mod written;
 
@@ -38,14 +41,19 @@ use package::Package;
 use plan::Plan;
 
 /// What can be generated: name, arguments, what it is.
-const KINDS: [(&str, &str, &str); 6] = [
+const KINDS: [(&str, &str, &str); 8] = [
     ("scaffold", "NAME FIELD...", "a table with list, page, form, delete button, link and tests"),
     ("table", "NAME FIELD...", "a table: migration, row, statements and a test"),
     ("service", "NAME [METHOD] [PATH]", "one service with a test"),
     ("form", "NAME FIELD...", "a page with a form, whose answers are a mail"),
     ("mail", "NAME FIELD...", "a function that writes a mail, as text and as HTML"),
     ("job", "NAME FIELD...", "work that is done later, with a test"),
+    ("topic", "NAME FIELD...", "messages in a table, and a page that receives new ones, with a test"),
+    ("deploy", "", "Dockerfile, a unit of systemd, a site of nginx, CI"),
 ];
+
+/// Those that an application has once.
+const NAMELESS: [&str; 1] = ["deploy"];
 
 /// Words of Rust, which are no names.
 pub(crate) fn is_keyword(word: &str) -> bool {
@@ -163,6 +171,10 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
         let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         return Err(format!("\"{kind}\" is nothing that can be generated{near}"));
     }
+    if NAMELESS.contains(&kind.as_str()) {
+        let is_alone = wanted.words.len() == 1;
+        return if is_alone { Ok(Some(wanted)) } else { Err(format!("`{kind}` has no name and no fields")) };
+    }
     if wanted.words.len() < 2 {
         return Err(format!("which name is the {kind} to have?"));
     }
@@ -187,6 +199,10 @@ fn generate(wanted: &Wanted) -> Result<String, Refusal> {
     say(&format!("{}\n", plan.summary()));
     let check = Check::begin()?;
     let written = plan.write()?;
+    if !plan.is_compiled() {
+        written.keep();
+        return Ok("Read them before you use them: they have names, addresses and paths.\n".to_owned());
+    }
     say("compiling it ...\n");
     if let Err(reason) = check.run(&package) {
         return Err(format!("{reason}\n{}", written.undo()).into());
@@ -211,7 +227,7 @@ fn no_server(package: &Package) -> Result<(), String> {
 
 fn next(kind: &str) -> &'static str {
     match kind {
-        "scaffold" | "table" => "; the migration runs at the next start",
+        "scaffold" | "table" | "topic" => "; the migration runs at the next start",
         "mail" => "; `cx.queue_mail(...)` sends it",
         "job" => "; `cx.later(...).await` enqueues it",
         _ => "",
@@ -219,6 +235,13 @@ fn next(kind: &str) -> &'static str {
 }
 
 fn planned<'p>(package: &'p Package, words: &[String]) -> Result<Plan<'p>, Refusal> {
+    if let [kind] = words
+        && kind == "deploy"
+    {
+        let mut plan = Plan::new(package);
+        deploy::deploy(&mut plan, package)?;
+        return Ok(plan);
+    }
     let [kind, name, rest @ ..] = words else { return Err(Refusal::usage("which name is it to have?".to_owned())) };
     let name = Name::parse(name, kind).map_err(Refusal::usage)?;
     if words::is_module(name.snake()) || words::is_type(&name.camel()) {
@@ -232,7 +255,7 @@ fn planned<'p>(package: &'p Package, words: &[String]) -> Result<Plan<'p>, Refus
     }
     let tables: Vec<_> = package.tables()?.into_iter().filter(tables::Table::has_id).collect();
     let fields = Field::parse_all(rest, &tables).map_err(Refusal::usage)?;
-    if ["table", "scaffold"].contains(&kind.as_str()) {
+    if ["table", "scaffold", "topic"].contains(&kind.as_str()) {
         Field::check_columns(&fields).map_err(Refusal::usage)?;
     }
     match kind.as_str() {
@@ -243,6 +266,7 @@ fn planned<'p>(package: &'p Package, words: &[String]) -> Result<Plan<'p>, Refus
             return Err(Refusal::usage(format!("{name} needs fields, such as title:text\n{types}")));
         }
         "form" => form::form(&mut plan, package, &name, &fields)?,
+        "topic" => topic::topic(&mut plan, package, &name, &fields)?,
         "table" => scaffold::table(&mut plan, package, &name, &fields)?,
         _ => scaffold::scaffold(&mut plan, package, &name, &fields)?,
     }

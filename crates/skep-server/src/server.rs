@@ -6,6 +6,7 @@ mod check;
 mod factory;
 mod running;
 mod start;
+mod task;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -234,6 +235,12 @@ impl Server {
                 let lines = app.migrations(&setup).map_err(|error| StartError::new(error.to_string()))?;
                 let list = if lines.is_empty() { "no migrations".to_owned() } else { lines.join("\n") };
                 print(&(list + "\n"))
+            }
+            Some(Command::Run) => {
+                let reading = self.reading(&flags);
+                let app = self.app.create();
+                let settings = reading.read(Some(&app.setting_rows()))?;
+                task::run(app, settings, self.subscriber, &flags.task)
             }
             Some(Command::LogToken) => {
                 let settings = self.reading(&flags).read(None)?;

@@ -309,7 +309,8 @@ const CRATES: &[Layers] = &[
     Layers {
         name: "skep-cli",
         order: &[
-            ("tools", &["db", "routes", "secret", "sql", "subcommand"]),
+            ("texts", &["deployment", "sql_words"]),
+            ("tools", &["db", "routes", "run", "secret", "sql", "subcommand"]),
             ("commands", &["generate"]),
             ("what knows them", &["completions", "new"]),
         ],

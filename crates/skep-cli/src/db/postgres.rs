@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::address::Address;
-use super::finish;
+use super::{answer, finish};
 
 /// Variables with which libpq would go elsewhere than the address says.
 const ELSEWHERE: [&str; 7] = ["PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGUSER", "PGSERVICE", "PGSERVICEFILE"];
@@ -37,6 +37,12 @@ fn psql(address: &str, password: Option<&str>) -> Command {
 pub(super) fn run_in_transaction(address: &Address, file: &str) -> Result<(), String> {
     let mut psql = script(&address.to_string(), address.password());
     finish(psql.args(["--single-transaction", "--file", file])).map(drop)
+}
+
+/// The one value that a query gives; nothing without a row.
+pub(super) fn ask(address: &Address, query: &str) -> Result<String, String> {
+    let mut psql = script(&address.to_string(), address.password());
+    answer(psql.args(["--tuples-only", "--no-align", "--command", query]))
 }
 
 /// Drops the database, and makes an empty one of its name.

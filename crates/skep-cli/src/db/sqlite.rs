@@ -5,6 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::answer;
+
 /// `sqlite3` for a file that is there.
 pub(super) fn shell(file: &Path) -> Result<Command, String> {
     if !file.is_file() {
@@ -30,6 +32,11 @@ pub(super) fn run_in_transaction(file: &Path, text: &str) -> Result<(), String> 
         _ if !status.success() => Err("nothing of it was done, for the reason above".to_owned()),
         _ => Ok(()),
     }
+}
+
+/// The one value that a query gives; nothing without a row.
+pub(super) fn ask(file: &Path, query: &str) -> Result<String, String> {
+    answer(shell(file)?.args(["-batch", query]))
 }
 
 /// Deletes the file and what SQLite keeps beside it.

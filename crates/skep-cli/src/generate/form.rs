@@ -6,7 +6,7 @@ use super::name::Name;
 use super::package::Package;
 use super::plan::Plan;
 use super::samples;
-use super::scaffold::{controls, lines};
+use super::scaffold::{controls, form_imports, has_layout, lines};
 use super::service::{mount, unused_paths};
 use super::template::{Placeholders, fill};
 use super::words;
@@ -21,11 +21,7 @@ pub(super) fn form(plan: &mut Plan<'_>, package: &Package, name: &Name, fields: 
             "a form without a table has no rows to choose from: `skep gen scaffold` makes one with a table".to_owned()
         );
     }
-    if !package.has("src/layout.rs") {
-        return Err(
-            "src/layout.rs has no `page(cx, title, content)`: the page needs one, as `skep new` writes it".to_owned()
-        );
-    }
+    has_layout(package)?;
     let path = format!("/{}", name.kebab());
     unused_paths(package, &[("GET", path.clone()), ("POST", path.clone())])?;
     let guard = Guard::of(package)?;
@@ -37,11 +33,7 @@ pub(super) fn form(plan: &mut Plan<'_>, package: &Package, name: &Name, fields: 
 
 fn places(package: &Package, name: &Name, fields: &[Field], guard: Option<&Guard>) -> Placeholders {
     let field = guard.map(Guard::field).unwrap_or_default();
-    let mut imports: Vec<&str> = fields.iter().filter_map(Field::import).collect();
-    imports.sort_unstable();
-    imports.dedup();
-    let imports =
-        if imports.is_empty() { String::new() } else { format!("use skep::form::{{{}}};", imports.join(", ")) };
+    let imports = form_imports(fields);
     let declared = fields
         .iter()
         .map(|field| format!("    #[form]\n    {}: {},\n", field.name.snake(), field.optionally(&field.form_type())));
@@ -68,7 +60,7 @@ fn places(package: &Package, name: &Name, fields: &[Field], guard: Option<&Guard
         ("client", samples::client(package)),
         ("client_import", samples::client_import(package)),
         ("fill", fill.collect()),
-        ("needs", needs(name, fields)),
+        ("needs", samples::needs(name, fields)),
     ]
 }
 
@@ -79,20 +71,4 @@ fn line(field: &Field) -> String {
         return format!("if let Some(value) = &sent.{name} {{ text += &format!(\"{title}: {{value}}\\n\"); }}\n");
     }
     format!("text += &format!(\"{title}: {{}}\\n\", sent.{name});\n")
-}
-
-fn needs(name: &Name, fields: &[Field]) -> String {
-    let needed = |field: &&Field| !field.optional && field.kind != Kind::Bool;
-    let Some(field) = fields.iter().find(needed) else { return String::new() };
-    let words = field.name.with_article().replace(' ', "_");
-    format!(
-        "
-#[test]
-fn {words}_is_needed() {{
-    let refused = client().post(\"/{}\", &[]);
-    assert_eq!(refused.status(), 422);
-}}
-",
-        name.kebab()
-    )
 }

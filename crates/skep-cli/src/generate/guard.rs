@@ -24,9 +24,9 @@ impl Guard {
     }
 }
 
-/// What stands behind the prelude: the types of the guard, and the layout.
-pub(super) fn imports(guard: Option<&Guard>, layout: Option<&str>) -> String {
-    let lines = guard.into_iter().flat_map(|guard| guard.imports.iter().map(String::as_str)).chain(layout);
+/// What stands behind the prelude: the types of the guard, and of the application's own what is used.
+pub(super) fn imports<'t>(guard: Option<&'t Guard>, own: impl IntoIterator<Item = &'t str>) -> String {
+    let lines = guard.into_iter().flat_map(|guard| guard.imports.iter().map(String::as_str)).chain(own);
     let (mut ours, others): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("use crate::"));
     ours.sort_unstable();
     let line = |line: &&str| format!("\n{line}");

@@ -19,6 +19,8 @@ pub(super) struct Package {
     pub(super) library: String,
     pub(super) edition: String,
     pub(super) dialect: Dialect,
+    /// The names of its executables.
+    executables: Vec<String>,
     /// Where `target` and `Cargo.lock` are.
     pub(super) workspace: PathBuf,
 }
@@ -46,7 +48,11 @@ impl Package {
         let library = package["targets"].as_array().into_iter().flatten().find(is_library);
         let library = library
             .ok_or("src/lib.rs is missing: put the application there, as `skep new` does, and let `main` run it")?;
+        let targets = package["targets"].as_array().into_iter().flatten();
+        let executables = targets.filter(|target| target["kind"][0] == "bin").map(|target| text(&target["name"]));
+        let executables = executables.collect();
         Ok(Self {
+            executables,
             root: root.to_owned(),
             name: text(&package["name"]),
             library: text(&library["name"]).replace('-', "_"),
@@ -54,6 +60,15 @@ impl Package {
             dialect: skep_sql_lock::dialect(&source)?,
             workspace: text(&metadata["workspace_root"]).into(),
         })
+    }
+
+    /// The name of the executable: the only one, or the one with the name of the package.
+    pub(super) fn executable(&self) -> Result<String, String> {
+        match self.executables.as_slice() {
+            [one] => Ok(one.clone()),
+            several if several.contains(&self.name) => Ok(self.name.clone()),
+            _ => Err(format!("no executable of the package is named {}: it has no src/main.rs", self.name)),
+        }
     }
 
     /// The folder of its migrations, below its root.

@@ -84,6 +84,11 @@ impl<'p> Plan<'p> {
         self.changes.iter().any(|change| change.file.starts_with(&folder))
     }
 
+    /// Whether any of it is compiled.
+    pub(super) fn is_compiled(&self) -> bool {
+        self.changes.iter().any(|change| is_rust(&change.file))
+    }
+
     /// Writes everything. Without [`Written::keep`], all of it is taken back.
     pub(super) fn write(&self) -> Result<Written, String> {
         let mut written = Written::default();

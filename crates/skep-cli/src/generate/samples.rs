@@ -228,3 +228,20 @@ fn literal(field: &Field) -> String {
     let value = if field.optional { format!("Some({value})") } else { value };
     format!("{}: {value}", field.column())
 }
+
+/// A test that a form at the address of `name` needs a field, if there is one that it needs.
+pub(super) fn needs(name: &Name, fields: &[Field]) -> String {
+    let needed = |field: &&Field| !field.optional && field.kind != Kind::Bool;
+    let Some(field) = fields.iter().find(needed) else { return String::new() };
+    let words = field.name.with_article().replace(' ', "_");
+    format!(
+        "
+#[test]
+fn {words}_is_needed() {{
+    let refused = client().post(\"/{}\", &[]);
+    assert_eq!(refused.status(), 422);
+}}
+",
+        name.kebab()
+    )
+}

@@ -20,11 +20,7 @@ const SHOWN: usize = 4;
 pub(super) fn scaffold(plan: &mut Plan<'_>, package: &Package, name: &Name, fields: &[Field]) -> Result<(), String> {
     let (module, list) = (name.snake(), name.plural());
     check(package, name)?;
-    if !package.has("src/layout.rs") || !package.read("src/layout.rs")?.contains("fn page(") {
-        return Err(
-            "src/layout.rs has no `page(cx, title, content)`: the pages need one, as `skep new` writes it".to_owned()
-        );
-    }
+    has_layout(package)?;
     nobody_chooses_who_they_are(package, fields)?;
     let path = list.kebab();
     unused_paths(package, &addresses(&path))?;
@@ -39,7 +35,8 @@ pub(super) fn scaffold(plan: &mut Plan<'_>, package: &Package, name: &Name, fiel
     if let Some(guard) = source::required_guard(&application) {
         plan.edit("src/lib.rs", |text| source::add_guard(text, &guard, &format!("/{path}")))?;
     }
-    navigate(plan, package, module, &list)
+    let link = format!("a href=({} {{ at: None }}) {{ \"{}\" }}", list.camel(), list.title());
+    navigate(plan, package, module, &list.camel(), &link)
 }
 
 /// Plans a table with the statements of its rows.
@@ -72,8 +69,16 @@ fn nobody_chooses_who_they_are(package: &Package, fields: &[Field]) -> Result<()
     Ok(())
 }
 
+/// An error if there is no function that makes a page.
+pub(super) fn has_layout(package: &Package) -> Result<(), String> {
+    if package.has("src/layout.rs") && package.read("src/layout.rs")?.contains("fn page(") {
+        return Ok(());
+    }
+    Err("src/layout.rs has no `page(cx, title, content)`: the pages need one, as `skep new` writes it".to_owned())
+}
+
 /// Whether a table can have this name.
-fn check(package: &Package, name: &Name) -> Result<(), String> {
+pub(super) fn check(package: &Package, name: &Name) -> Result<(), String> {
     package.has_database()?;
     let word = name.snake();
     if words::is_sql(word) {
@@ -104,16 +109,20 @@ fn addresses(path: &str) -> [(&'static str, String); 5] {
     ]
 }
 
-/// A link in the navigation, if the layout has one.
-fn navigate(plan: &mut Plan<'_>, package: &Package, module: &str, list: &Name) -> Result<(), String> {
-    let (service, title) = (list.camel(), list.title());
-    let link = format!("a href=({service} {{ at: None }}) {{ \"{title}\" }}");
-    if source::add_navigation(&package.read("src/layout.rs")?, &link).is_none() {
+/// A link to a service in the navigation, if the layout has one.
+pub(super) fn navigate(
+    plan: &mut Plan<'_>,
+    package: &Package,
+    module: &str,
+    service: &str,
+    link: &str,
+) -> Result<(), String> {
+    if source::add_navigation(&package.read("src/layout.rs")?, link).is_none() {
         println!("src/layout.rs has no `nav` in a `header`: add a link yourself, to {module}::{service}.\n");
         return Ok(());
     }
     plan.edit("src/layout.rs", |text| {
-        let text = source::add_navigation(text, &link).unwrap_or_default();
+        let text = source::add_navigation(text, link).unwrap_or_default();
         source::add_import(&text, &format!("crate::{module}::{service}"))
     })
 }
@@ -142,7 +151,7 @@ impl Pages<'_> {
             ("a_post_is", format!("{}_is", name.with_article().replace(' ', "_"))),
             ("path", list.kebab()),
             ("library", self.package.library.clone()),
-            ("imports", self.imports()),
+            ("imports", form_imports(fields)),
             ("offers", self.offers()),
             ("insert", self.table.insert()),
             ("update", self.table.update()),
@@ -156,16 +165,6 @@ impl Pages<'_> {
         places.extend(self.form());
         places.extend(samples.places());
         Ok(places)
-    }
-
-    fn imports(&self) -> String {
-        let mut names: Vec<&str> = self.table.fields.iter().filter_map(Field::import).collect();
-        if names.contains(&"OneOf") {
-            names.extend(["Offer", "Offered"]);
-        }
-        names.sort_unstable();
-        names.dedup();
-        if names.is_empty() { String::new() } else { format!("use skep::form::{{{}}};", names.join(", ")) }
     }
 
     /// Each table that is referred to, once.
@@ -296,6 +295,17 @@ impl Offer for {offer} {{
     }
 }
 
+/// The types of `skep::form` that fields need.
+pub(super) fn form_imports(fields: &[Field]) -> String {
+    let mut names: Vec<&str> = fields.iter().filter_map(Field::import).collect();
+    if names.contains(&"OneOf") {
+        names.extend(["Offer", "Offered"]);
+    }
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() { String::new() } else { format!("use skep::form::{{{}}};", names.join(", ")) }
+}
+
 /// The public fields of a struct: a column for each field.
 pub(super) fn declarations(fields: &[Field]) -> String {
     let lines =
@@ -370,7 +380,7 @@ fn prefill(field: &Field, row: &str) -> String {
 }
 
 /// What is bound to a statement: this field of `self`.
-fn value(field: &Field, name: &str) -> String {
+pub(super) fn value(field: &Field, name: &str) -> String {
     let is_number = matches!(field.kind, Kind::Integer | Kind::Real | Kind::Bool);
     let is_copied = is_number || field.kind == Kind::Reference && name != field.name.snake();
     format!("{}self.{name}", if is_copied { "" } else { "&" })

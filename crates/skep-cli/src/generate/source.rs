@@ -52,7 +52,7 @@ pub(super) fn add_job(text: &str, job: &str) -> Result<String, String> {
 
 /// Sets a guard before a prefix, behind the last list of services.
 pub(super) fn add_guard(text: &str, guard: &str, prefix: &str) -> Result<String, String> {
-    insert_call(text, &tokens(text)?, &format!(".guard::<{guard}>(\"{prefix}\")"))
+    add_call(text, &format!(".guard::<{guard}>(\"{prefix}\")"))
 }
 
 /// The guard that every service must have: `T` of `.require::<T>()`.
@@ -106,6 +106,17 @@ fn without_names(path: &str) -> String {
         shape += rest;
     }
     shape
+}
+
+/// Adds a call behind the last list of services.
+pub(super) fn add_call(text: &str, call: &str) -> Result<String, String> {
+    insert_call(text, &tokens(text)?, call)
+}
+
+/// Whether there is a call `.name(...)`.
+pub(super) fn has_call(text: &str, name: &str) -> bool {
+    let tokens = flat(tokens(text).unwrap_or_default());
+    tokens.windows(3).any(|window| is_sign(&window[0], '.') && is_word(&window[1], name) && is_call(&window[2]))
 }
 
 /// Inserts a call behind `.serve(...)`, in a line of its own if that has one.

@@ -6,6 +6,8 @@
 use std::path::Path;
 use std::{fs, io};
 
+use crate::sql_words::sql_words;
+
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Table {
@@ -66,7 +68,7 @@ pub(super) fn of_folder(folder: &Path) -> Result<Vec<Table>, String> {
 }
 
 fn run(sql: &str, tables: &mut Vec<Table>) {
-    for statement in tokens(sql).split(|token| token == ";") {
+    for statement in sql_words(sql).split(|token| token == ";") {
         let words: Vec<String> = statement.iter().map(|token| token.to_lowercase()).collect();
         let words: Vec<&str> =
             words.iter().map(String::as_str).filter(|word| !["if", "exists"].contains(word)).collect();
@@ -135,29 +137,6 @@ fn column(part: &[&str]) -> Option<Column> {
         is_never_null: is_key || follows("not", "null"),
         references: references.map(|table| (*table).to_owned()),
     })
-}
-
-/// Words, signs and strings, without comments. A name in quotes is a word.
-fn tokens(sql: &str) -> Vec<String> {
-    let (mut tokens, mut rest) = (Vec::new(), sql);
-    while let Some(first) = rest.chars().next() {
-        let end = |text: &str, mark: &str| text.find(mark).map_or(text.len(), |at| at + mark.len());
-        let is_word = |one: char| one.is_alphanumeric() || one == '_';
-        let length = match first {
-            '-' if rest.starts_with("--") => end(rest, "\n"),
-            '/' if rest.starts_with("/*") => end(rest, "*/"),
-            '\'' | '"' | '`' => 1 + end(&rest[1..], &first.to_string()),
-            _ if is_word(first) => rest.find(|one| !is_word(one)).unwrap_or(rest.len()),
-            _ => first.len_utf8(),
-        };
-        let (token, after) = rest.split_at(length);
-        let is_comment = token.starts_with("--") || token.starts_with("/*");
-        if !is_comment && !first.is_whitespace() {
-            tokens.push(token.trim_matches(['"', '`']).to_owned());
-        }
-        rest = after;
-    }
-    tokens
 }
 
 #[cfg(test)]

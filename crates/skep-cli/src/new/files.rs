@@ -1,28 +1,14 @@
 //! The files of a new application.
 
-use std::path::Path;
-
 use super::Wanted;
+use crate::deployment::{self, CLONE, files, named};
 
-/// Files of an example, and their texts.
-macro_rules! files {
-    ($example:literal: $($file:literal),* $(,)?) => {
-        &[$(($file, include_str!(concat!("../../../../examples/", $example, "/", $file)))),*]
-    };
-}
-
-/// What every application has.
+/// What every application has, beside what it is deployed with.
 pub(super) const COMMON: &[(&str, &str)] = files![
     "starter":
-    ".dockerignore",
-    ".github/workflows/ci.yml",
     ".gitignore",
-    "Dockerfile",
     "README.md",
     "build.rs",
-    "deploy/nginx.conf",
-    "deploy/skep.toml",
-    "deploy/starter.service",
     "rustfmt.toml",
     "skep.toml",
     "src/main.rs",
@@ -65,14 +51,15 @@ const OPEN_CLIENT: (&str, &str) = (
 /// The same in the support of tests with accounts.
 const VISITOR: &str = "    Client::new(app())\n";
 
-/// Where the clone of Skep is, in the examples.
-const CLONE: &str = "/path/to/skep";
-
 impl Wanted {
     /// Path and text of each, but for `Cargo.toml` and its lock.
     pub(super) fn files(&self) -> Vec<(String, String)> {
         let own = if self.sign_in { MEMBERS } else { OPEN };
-        let files = COMMON.iter().chain(own).map(|(file, text)| ((*file).to_owned(), (*text).to_owned()));
+        let files = deployment::FILES
+            .iter()
+            .chain(COMMON)
+            .chain(own)
+            .map(|(file, text)| ((*file).to_owned(), (*text).to_owned()));
         let mut files: Vec<(String, String)> = files.collect();
         if self.sign_in {
             let readme = files.iter_mut().filter(|(file, _)| file == "README.md");
@@ -100,6 +87,7 @@ impl Wanted {
         let opened =
             support.split_once("client() -> Client {\n").map_or("", |(_, opened)| opened.trim_end_matches("}\n"));
         for (file, text) in files {
+            deployment::add_postgres(file, text);
             match file.as_str() {
                 "tests/notes.rs" => {
                     *text = text.replace("use starter::app;\n", "").replace(OPEN_CLIENT.0, OPEN_CLIENT.1);
@@ -109,10 +97,6 @@ impl Wanted {
                     *text = text.replace("TestResponse};\n", "TestResponse};\nuse skep::{Secret, Setup};\n");
                     *text = text.replace("/// A password.", &format!("{}\n/// A password.", database(support)));
                 }
-                ".github/workflows/ci.yml" => *text = text.replace("    steps:\n", SERVICE),
-                "Dockerfile" => *text = text.replace(ENVIRONMENT, ENVIRONMENT_WITH_DATABASE),
-                "deploy/skep.toml" => text.push_str(DATABASE_OF_SERVER),
-                "deploy/starter.service" => *text = text.replace(EXECUTABLE, &format!("{VARIABLES}{EXECUTABLE}")),
                 "skep.toml" => text.push_str(include_str!("postgres/skep.toml")),
                 "README.md" => {
                     *text = text.replace(SQLITE_ROW, POSTGRES_ROW).replace(AFTER, &format!("{AFTER}{POSTGRES_TESTS}"));
@@ -124,42 +108,8 @@ impl Wanted {
 
     /// The text of a file with the name of this application in it.
     fn named(&self, file: &str, text: &str) -> String {
-        let is_rust = Path::new(file).extension().is_some_and(|extension| extension == "rs");
-        let name = if is_rust { self.name.replace('-', "_") } else { self.name.clone() };
-        let host = format!("{}.example", self.name.replace('_', "-"));
-        let (title, skep) = (self.title(), self.skep.to_str().unwrap_or(CLONE));
-        let places = [
-            ("starter.example", host.as_str()),
-            ("starter", &name),
-            ("members", &name),
-            ("Starter", &title),
-            ("Members", &title),
-            (CLONE, skep),
-        ];
-        substituted(text, &places)
+        named(&self.name, self.skep.to_str().unwrap_or(CLONE), file, text)
     }
-
-    /// The name for people: "My shop".
-    pub(super) fn title(&self) -> String {
-        let words = self.name.replace(['-', '_'], " ");
-        let mut letters = words.chars();
-        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
-    }
-}
-
-/// The text with something else for each word, in one pass: what is put in may have such a word in it. The first that
-/// fits counts.
-fn substituted(text: &str, places: &[(&str, &str)]) -> String {
-    let (mut new, mut rest) = (String::new(), text);
-    while let Some(first) = rest.chars().next() {
-        let (taken, put) = match places.iter().find(|(word, _)| rest.starts_with(word)) {
-            Some((word, value)) => (word.len(), *value),
-            None => (first.len_utf8(), &rest[..first.len_utf8()]),
-        };
-        new.push_str(put);
-        rest = &rest[taken..];
-    }
-    new
 }
 
 /// The constant with the address for tests.
@@ -173,31 +123,6 @@ const ACCOUNT_ROWS: &str = "\
 | `src/account.rs` | who may sign in |
 | `src/sign_up.rs` | new accounts, whose addresses a mail confirms; in development, it is in the log |
 | `src/sign_in.rs` | signing in and out |
-";
-
-const SERVICE: &str = "    services:
-      postgres:
-        image: postgres:17
-        env: { POSTGRES_HOST_AUTH_METHOD: trust }
-        ports: [\"5432:5432\"]
-        options: --health-cmd pg_isready --health-interval 2s --health-retries 30
-    env:
-      TEST_DATABASE: postgres://postgres@localhost/postgres
-    steps:
-";
-
-const ENVIRONMENT: &str = "# Settings are in the environment: SKEP_BASE_URL=https://starter.example.org.\n";
-const ENVIRONMENT_WITH_DATABASE: &str = "\
-# Settings are in the environment: SKEP_BASE_URL=https://starter.example.org, and
-# SKEP_DATABASE=postgres://starter:PASSWORD@HOST/starter (docker run --env-file FILE).
-";
-const DATABASE_OF_SERVER: &str = "
-# The address of the database may have a password: SKEP_DATABASE in /etc/starter.env, which starter.service reads, has it.
-";
-const EXECUTABLE: &str = "ExecStart=";
-const VARIABLES: &str = "\
-# SKEP_DATABASE=postgres://starter:PASSWORD@HOST/starter, in a file that only root can read.
-EnvironmentFile=/etc/starter.env
 ";
 
 const SQLITE_ROW: &str = "the database, which is `data/database.sqlite`; migrations are in the executable, too";

@@ -49,7 +49,7 @@ fn a_wrong_command_line_says_what_is_wrong() {
         let error = wanted(line).map(drop).unwrap_err();
         assert!(error.contains(says), "{line:?}: {error}");
     }
-    assert_eq!(wanted(&["apps/my-shop"]).unwrap().unwrap().title(), "My shop");
+    assert_eq!(crate::deployment::title("my-shop"), "My shop");
 }
 
 /// Every file of the example is a file of the application; its manifest is another one.

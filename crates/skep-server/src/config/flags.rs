@@ -28,6 +28,8 @@ pub(crate) struct Flags {
     pub(crate) log_token: String,
     /// The file of `--backup` or `--restore`.
     pub(crate) backup: PathBuf,
+    /// What follows `--run`: a task, and its arguments.
+    pub(crate) task: Vec<String>,
 }
 
 /// What a server can do besides serving.
@@ -41,13 +43,14 @@ pub(crate) enum Command {
     GenerateSecret,
     PrintConfig,
     Routes,
+    Run,
     LogToken,
     Help,
     Version,
 }
 
 /// Flags that are not settings: flag, argument, help, and the command.
-pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 16] = [
+pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 17] = [
     ("--config", "FILE", "Read settings from FILE instead of skep.toml in the current directory.", None),
     ("--set", "NAME=VALUE", "Set any of the settings below.", None),
     (
@@ -91,6 +94,12 @@ pub(crate) const OTHERS: [(&str, &str, &str, Option<Command>); 16] = [
     ("--routes", "", "Print the table of routes.", Some(Command::Routes)),
     ("--sql", "", "With --routes: also print where `sql!` reads and writes each table.", None),
     ("--json", "", "With --routes: print JSON, with file and line of each service.", None),
+    (
+        "--run",
+        "TASK ARGUMENT...",
+        "Run a task of the application and exit, or list its tasks. All that follows is the task's.",
+        Some(Command::Run),
+    ),
     (
         "--log-token",
         "WORDS",
@@ -141,6 +150,10 @@ impl Flags {
             match command {
                 Command::Control => self.control_command = parser.value()?.string()?,
                 Command::Backup | Command::Restore => self.backup = parser.value()?.into(),
+                Command::Run => {
+                    let words = parser.raw_args()?.map(|word| word.string());
+                    self.task = words.collect::<Result<_, _>>()?;
+                }
                 Command::LogToken => self.log_token = parser.value()?.string()?,
                 _ => {}
             }

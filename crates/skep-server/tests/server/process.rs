@@ -40,6 +40,10 @@ fn child_process() {
     let arguments = std::env::var(PART).unwrap();
     let app = || {
         let app = app()
+            .task("say", "prints its words", |_site, words| {
+                println!("said: {}", words.join(" "));
+                if words.is_empty() { Err(Error::conflict("no words")) } else { Ok(()) }
+            })
             .allow_unmounted(framing::SERVICES, "they are an application of their own")
             .allow_unmounted(rules::SERVICES, "they are another one")
             .allow_unmounted(fairness::SERVICES, "so are these")
@@ -211,6 +215,18 @@ fn questions_are_answered_without_serving() {
     let (code, out, _) = output(&["--check"]);
     assert!(code == Some(0) && out.contains("no problems found: 13 services are mounted\n"), "{out}");
     assert!(out.contains("left out on purpose: Forgotten (GET /forgotten/{page}): for a test\n"), "{out}");
+}
+
+#[test]
+fn a_task_runs_in_place_of_the_server() {
+    let (code, out, _) = output(&["--run"]);
+    assert!(code == Some(0) && out.contains("say  prints its words\n"), "{out}");
+    let (code, out, error) = output(&["--data", "here", "--run", "say", "--listen", "me"]);
+    assert!(code == Some(0) && out.contains("said: --listen me\n"), "{out}{error}");
+    let (code, _, error) = output(&["--run", "say"]);
+    assert!(code == Some(1) && error.contains("the task say has failed: 409 Conflict: no words"), "{error}");
+    let (code, _, error) = output(&["--run", "sai"]);
+    assert!(code == Some(2) && error.contains("no task \"sai\"; did you mean say?"), "{error}");
 }
 
 #[test]

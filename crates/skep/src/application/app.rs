@@ -17,6 +17,7 @@ mod security;
 mod services;
 mod settings;
 mod status;
+mod tasks;
 
 use std::any::TypeId;
 use std::error::Error as StdError;
@@ -56,6 +57,7 @@ use self::mounted::LeftOut;
 #[doc(hidden)]
 pub use self::services::ServiceEntry;
 pub use self::services::Services;
+pub use self::tasks::Task;
 pub use crate::application::site::{Background, BackgroundWork, Job};
 use crate::context::setup::{Setup, StartError, TemporaryFolder};
 use crate::sql;
@@ -111,6 +113,7 @@ pub struct App {
     starts: Vec<Start>,
     checks: Vec<Check>,
     jobs: Vec<Job>,
+    tasks: Vec<Task>,
     background: Vec<BackgroundWork>,
     /// Of libraries, beside the migrations.
     tables: OwnTables,

@@ -1,4 +1,4 @@
-//! Tests of `generate::job`.
+//! Tests of `generate::manifest`.
 
 use super::*;
 
@@ -10,20 +10,23 @@ fn the_crate_of_jobs_is_beside_that_of_skep() {
     let expected = format!(
         "[package]\nname = \"shop\"\n\n[dependencies]\nskep = {{ path = \"../skep/crates/skep\" }}\n{serde}\n{jobs} }}\n\n# Less.\n[profile.dev]\n\n[dev-dependencies]\n{jobs}, features = [\"test\"] }}\n"
     );
-    let changed = depend(manifest).unwrap();
+    let changed = depend(manifest, "skep-jobs", true).unwrap();
     assert_eq!(changed, expected);
-    assert_eq!(depend(&changed).unwrap(), changed);
-    assert_eq!(jobs_like("skep = \"0.1\"").unwrap(), "version = \"0.1\"");
-    assert_eq!(jobs_like("skep = { version = \"0.1\", features = [\"a\"] }").unwrap(), "version = \"0.1\"");
+    assert_eq!(depend(&changed, "skep-jobs", true).unwrap(), changed);
+    assert_eq!(beside("skep = \"0.1\"", "skep-jobs").unwrap(), "version = \"0.1\"");
+    assert_eq!(beside("skep = { version = \"0.1\", features = [\"a\"] }", "skep-jobs").unwrap(), "version = \"0.1\"");
     for (skep, line) in [
         ("skep = { workspace = true }", "`skep-jobs = { workspace = true }`"),
         ("skep.workspace = true", "`skep-jobs.workspace = true`"),
         ("skep = { git = \"https://example.org/skep\" }", "`skep-jobs = { git = \"https://example.org/skep\" }`"),
     ] {
-        assert!(jobs_like(skep).unwrap_err().contains(line), "{skep}");
+        assert!(beside(skep, "skep-jobs").unwrap_err().contains(line), "{skep}");
         let manifest = format!("[dependencies]\n{skep}\n");
-        assert!(depend(&manifest).unwrap_err().contains(line));
+        assert!(depend(&manifest, "skep-jobs", true).unwrap_err().contains(line));
         let own = format!("{manifest}skep-jobs = \"1\"\n\n[dev-dependencies]\nskep-jobs = \"1\"\n");
-        assert!(depend(&own).unwrap().contains("serde"));
+        assert!(depend(&own, "skep-jobs", true).unwrap().contains("serde"));
     }
+    let live = depend(manifest, "skep-live", false).unwrap();
+    assert!(live.contains("crates/skep-live\"") && !live.contains("[dev-dependencies]"), "{live}");
+    assert_eq!(path_of_skep(manifest), Some("../skep/crates/skep"));
 }
