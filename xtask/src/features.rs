@@ -24,7 +24,7 @@ const DENY: &str = "-- -D warnings";
 /// Bring the compiler of components.
 const COMPILERS: [&str; 2] = ["skep-isolate", "skep-wasm"];
 /// Examples alone, which no other step builds so: what they need of the framework's features they turn on themselves.
-const EXAMPLES: [&str; 6] = ["axum-html", "axum-sql", "forms", "members", "starter", "tutorial"];
+const EXAMPLES: [&str; 7] = ["axum-html", "axum-sql", "forms", "members", "notes-api", "starter", "tutorial"];
 
 /// Features, and all that each turns on, itself among them.
 type Features = BTreeMap<String, BTreeSet<String>>;

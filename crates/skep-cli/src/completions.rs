@@ -46,7 +46,7 @@ fn commands() -> Vec<(&'static str, &'static str)> {
 /// What may follow a command.
 fn words_of(command: &str) -> Vec<&'static str> {
     match command {
-        "new" => vec!["--sign-in", "--postgres", "--path"],
+        "new" => vec!["--sign-in", "--api", "--postgres", "--path"],
         "gen" => generate::kinds().into_iter().chain(["--dry-run", "--manifest-path"]).collect(),
         "db" => vec!["console", "reset", "rollback", "seed", "--yes"],
         "routes" => vec!["--json", "--manifest-path"],

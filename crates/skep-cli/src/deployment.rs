@@ -88,7 +88,10 @@ pub(crate) fn named(application: &str, clone: &str, file: &str, text: &str) -> S
         ("starter.example", host.as_str()),
         ("starter", &name),
         ("members", &name),
+        ("notes_api", &name),
+        ("notes-api", &name),
         ("Starter", &title),
+        ("Notes API", &title),
         ("Members", &title),
         (CLONE, clone),
     ];

@@ -18,6 +18,7 @@ mod plan;
 mod samples;
 mod scaffold;
 mod service;
+mod sign_in;
 mod source;
 mod statements;
 mod tables;
@@ -39,9 +40,10 @@ use field::Field;
 use name::Name;
 use package::Package;
 use plan::Plan;
+pub(crate) use sign_in::PASSWORDS;
 
 /// What can be generated: name, arguments, what it is.
-const KINDS: [(&str, &str, &str); 8] = [
+const KINDS: [(&str, &str, &str); 9] = [
     ("scaffold", "NAME FIELD...", "a table with list, page, form, delete button, link and tests"),
     ("table", "NAME FIELD...", "a table: migration, row, statements and a test"),
     ("service", "NAME [METHOD] [PATH]", "one service with a test"),
@@ -49,11 +51,12 @@ const KINDS: [(&str, &str, &str); 8] = [
     ("mail", "NAME FIELD...", "a function that writes a mail, as text and as HTML"),
     ("job", "NAME FIELD...", "work that is done later, with a test"),
     ("topic", "NAME FIELD...", "messages in a table, and a page that receives new ones, with a test"),
+    ("sign-in", "", "accounts: a table, and pages to sign up, in and out, with tests"),
     ("deploy", "", "Dockerfile, a unit of systemd, a site of nginx, CI"),
 ];
 
 /// Those that an application has once.
-const NAMELESS: [&str; 1] = ["deploy"];
+const NAMELESS: [&str; 2] = ["deploy", "sign-in"];
 
 /// Words of Rust, which are no names.
 pub(crate) fn is_keyword(word: &str) -> bool {
@@ -228,6 +231,7 @@ fn no_server(package: &Package) -> Result<(), String> {
 fn next(kind: &str) -> &'static str {
     match kind {
         "scaffold" | "table" | "topic" => "; the migration runs at the next start",
+        "sign-in" => "; `.require::<Signed<Account>>()` asks it of every service",
         "mail" => "; `cx.queue_mail(...)` sends it",
         "job" => "; `cx.later(...).await` enqueues it",
         _ => "",
@@ -235,11 +239,12 @@ fn next(kind: &str) -> &'static str {
 }
 
 fn planned<'p>(package: &'p Package, words: &[String]) -> Result<Plan<'p>, Refusal> {
-    if let [kind] = words
-        && kind == "deploy"
-    {
+    if let [kind] = words {
         let mut plan = Plan::new(package);
-        deploy::deploy(&mut plan, package)?;
+        match kind.as_str() {
+            "sign-in" => sign_in::sign_in(&mut plan, package)?,
+            _ => deploy::deploy(&mut plan, package)?,
+        }
         return Ok(plan);
     }
     let [kind, name, rest @ ..] = words else { return Err(Refusal::usage("which name is it to have?".to_owned())) };

@@ -16,12 +16,13 @@ use crate::generate::is_keyword;
 use crate::{BAD_USAGE, say};
 
 const HELP: &str = "\
-usage: skep new FOLDER [--sign-in] [--postgres] [--path SKEP]
+usage: skep new FOLDER [--sign-in | --api] [--postgres] [--path SKEP]
 
 Begin an application: a list, a page, a form and a delete button on a database, with a layout, a style sheet, tests, and
 files for CI, Docker, systemd and nginx. The name of the folder is the name of the application.
 
   --sign-in     with accounts: people sign up, in and out, and what they have written is for who is signed in
+  --api         no pages: an interface of JSON, which OpenAPI describes
   --postgres    on PostgreSQL instead of SQLite
   --path SKEP   a clone of Skep, which is not published yet; otherwise the one that this command was built from
 ";
@@ -65,13 +66,15 @@ struct Wanted {
     /// The clone of Skep.
     skep: PathBuf,
     sign_in: bool,
+    /// Without pages.
+    api: bool,
     postgres: bool,
 }
 
 /// What the command line asks for; none if it asks for help.
 fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
     let (mut folder, mut skep) = (None, None);
-    let (mut sign_in, mut postgres) = (false, false);
+    let (mut sign_in, mut api, mut postgres) = (false, false, false);
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
@@ -81,10 +84,11 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
                 skep = Some(PathBuf::from(path));
             }
             Some("--sign-in") => sign_in = true,
+            Some("--api") => api = true,
             Some("--postgres") => postgres = true,
             Some(flag) if flag.starts_with("--path=") => skep = Some(PathBuf::from(&flag["--path=".len()..])),
             Some(flag) if flag.starts_with('-') => {
-                let near = nearest(flag, ["--sign-in", "--postgres", "--path", "--help"]);
+                let near = nearest(flag, ["--sign-in", "--api", "--postgres", "--path", "--help"]);
                 let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
                 return Err(format!("there is no flag {flag}{near}"));
             }
@@ -93,6 +97,9 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
         }
     }
     let folder = folder.ok_or("which folder?")?;
+    if sign_in && api {
+        return Err("--api has no pages on which people sign in: write one of both, --sign-in or --api".to_owned());
+    }
     // "." has a name, too.
     let named = if folder.file_name().is_some() { None } else { fs::canonicalize(&folder).ok() };
     let name = named.as_ref().unwrap_or(&folder).file_name().and_then(|name| name.to_str());
@@ -103,7 +110,7 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
     });
     // It stands in files of another folder. What is not there is named by who looks for the clone.
     let skep = fs::canonicalize(&skep).unwrap_or(skep);
-    Ok(Some(Wanted { folder, name, skep, sign_in, postgres }))
+    Ok(Some(Wanted { folder, name, skep, sign_in, api, postgres }))
 }
 
 /// Whether a package may have this name, and a crate that it depends on has not.

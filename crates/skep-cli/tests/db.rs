@@ -124,6 +124,36 @@ fn seeds_run_together_or_not_at_all() {
 }
 
 #[test]
+#[ignore = "needs sqlite3"]
+fn the_last_migration_is_undone_or_else_nothing() {
+    let application = application();
+    let query = |sql: &str| {
+        let file = application.path().join("data/database.sqlite");
+        let output = Command::new("sqlite3").arg(file).arg(sql).output().unwrap();
+        text(&output.stdout).trim().to_owned()
+    };
+    query(
+        "create table skep_migrations (number integer primary key, name text not null);
+           insert into skep_migrations values (1, '0001_note.sql'), (2, '0002_tag.sql');
+           create table note (id integer primary key); create table tag (note integer references note (id));
+           insert into note values (1)",
+    );
+    fs::create_dir(application.path().join("migrations")).unwrap();
+    let write = |file: &str, sql: &str| fs::write(application.path().join("migrations").join(file), sql).unwrap();
+    write("0001_note.sql", "create table note (id integer primary key); create index missing on note (id);");
+    write("0002_tag.sql", "create table tag (note integer references note (id));");
+    let refused = skep(application.path(), &["db", "rollback"]);
+    assert!(text(&refused.stdout).contains("drop table tag;") && !refused.status.success(), "{refused:?}");
+    let done = skep(application.path(), &["db", "rollback", "--yes"]);
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(query("select group_concat(name) from skep_migrations"), "0001_note.sql");
+    // Its index is not there, so nothing of it is done.
+    let refused = skep(application.path(), &["db", "rollback", "--yes"]);
+    assert!(text(&refused.stderr).contains("no such index") && !refused.status.success(), "{refused:?}");
+    assert_eq!(query("select count(*) from skep_migrations, note"), "1");
+}
+
+#[test]
 fn a_secret_is_another_one_each_time() {
     let folder = tempfile::tempdir().unwrap();
     let secrets = [0, 1].map(|_| text(&skep(folder.path(), &["secret"]).stdout).trim().to_owned());
@@ -170,6 +200,14 @@ fn a_database_of_postgres_is_made_again_and_no_other() {
     };
     assert!(seed("insert into note values (1)") && !seed("insert into note values (2); select 1 / 0"));
     assert_eq!(sql("shop", "select sum(id) from note").1, "1");
+    let ran = "create table skep_migrations as select 1 as number, '0001_a.sql' as name; create table a (b integer)";
+    assert!(sql("shop", ran).0);
+    fs::create_dir_all(application.path().join("migrations/postgres")).unwrap();
+    fs::write(application.path().join("migrations/postgres/0001_a.sql"), "create table a (b integer);").unwrap();
+    let done = skep(application.path(), &["db", "rollback", "--yes"]);
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(sql("shop", "select to_regclass('a') is null, count(*) from skep_migrations").1, "t|0");
+
     let done = skep(application.path(), &["db", "reset", "--yes"]);
     assert!(done.status.success(), "{done:?}");
     assert!(sql("shop", "select 1").0 && !sql("shop", "select 1 from note").0);

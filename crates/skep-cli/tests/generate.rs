@@ -50,6 +50,7 @@ fn what_is_generated_is_as_expected() {
         ("form", "form contact name:text reply:email day:date? text:lines"),
         ("mail", "mail welcome name:text visits:integer"),
         ("job", "job clean_up older:date author:account?"),
+        ("topic", "topic chat text:text done:bool note:lines?"),
     ] {
         let words: Vec<&str> = ["gen"].into_iter().chain(line.split(' ')).chain(["--dry-run"]).collect();
         let shown = skep(&shop, &words);
@@ -108,6 +109,32 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         let refused = skep(&shop, &words);
         assert!(text(&refused.stderr).contains("add the line `.database("), "{line}: {}", text(&refused.stderr));
     }
+}
+
+/// With a shop that has no table of accounts yet.
+#[test]
+fn accounts_and_a_deployment_are_as_skep_new_writes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(skep(folder.path(), &["new", "shop"]).status.success());
+    let shop = folder.path().join("shop");
+    let before = files(&shop);
+    let refused = skep(&shop, &["gen", "deploy"]);
+    assert!(text(&refused.stderr).contains("all files are there"), "{refused:?}");
+    fs::remove_dir_all(shop.join("deploy")).unwrap();
+    fs::remove_file(shop.join("Dockerfile")).unwrap();
+    let made = skep(&shop, &["gen", "deploy"]);
+    assert!(made.status.success() && text(&made.stdout).contains("ci.yml: there already"), "{made:?}");
+    assert!(files(&shop) == before);
+    let shown = skep(&shop, &["gen", "sign-in", "--dry-run"]);
+    let shown = text(&shown.stdout);
+    for file in ["migrations/0002_account.sql", "src/sign_in.rs", "src/sign_up.rs", "tests/sign_in.rs"] {
+        assert!(shown.contains(&format!("+++ b/{file}\n")), "{file}: {shown}");
+    }
+    assert!(shown.contains("+skep-people = ") && shown.contains("sign_in::AccountPage,"), "{shown}");
+    assert_eq!(skep(&shop, &["gen", "deploy", "all"]).status.code(), Some(2));
+    assert!(skep(folder.path(), &["new", "club", "--sign-in"]).status.success());
+    let refused = skep(&folder.path().join("club"), &["gen", "sign-in"]);
+    assert!(text(&refused.stderr).contains("there is a way to sign in already"), "{refused:?}");
 }
 
 #[test]
@@ -256,7 +283,12 @@ impl Author {
             "form contact name:text reply:email day:date? text:lines news:bool",
             "mail welcome name:text visits:integer",
             "job clean_up older:date author:author?",
+            "topic chat text:text done:bool day:date? note:lines? number:integer",
+            "sign-in",
         ] {
+            if line == "sign-in" && flags.contains(&"--sign-in") {
+                continue;
+            }
             let words: Vec<&str> = ["gen"].into_iter().chain(line.split(' ')).collect();
             let done = self.command(env!("CARGO_BIN_EXE_skep"), &shop).args(words).output().unwrap();
             assert!(done.status.success(), "{flags:?} {line}: {}{}", text(&done.stdout), text(&done.stderr));

@@ -1,16 +1,27 @@
 //! The `Cargo.toml` of an application, in which a crate of Skep is needed.
 
+/// Adds a crate of Skep to a Cargo.toml in which it is not.
+pub(super) fn add_crate(manifest: &str, name: &str) -> Result<String, String> {
+    if dependency(manifest, "dependencies", name).is_some() {
+        return Ok(manifest.to_owned());
+    }
+    Ok(add(manifest, "dependencies", &format!("{name} = {{ {} }}", beside(skep_of(manifest)?, name)?)))
+}
+
+/// The line of the dependency on `skep`.
+fn skep_of(manifest: &str) -> Result<&str, String> {
+    let skep = dependency(manifest, "dependencies", "skep");
+    skep.ok_or_else(|| "there is no line `skep = ...` in its [dependencies]".to_owned())
+}
+
 /// Adds a crate of Skep, and serde, to a Cargo.toml in which they are not; with `for_tests`, also its feature `test`.
 pub(super) fn depend(manifest: &str, name: &str, for_tests: bool) -> Result<String, String> {
     let mut text = manifest.to_owned();
-    let skep =
-        dependency(manifest, "dependencies", "skep").ok_or("there is no line `skep = ...` in its [dependencies]")?;
+    let skep = skep_of(manifest)?;
     if dependency(&text, "dependencies", "serde").is_none() {
         text = add(&text, "dependencies", "serde = { version = \"1\", features = [\"derive\"] }");
     }
-    if dependency(&text, "dependencies", name).is_none() {
-        text = add(&text, "dependencies", &format!("{name} = {{ {} }}", beside(skep, name)?));
-    }
+    text = add_crate(&text, name)?;
     if for_tests && dependency(&text, "dev-dependencies", name).is_none() {
         let place = beside(skep, name)?;
         text = add(&text, "dev-dependencies", &format!("{name} = {{ {place}, features = [\"test\"] }}"));

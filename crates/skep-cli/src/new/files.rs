@@ -4,16 +4,21 @@ use super::Wanted;
 use crate::deployment::{self, CLONE, files, named};
 
 /// What every application has, beside what it is deployed with.
-pub(super) const COMMON: &[(&str, &str)] = files![
-    "starter":
-    ".gitignore",
+pub(super) const COMMON: &[(&str, &str)] = files!["starter": ".gitignore", "rustfmt.toml", "skep.toml", "src/main.rs"];
+
+/// What one with pages has besides.
+pub(super) const PAGES: &[(&str, &str)] =
+    files!["starter": "README.md", "build.rs", "static/icon.svg", "static/style.css"];
+
+/// What one without pages has instead.
+pub(super) const API: &[(&str, &str)] = files![
+    "notes-api":
     "README.md",
     "build.rs",
-    "rustfmt.toml",
-    "skep.toml",
-    "src/main.rs",
-    "static/icon.svg",
-    "static/style.css",
+    "migrations/0001_note.sql",
+    "src/lib.rs",
+    "src/note.rs",
+    "tests/notes.rs",
 ];
 
 /// What one without accounts has besides.
@@ -54,10 +59,15 @@ const VISITOR: &str = "    Client::new(app())\n";
 impl Wanted {
     /// Path and text of each, but for `Cargo.toml` and its lock.
     pub(super) fn files(&self) -> Vec<(String, String)> {
-        let own = if self.sign_in { MEMBERS } else { OPEN };
+        let (pages, own) = match (self.api, self.sign_in) {
+            (true, _) => (API, &[][..]),
+            (false, true) => (PAGES, MEMBERS),
+            (false, false) => (PAGES, OPEN),
+        };
         let files = deployment::FILES
             .iter()
             .chain(COMMON)
+            .chain(pages)
             .chain(own)
             .map(|(file, text)| ((*file).to_owned(), (*text).to_owned()));
         let mut files: Vec<(String, String)> = files.collect();
@@ -81,7 +91,9 @@ impl Wanted {
             files.push(add("migrations/postgres/0002_account.sql", include_str!("postgres/0002_account.sql")));
             files.push(add("migrations/postgres/sql.lock", include_str!("postgres/members.lock")));
         } else {
-            files.push(add("migrations/postgres/sql.lock", include_str!("postgres/starter.lock")));
+            let api = include_str!("postgres/notes-api.lock");
+            let lock = if self.api { api } else { include_str!("postgres/starter.lock") };
+            files.push(add("migrations/postgres/sql.lock", lock));
             files.push(add("tests/support/client.rs", support));
         }
         let opened =
@@ -90,7 +102,8 @@ impl Wanted {
             deployment::add_postgres(file, text);
             match file.as_str() {
                 "tests/notes.rs" => {
-                    *text = text.replace("use starter::app;\n", "").replace(OPEN_CLIENT.0, OPEN_CLIENT.1);
+                    *text = text.replace("use starter::app;\n", "").replace("use notes_api::app;\n\n", "");
+                    *text = text.replace(OPEN_CLIENT.0, OPEN_CLIENT.1);
                 }
                 "tests/support/client.rs" if self.sign_in => {
                     *text = text.replace(VISITOR, opened);

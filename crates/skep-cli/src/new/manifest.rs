@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::Wanted;
+use crate::generate::PASSWORDS;
 
 impl Wanted {
     /// The manifest, and the lock file of the clone: it has the versions that Skep was tested with, and cargo drops
@@ -18,6 +19,9 @@ impl Wanted {
         };
         let (framework, server, people) = (of("skep")?, of("skep-server")?, of("skep-people")?);
         let people = if self.sign_in { format!("skep-people = {{ {people} }}\n") } else { String::new() };
+        let crates = if self.api { API_CRATES } else { "" };
+        let openapi = if self.api { ", features = [\"openapi\"]" } else { "" };
+        let for_tests = if self.api { "serde_json = \"1\"\n" } else { "" };
         let (driver, metadata) = if self.postgres {
             (", features = [\"postgres\"]", "[package.metadata.skep]\ndatabase = \"postgres\"\n\n")
         } else {
@@ -35,11 +39,11 @@ publish = false
 
 # Skep is not published yet: this is a clone of it.
 [dependencies]
-skep = {{ {framework} }}
+{crates}skep = {{ {framework}{openapi} }}
 {people}skep-server = {{ {server}{driver} }}
 
 [dev-dependencies]
-skep = {{ {framework}, features = ["test"] }}
+{for_tests}skep = {{ {framework}, features = ["test"] }}
 
 # Less to write for the compiler, and a panic still says its line.
 [profile.dev]
@@ -54,12 +58,10 @@ debug = false
     }
 }
 
-const PASSWORDS: &str = "\
-# A hash of a password takes a second without.
-[profile.dev.package.argon2]
-opt-level = 3
-[profile.dev.package.blake2]
-opt-level = 3
+/// What types have that stand in the document of the interface.
+const API_CRATES: &str = "\
+schemars = { version = \"1\", default-features = false, features = [\"derive\", \"std\"] }
+serde = { version = \"1\", features = [\"derive\"] }
 ";
 
 /// A text in a TOML file.

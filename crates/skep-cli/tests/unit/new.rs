@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::files::{COMMON, MEMBERS, OPEN};
+use super::files::{API, COMMON, MEMBERS, OPEN, PAGES};
 use super::manifest::toml_text;
 use super::*;
+use crate::deployment;
 
 fn wanted(arguments: &[&str]) -> Result<Option<Wanted>, String> {
     read(arguments.iter().map(OsString::from).collect())
@@ -49,7 +50,7 @@ fn a_wrong_command_line_says_what_is_wrong() {
         let error = wanted(line).map(drop).unwrap_err();
         assert!(error.contains(says), "{line:?}: {error}");
     }
-    assert_eq!(crate::deployment::title("my-shop"), "My shop");
+    assert_eq!(deployment::title("my-shop"), "My shop");
 }
 
 /// Every file of the example is a file of the application; its manifest is another one.
@@ -68,12 +69,18 @@ fn nothing_of_the_example_is_left_out() {
     let mut found = BTreeSet::new();
     add(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/starter"), "", &mut found);
     found.retain(|name| !name.starts_with("data/") && name != "Cargo.toml");
-    assert_eq!(found, COMMON.iter().chain(OPEN).map(|(name, _)| (*name).to_owned()).collect());
+    let all = deployment::FILES.iter().chain(COMMON).chain(PAGES).chain(OPEN);
+    assert_eq!(found, all.map(|(name, _)| (*name).to_owned()).collect());
     let mut found = BTreeSet::new();
     add(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/members"), "", &mut found);
-    let has = |name: &String| COMMON.iter().any(|(other, _)| other == name);
+    let has = |name: &String| COMMON.iter().chain(PAGES).any(|(other, _)| other == name);
     found.retain(|name| !name.starts_with("data/") && !["Cargo.toml", "static"].contains(&name.as_str()) && !has(name));
     assert_eq!(found, MEMBERS.iter().map(|(name, _)| (*name).to_owned()).collect());
+    let mut found = BTreeSet::new();
+    add(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/notes-api"), "", &mut found);
+    found
+        .retain(|name| !name.starts_with("data/") && !["Cargo.toml", "rustfmt.toml", "src/main.rs"].contains(&&**name));
+    assert_eq!(found, API.iter().map(|(name, _)| (*name).to_owned()).collect());
 }
 
 /// The list of notes stands elsewhere where the first page leads on.
@@ -89,7 +96,7 @@ fn notes_are_the_same_with_accounts() {
 fn an_application_on_postgres_has_nothing_of_sqlite() {
     for sign_in in [false, true] {
         let (folder, skep) = (PathBuf::from("shop"), PathBuf::from("/clone"));
-        let wanted = Wanted { folder, name: "shop".to_owned(), skep, sign_in, postgres: true };
+        let wanted = Wanted { folder, name: "shop".to_owned(), skep, sign_in, api: false, postgres: true };
         let files = wanted.files();
         let of = |name: &str| &files.iter().find(|(file, _)| file == name).unwrap().1;
         assert!(of("tests/support/client.rs").contains("Client::with_setup(app(), setup)"));
@@ -106,11 +113,26 @@ fn an_application_on_postgres_has_nothing_of_sqlite() {
 }
 
 #[test]
+fn an_interface_has_no_pages() {
+    for postgres in [false, true] {
+        let (folder, skep) = (PathBuf::from("shop"), PathBuf::from("/clone"));
+        let wanted = Wanted { folder, name: "my-shop".to_owned(), skep, sign_in: false, api: true, postgres };
+        let files = wanted.files();
+        let of = |name: &str| &files.iter().find(|(file, _)| file == name).unwrap().1;
+        assert!(of("src/main.rs").contains("use my_shop::app;") && of("README.md").contains("# My shop\n"));
+        assert!(files.iter().all(|(file, _)| !file.starts_with("static/") && !file.contains("layout")));
+        assert!(files.iter().all(|(_, text)| !text.contains("notes-api") && !text.contains("notes_api")));
+        assert_eq!(of("tests/notes.rs").contains("use support::client;"), postgres);
+    }
+    assert!(wanted(&["shop", "--api", "--sign-in"]).map(drop).unwrap_err().contains("write one of both"));
+}
+
+#[test]
 fn a_name_with_a_word_of_the_example_in_it_is_put_in_once() {
     for sign_in in [false, true] {
         let name = "my-starter-members".to_owned();
         let (folder, skep) = (PathBuf::from(&name), PathBuf::from("/srv/starter/skep"));
-        let wanted = Wanted { folder, name, skep, sign_in, postgres: false };
+        let wanted = Wanted { folder, name, skep, sign_in, api: false, postgres: false };
         let files = wanted.files();
         let of = |name: &str| &files.iter().find(|(file, _)| file == name).unwrap().1;
         assert!(of("src/main.rs").contains("use my_starter_members::app;"));
