@@ -38,6 +38,8 @@ struct Known {
     seen: Instant,
     migrations: Migrations,
     lock: Lock,
+    /// The lock file is there.
+    has_file: bool,
 }
 
 pub(crate) fn expand(input: &Input) -> Result<TokenStream> {
@@ -88,7 +90,8 @@ fn whole(
     refuse_needless(input, &statements)?;
     refuse_scopes(input, &scopes)?;
     let names = known.migrations.files.iter().filter_map(|(path, _)| path.file_name()?.to_str());
-    let files = names.chain([FILE]).map(|name| format!("/{folder}/{name}"));
+    // Cargo watches the lock file, once `skep sql check` has made it.
+    let files = names.chain(known.has_file.then_some(FILE)).map(|name| format!("/{folder}/{name}"));
     let files = files.chain([package::MANIFEST.to_owned()]).collect();
     Ok(Whole { home: input.home, dialect: Dialect::Postgres, statements, kinds, arrays, scopes, files })
 }
@@ -234,7 +237,7 @@ impl Known {
                 file.display()
             )
         })?;
-        Ok(Self { seen: Instant::now(), migrations, lock })
+        Ok(Self { seen: Instant::now(), migrations, lock, has_file: folder.join(FILE).is_file() })
     }
 }
 

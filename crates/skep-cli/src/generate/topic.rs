@@ -106,16 +106,7 @@ fn places(package: &Package, table: &NewTable<'_>, guard: Option<&Guard>) -> Pla
         ("insert", table.insert()),
         ("values", values.collect::<Vec<_>>().join(", ")),
         ("members", fields.iter().map(member).collect::<Vec<_>>().join(", ")),
-        (
-            "shown",
-            in_order(fields)
-                .iter()
-                .enumerate()
-                .map(|(at, field)| shown(at, field))
-                .collect::<String>()
-                .trim_end()
-                .to_owned(),
-        ),
+        ("shown", scaffold::lines(&shown_fields(fields), 24)),
         ("controls", scaffold::lines(&controls, 16)),
         ("client", samples::client(package)),
         ("client_import", samples::client_import(package)),
@@ -128,6 +119,10 @@ fn places(package: &Package, table: &NewTable<'_>, guard: Option<&Guard>) -> Pla
 fn in_order(fields: &[Field]) -> Vec<&Field> {
     let (always, optional): (Vec<&Field>, Vec<&Field>) = fields.iter().partition(|field| !field.optional);
     always.into_iter().chain(optional).collect()
+}
+
+fn shown_fields(fields: &[Field]) -> Vec<String> {
+    in_order(fields).iter().enumerate().map(|(at, field)| shown(at, field)).collect()
 }
 
 /// A field of the message, of what the form sent.
@@ -145,9 +140,9 @@ fn shown(at: usize, field: &Field) -> String {
     let name = field.name.snake();
     let dot = if at == 0 { "" } else { "\" · \" " };
     match field.kind {
-        Kind::Bool => format!("{dot}@if message.{name} {{ \"yes\" }} @else {{ \"no\" }} "),
-        _ if field.optional => format!("@if let Some({name}) = &message.{name} {{ {dot}({name}) }} "),
-        _ => format!("{dot}(message.{name}) "),
+        Kind::Bool => format!("{dot}@if message.{name} {{ \"yes\" }} @else {{ \"no\" }}"),
+        _ if field.optional => format!("@if let Some({name}) = &message.{name} {{ {dot}({name}) }}"),
+        _ => format!("{dot}(message.{name})"),
     }
 }
 
