@@ -1,7 +1,7 @@
 //! What follows the header block, in either direction.
 
 pub mod drain;
-pub mod own_thread;
+pub(crate) mod own_thread;
 pub mod pages;
 mod rows;
 pub mod watched;
@@ -258,7 +258,7 @@ pub async fn next_bytes(body: &mut Body) -> Result<Option<Bytes>, BodyError> {
 struct Pieces<S>(OwnThread<Pin<Box<S>>>);
 
 /// Why a stream is not read on another thread.
-pub const ELSEWHERE: &str = "the stream was made on another thread; `Body::stream` takes what may move";
+pub(crate) const ELSEWHERE: &str = "the stream was made on another thread; `Body::stream` takes what may move";
 
 impl<S> http_body::Body for Pieces<S>
 where

@@ -34,12 +34,12 @@ use std::sync::OnceLock;
 use http::header::{ALLOW, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, LOCATION, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
-#[doc(hidden)]
 #[cfg(feature = "compression")]
-pub use self::conditional::names_tag;
+pub(crate) use self::conditional::names_tag;
 pub use self::conditional::{Verdict, conditional, not_modified, verdict_on};
 use self::dir::Dir;
 use self::embedded::Embedded;
+#[doc(hidden)]
 pub use self::embedded::EmbeddedFile;
 pub use self::embedded::{Asset, Assets};
 #[cfg(feature = "compression")]

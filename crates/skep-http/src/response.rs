@@ -1,6 +1,6 @@
 //! Responses.
 
-pub mod coding;
+pub(crate) mod coding;
 mod content;
 mod header_block;
 pub mod security_headers;
@@ -219,6 +219,21 @@ impl Response {
         self.extensions.insert(hint);
     }
 
+    /// Those of [`with_security_headers`](Self::with_security_headers).
+    pub(crate) fn take_security_headers(&mut self) -> Option<security_headers::Compiled> {
+        self.extensions.remove()
+    }
+
+    /// Notes what the response would be as a whole: a 200 whose body is left out or sent in part.
+    pub(crate) fn set_whole(&mut self, whole: Whole) {
+        self.extensions.insert(whole);
+    }
+
+    /// Adds fields that the response does not have, as its last step: [`headers`](Self::headers) is without them.
+    pub(crate) fn set_block(&mut self, block: HeaderBlock) {
+        self.block = Some(block);
+    }
+
     #[cfg(feature = "compression")]
     pub(crate) fn hint(&self) -> Option<Hint> {
         self.extensions.get().copied()
@@ -325,11 +340,6 @@ extension! {
             self.set_hint(Hint { before, is_private, wish });
         }
 
-        /// Those of [`with_security_headers`](Self::with_security_headers).
-        fn take_security_headers(&mut self) -> Option<security_headers::Compiled> {
-            self.extensions.remove()
-        }
-
         /// Why it is an error page, for the client of tests: no server sends it.
         fn set_cause(&mut self, cause: String) {
             self.extensions.insert(Cause(cause.into()));
@@ -368,16 +378,6 @@ extension! {
                 Some(map) => map.get(name).map(HeaderValue::as_bytes),
                 None => self.content_type.filter(|_| *name == CONTENT_TYPE).map(str::as_bytes),
             }
-        }
-
-        /// Notes what the response would be as a whole: a 200 whose body is left out or sent in part.
-        fn set_whole(&mut self, whole: Whole) {
-            self.extensions.insert(whole);
-        }
-
-        /// Adds fields that the response does not have, as its last step: [`headers`](Self::headers) is without them.
-        fn set_block(&mut self, block: HeaderBlock) {
-            self.block = Some(block);
         }
 
         /// The body, if it upgrades the connection.

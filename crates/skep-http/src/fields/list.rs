@@ -22,7 +22,7 @@ pub fn elements(list: &str) -> impl Iterator<Item = &str> {
 
 /// The elements of a list over all lines of a field, each with its weight in thousandths. What is malformed is passed
 /// over.
-pub fn weighted<'r>(headers: &'r Fields, name: &HeaderName) -> impl Iterator<Item = (&'r str, u16)> {
+pub(crate) fn weighted<'r>(headers: &'r Fields, name: &HeaderName) -> impl Iterator<Item = (&'r str, u16)> {
     let lines = headers.get_all(name).filter_map(|line| line.to_str().ok());
     lines.flat_map(elements).filter_map(|element| {
         let mut parts = element.split(';').map(|part| part.trim_matches([' ', '\t']));

@@ -93,7 +93,7 @@ pub fn not_modified(mut response: Response, size: Option<u64>) -> Response {
 
 /// True if a list of entity tags has this very one, weak or strong.
 #[cfg(feature = "compression")]
-pub fn names_tag(headers: &Fields, name: &HeaderName, tag: &[u8]) -> bool {
+pub(crate) fn names_tag(headers: &Fields, name: &HeaderName, tag: &[u8]) -> bool {
     let tag = parse_tag(tag);
     tag.is_some() && headers.get_all(name).any(|field| Tags { rest: field.as_bytes() }.any(|one| Some(one) == tag))
 }

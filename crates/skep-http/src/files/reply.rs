@@ -13,7 +13,6 @@ use super::multipart::byteranges;
 use super::range::{Wanted, wanted};
 use super::resource::Variant;
 use crate::body::Body;
-use crate::ext::ResponseExt as _;
 use crate::request::Fields;
 use crate::response::coding::Whole;
 use crate::{Error, Response, Result};

@@ -6,12 +6,12 @@ use http::{HeaderMap, HeaderValue};
 /// What the author of a response says: [`Response::with_compression`](super::Response::with_compression).
 #[cfg_attr(not(feature = "compression"), allow(dead_code, reason = "nothing is compressed"))]
 #[derive(Clone, Copy, Debug)]
-pub struct Wish(pub(crate) bool);
+pub(crate) struct Wish(pub(crate) bool);
 
 /// The whole that a 304 or a 206 stands for: it has the `Vary` of that (RFC 9110, 15.3.7 and 15.4.5).
 #[cfg_attr(not(feature = "compression"), allow(dead_code, reason = "nothing is compressed"))]
 #[derive(Clone, Debug)]
-pub struct Whole {
+pub(crate) struct Whole {
     pub(crate) content_type: Option<HeaderValue>,
     /// It has a coding already, and gets no other.
     pub(crate) is_encoded: bool,
