@@ -154,6 +154,60 @@ impl<A> Bearer<A> {
     }
 }
 
+/// A guard for what pages of this site and programs call: the account that is signed in, or that of the [access
+/// token](AccessToken). A request with the field `Authorization` is judged by it alone. It covers [`Signed`]; a request
+/// with a session that changes something must come from a page of this site, as everywhere.
+///
+/// ```
+/// # use skep_people::{Account, SignedOrBearer, Stamp, TokenAccount};
+/// # use skep::prelude::*;
+/// # struct User;
+/// # impl Account for User {
+/// #     fn id(&self) -> String { "1".into() }
+/// #     fn name(&self) -> &str { "Ada" }
+/// #     fn stamp(&self) -> Stamp { Stamp::of(["b2f5ff47436671b6"]) }
+/// #     async fn find(_cx: &Cx<'_>, _id: &str) -> Result<Option<Self>> { Ok(Some(Self)) }
+/// # }
+/// # impl TokenAccount for User {
+/// #     async fn find_token(_cx: &Cx<'_>, _digest: &str) -> Result<Option<(String, String)>> { Ok(None) }
+/// # }
+/// #[derive(Service)]
+/// #[service(GET "/api/me")]
+/// struct Me { #[guard] user: SignedOrBearer<User> }
+///
+/// impl Handle for Me {
+///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(self.user.name().to_owned())) }
+/// }
+/// # assert_eq!(skep::test::Client::new(App::new().serve(services![Me])).get("/api/me").status(), 401);
+/// ```
+#[derive(Debug)]
+pub struct SignedOrBearer<A>(A);
+
+impl<A: TokenAccount> Guard for SignedOrBearer<A> {
+    async fn check(cx: &mut Cx<'_>) -> Result<Self> {
+        if cx.fields().contains_key(AUTHORIZATION) {
+            return Bearer::<A>::check(cx).await.map(|bearer| Self(bearer.into_inner()));
+        }
+        Signed::<A>::check(cx).await.map(|signed| Self(signed.into_inner()))
+    }
+
+    fn covers(guard: TypeId) -> bool {
+        guard == TypeId::of::<Self>() || guard == TypeId::of::<Signed<A>>()
+    }
+
+    fn security() -> Option<Security> {
+        Some(Security::Bearer)
+    }
+}
+
+impl<A> Deref for SignedOrBearer<A> {
+    type Target = A;
+
+    fn deref(&self) -> &A {
+        &self.0
+    }
+}
+
 /// The account of the token that the request brings, unless it is gone or locked, or has another password by now.
 async fn find<A: TokenAccount>(cx: &Cx<'_>) -> Result<Option<A>> {
     let field = cx.header(&AUTHORIZATION).and_then(|field| field.split_once(' '));

@@ -35,7 +35,7 @@ mod tick;
 mod totp;
 
 pub use account::{Account, Allowed, Fresh, Maybe, Rule, Signed};
-pub use bearer::{AccessToken, Bearer, TokenAccount};
+pub use bearer::{AccessToken, Bearer, SignedOrBearer, TokenAccount};
 pub use common::weakness;
 pub use cost::PasswordCost;
 pub use device::{UserSession, end_session, user_sessions};

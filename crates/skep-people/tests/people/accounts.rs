@@ -1,6 +1,7 @@
 //! Signing up, links in mails, two factors, remember-me and sessions: what users can do, and what attackers learn.
 
 mod app;
+mod calling;
 mod ending;
 mod failing;
 mod guessing;

@@ -27,7 +27,7 @@ impl TokenAccount for User {
 
 #[derive(Service)]
 #[service(POST "/tokens")]
-struct CreateToken {
+pub(super) struct CreateToken {
     #[guard]
     user: Fresh<User>,
 }
