@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::App;
 use crate::application::site::Site;
-use crate::http::error::Result;
+use skep_http::error::Result;
 
 /// Work of the application that a server runs instead of serving: [`App::task`].
 pub struct Task {
