@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use skep_settings::{GIB, HOUR, MIB, SECOND, settings};
 
-pub use error::{FetchError, no_fetcher};
+pub use error::{FetchError, invalid, no_fetcher};
 
 /// A request to another server. A URL alone is a GET.
 ///

@@ -25,6 +25,11 @@ enum Kind {
     NotJson,
 }
 
+/// The request is none that is sent: `problem` says why, for the log.
+pub fn invalid(problem: impl Into<String>) -> FetchError {
+    FetchError::invalid(problem)
+}
+
 /// Nobody has set a [`Fetcher`](super::Fetcher).
 #[must_use]
 pub fn no_fetcher() -> FetchError {

@@ -62,6 +62,8 @@ use skep_http::body::drain::Draining;
 use skep_http::error::Error;
 use skep_http::error_page::ErrorPage;
 use skep_http::ext::{ErrorExt as _, WatchedExt as _};
+#[cfg(target_family = "wasm")]
+use skep_http::ext::{RequestExt as _, ResponseExt as _};
 use skep_http::files;
 use skep_http::log;
 #[cfg(target_family = "wasm")]

@@ -22,6 +22,8 @@ use skep_http::account::{self, Account};
 #[cfg(feature = "compression")]
 use skep_http::compression::{self, Situation};
 use skep_http::error::Error;
+#[cfg(target_family = "wasm")]
+use skep_http::ext::ResponseExt as _;
 use skep_http::ext::{AccountExt as _, ErrorExt as _, RequestExt as _};
 use skep_http::log::{self, Trace};
 use skep_http::request::{Parts, Peer, Received, Request, RequestId};

@@ -75,7 +75,7 @@ impl Exchange {
             && outgoing.set_authority(Some(&self.host)).is_ok()
             && outgoing.set_path_with_query(Some(parts.uri.path_and_query().map_or("/", |path| path.as_str()))).is_ok();
         if !is_set {
-            return Err(FetchError::invalid("the host does not send requests like this"));
+            return Err(skep_http::fetch::invalid("the host does not send requests like this"));
         }
         let options = RequestOptions::new();
         // What a host does not support it leaves; the deadline here counts all the same.
