@@ -43,7 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
     ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     ("skep-live", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
-    ("skep-storage", &["skep", "skep-units", "skep-client", "skep-cluster"]),
+    ("skep-storage", &["skep", "skep-units", "skep-server", "skep-drill", "skep-client", "skep-cluster"]),
     ("skep-observe", &["skep", "skep-settings", "skep-units"]),
     (
         "skep-server",
