@@ -24,7 +24,8 @@ const DENY: &str = "-- -D warnings";
 /// Bring the compiler of components.
 const COMPILERS: [&str; 2] = ["skep-isolate", "skep-wasm"];
 /// Examples alone, which no other step builds so: what they need of the framework's features they turn on themselves.
-const EXAMPLES: [&str; 7] = ["axum-html", "axum-sql", "forms", "members", "notes-api", "starter", "tutorial"];
+const EXAMPLES: [&str; 8] =
+    ["axum-html", "axum-sql", "forms", "languages", "members", "notes-api", "starter", "tutorial"];
 
 /// Features, and all that each turns on, itself among them.
 type Features = BTreeMap<String, BTreeSet<String>>;

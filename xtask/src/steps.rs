@@ -164,7 +164,7 @@ pub(crate) const STEPS: &[Step] = &[
         runs: Runs::Rest,
         work: Work::Commands(
             &[
-                "cargo check -p skep -p skep-people -p skep-jobs -p skep-live -p skep-storage --target wasm32-wasip2 --features skep/openapi,skep-people/oidc,skep-people/passkeys",
+                "cargo check -p skep -p skep-people -p skep-jobs -p skep-language -p skep-live -p skep-storage --target wasm32-wasip2 --features skep/openapi,skep-people/oidc,skep-people/passkeys",
                 "cargo rustc -p hello --lib --crate-type cdylib --target wasm32-wasip2",
                 "cargo rustc -p blog --lib --crate-type cdylib --target wasm32-wasip2",
                 "cargo rustc -p helpdesk --lib --crate-type cdylib --target wasm32-wasip2",

@@ -14,6 +14,8 @@ struct Choice {
     label: LitStr,
     /// Labels in other languages, by language.
     translations: Vec<(LitStr, LitStr)>,
+    /// `t!(open)`: a text of all languages, instead of both.
+    text: Option<syn::Macro>,
 }
 
 pub(crate) fn derive(input: DeriveInput) -> Result<TokenStream> {
@@ -53,6 +55,7 @@ fn choice(variant: &Variant) -> Result<Choice> {
         value: LitStr::new(&words.join("-"), span),
         label: LitStr::new(&sentence(&words), span),
         translations: Vec::new(),
+        text: None,
     };
     for attribute in variant.attrs.iter().filter(|attribute| attribute.path().is_ident("param")) {
         choice.read(attribute)?;
@@ -85,7 +88,11 @@ impl Choice {
                         self.read_translations(input)?;
                     } else {
                         input.parse::<Token![=]>()?;
-                        self.label = input.parse()?;
+                        if input.peek(Ident) {
+                            self.text = Some(input.parse()?);
+                        } else {
+                            self.label = input.parse()?;
+                        }
                     }
                 }
                 if !input.is_empty() {
@@ -94,6 +101,14 @@ impl Choice {
             }
             Ok(())
         })
+    }
+
+    /// What people read, in the default language.
+    fn shown(&self) -> TokenStream {
+        match (&self.text, &self.label) {
+            (Some(syn::Macro { path, tokens, .. }), _) => quote!(#path!(@label #tokens)),
+            (None, label) => quote!(#label),
+        }
     }
 
     /// `(de = "Offen", "pt-BR" = "Aberto")`
@@ -126,7 +141,7 @@ fn sentence(words: &[String]) -> String {
 fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
     let variants: Vec<&Ident> = choices.iter().map(|choice| &choice.variant).collect();
     let values: Vec<&LitStr> = choices.iter().map(|choice| &choice.value).collect();
-    let labels = choices.iter().map(|choice| &choice.label);
+    let labels = choices.iter().map(Choice::shown);
     let translations = translations(choices);
     let expected = skep_units::any_of(choices.iter().map(|choice| choice.value.value()));
     let (texts, columns) = (texts(name, &expected), columns(name, &expected));
@@ -227,12 +242,15 @@ fn texts(name: &Ident, expected: &str) -> TokenStream {
 
 /// Empty if no choice is translated.
 fn translations(choices: &[Choice]) -> TokenStream {
-    if choices.iter().all(|choice| choice.translations.is_empty()) {
+    if choices.iter().all(|choice| choice.translations.is_empty() && choice.text.is_none()) {
         return TokenStream::new();
     }
-    let arms = choices.iter().map(|Choice { variant, translations, .. }| {
+    let arms = choices.iter().map(|Choice { variant, translations, text, .. }| {
         let pairs = translations.iter().map(|(language, label)| quote!((#language, #label)));
-        quote!(Self::#variant => &[#(#pairs),*])
+        match text {
+            Some(syn::Macro { path, tokens, .. }) => quote!(Self::#variant => #path!(@labels #tokens)),
+            None => quote!(Self::#variant => &[#(#pairs),*]),
+        }
     });
     quote! {
         fn translations(&self) -> &'static [(&'static ::core::primitive::str, &'static ::core::primitive::str)] {

@@ -216,6 +216,26 @@ const CRATES: &[Layers] = &[
         upward: &[("settings", "s3", "the address of a bucket is read as a setting")],
     },
     Layers {
+        name: "skep-fluent",
+        order: &[
+            ("values", &["argument", "locale", "number", "problem"]),
+            ("what has data of ICU", &["date", "formats"]),
+            ("files", &["file", "format", "walk"]),
+            ("languages", &["texts"]),
+        ],
+        upward: &[("argument", "date", "an argument is a date where the feature has them")],
+    },
+    Layers {
+        name: "skep-language-macros",
+        order: &[("values", &["folder", "form"]), ("macros", &["languages", "text"])],
+        upward: &[],
+    },
+    Layers {
+        name: "skep-language",
+        order: &[("texts", &["text_set"]), ("interface", &["app", "language"])],
+        upward: &[],
+    },
+    Layers {
         name: "skep-observe",
         order: &[
             ("values", &["clock", "numbers", "overview", "process", "sys"]),

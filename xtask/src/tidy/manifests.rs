@@ -44,6 +44,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     ("skep-live", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     ("skep-storage", &["skep", "skep-units", "skep-server", "skep-drill", "skep-client", "skep-cluster"]),
+    // It is useful without `skep`, and is in the macros, too.
+    ("skep-fluent", &["skep-units"]),
+    ("skep-language-macros", &["skep-fluent"]),
+    ("skep-language", &["skep", "skep-fluent", "skep-language-macros"]),
     ("skep-observe", &["skep", "skep-settings", "skep-units"]),
     (
         "skep-server",

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 
-/// The messages of forms and error pages in one language. All fields must be given, so a translation that lacks one does
-/// not compile. `App::languages` takes them.
+/// The messages of forms and error pages in one language. All fields must be given, so a translation that lacks one
+/// does not compile. `App::languages` takes them.
 ///
 /// ```
 /// use skep::form::Messages;

@@ -5,6 +5,7 @@ use std::fmt;
 use super::App;
 use crate::application::site::Site;
 use skep_http::error::Result;
+use skep_http::ext::ErrorExt as _;
 
 /// Work of the application that a server runs instead of serving: [`App::task`].
 pub struct Task {

@@ -24,16 +24,14 @@ pub(super) fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
 /// What caches must know of a response whose language its address does not say.
 pub(super) fn depend_on_language(response: &mut Response, resources: &ThreadResources) {
     match resources.language_source() {
-        None | Some(LanguageSource::Address) => {}
         Some(LanguageSource::User) if !has(response, &CACHE_CONTROL, &["private", "no-store"]) => {
             response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
         }
-        Some(LanguageSource::User) => {}
         Some(LanguageSource::Accepted) if !has(response, &VARY, &["accept-language", "*"]) => {
             let vary = HeaderValue::from_static(resources.shared().forms.languages.vary());
             response.headers_mut().append(VARY, vary);
         }
-        Some(LanguageSource::Accepted) => {}
+        _ => {}
     }
 }
 

@@ -43,6 +43,7 @@ use super::Param;
 /// assert_eq!(State::Closed.label_in("en"), "Done");
 /// assert_eq!(State::Open.label_in("pt-BR"), "Open");
 /// ```
+/// Instead of both, `#[param(label = t!(open))]` takes the label from a text of the crate `skep-language`.
 #[diagnostic::on_unimplemented(
     message = "the values of `{Self}` cannot be listed",
     label = "a `select` or radio buttons need a type that implements `Choice`",

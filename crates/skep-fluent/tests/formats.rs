@@ -1,0 +1,97 @@
+//! Dates, money, lists, shares, relative times and sorting, as each language has them.
+#![cfg(feature = "icu")]
+
+use jiff::civil::{date, time};
+use skep_fluent::{Argument, DateLength, Language, Locale, Moment, TextFile, Texts};
+
+fn locale(tag: &str) -> Locale {
+    Locale::new(tag).unwrap()
+}
+
+/// Spaces that do not break as usual ones.
+fn plain(text: &str) -> String {
+    text.replace(['\u{a0}', '\u{202f}'], " ")
+}
+
+#[test]
+fn dates_and_times_are_written_as_the_language_writes_them() {
+    let day = Moment::Date(date(2026, 12, 31));
+    for (tag, length, expected) in [
+        ("en", DateLength::Short, "12/31/26"),
+        ("en", DateLength::Medium, "Dec 31, 2026"),
+        ("en", DateLength::Full, "Thursday, December 31, 2026"),
+        ("de", DateLength::Medium, "31.12.2026"),
+        ("de", DateLength::Long, "31. Dezember 2026"),
+        ("de", DateLength::Full, "Donnerstag, 31. Dezember 2026"),
+        ("ja", DateLength::Long, "2026年12月31日"),
+    ] {
+        assert_eq!(day.text(&locale(tag), length), expected, "{tag}");
+    }
+    let both = Moment::DateTime(date(2026, 12, 31).at(18, 5, 9, 0));
+    assert_eq!(plain(&both.text(&locale("en"), DateLength::Medium)), "Dec 31, 2026, 6:05 PM");
+    assert_eq!(both.text(&locale("de"), DateLength::Medium), "31.12.2026, 18:05");
+    assert_eq!(Moment::Time(time(18, 5, 9, 0)).text(&locale("de"), DateLength::Medium), "18:05");
+}
+
+#[test]
+fn messages_say_how_long_a_date_is() {
+    let text = "x = { DATETIME($day, dateStyle: \"long\") } / { DATETIME($day, timeStyle: \"medium\") } / { $day }";
+    let files = [TextFile { path: "de.ftl", text }];
+    let texts = Texts::of(&[Language { tag: "de", files: &files }]).unwrap();
+    let moment = Argument::Date(Moment::DateTime(date(2026, 12, 31).at(18, 5, 9, 0)));
+    assert_eq!(texts.text(0, "x", &[("day", moment)]), "31. Dezember 2026 / 18:05:09 / 31.12.2026, 18:05");
+    let files = [TextFile { path: "de.ftl", text: "x = { DATETIME($day, dateStyle: \"tiny\") }" }];
+    let problems = Texts::of(&[Language { tag: "de", files: &files }]).unwrap_err();
+    assert!(problems[0].to_string().starts_with("de.ftl:1: dateStyle: \"tiny\" is no option; DATETIME takes"));
+}
+
+const TAGS: [&str; 30] = [
+    "ar", "ar-EG", "bg", "bn", "cs", "da", "de", "de-AT", "de-CH", "el", "en", "en-IN", "es", "et", "fa", "fi", "fr",
+    "he", "hi", "hu", "it", "ja", "ko", "nb", "pl", "pt-BR", "ru", "sv", "tr", "zh-Hant",
+];
+
+#[test]
+fn money_is_read_as_it_is_written_in_thirty_languages() {
+    for tag in TAGS {
+        let locale = locale(tag);
+        for currency in ["EUR", "USD", "CHF", "DKK", "CZK"] {
+            for text in ["0.00", "12.50", "-12.50", "1234.56", "9876543.21"] {
+                let shown = locale.money(&text.parse().unwrap(), currency);
+                assert_eq!(locale.parse_money(&shown, currency), Some(text.parse().unwrap()), "{tag}: {shown:?}");
+            }
+        }
+        assert_eq!(locale.parse_money("twelve", "EUR"), None, "{tag}");
+    }
+    assert_eq!(plain(&locale("de").money(&"1234.5".parse().unwrap(), "EUR")), "1.234,50 €");
+    assert_eq!(locale("en").money(&"1234.5".parse().unwrap(), "USD"), "$1,234.50");
+    assert_eq!(locale("de").parse_money("1234,5 EUR", "EUR"), Some("1234.5".parse().unwrap()));
+}
+
+#[test]
+fn lists_shares_and_relative_times_are_those_of_the_language() {
+    assert_eq!(locale("en").list(&["Ann", "Ben", "Cleo"]), "Ann, Ben, and Cleo");
+    assert_eq!(locale("de").list(&["Ann", "Ben", "Cleo"]), "Ann, Ben und Cleo");
+    assert_eq!(plain(&locale("de").percent(&"0.125".parse().unwrap())), "12,5 %");
+    assert_eq!(locale("en").percent(&"0.125".parse().unwrap()), "12.5%");
+    for (tag, seconds, expected) in [
+        ("en", -86_400, "yesterday"),
+        ("en", 7_200, "in 2 hours"),
+        ("de", -86_400, "gestern"),
+        ("de", -90, "vor 1 Minute"),
+        ("de", 60 * 86_400, "in 2 Monaten"),
+    ] {
+        assert_eq!(locale(tag).relative(seconds), expected, "{tag} {seconds}");
+    }
+}
+
+#[test]
+fn texts_are_sorted_as_the_language_sorts_them() {
+    let sorted = |tag: &str| {
+        let mut names = ["Zebra", "Äpfel", "apple", "Öl"];
+        let order = locale(tag).collator();
+        names.sort_by(|one, other| order(one, other));
+        names
+    };
+    assert_eq!(sorted("de"), ["Äpfel", "apple", "Öl", "Zebra"]);
+    assert_eq!(sorted("sv"), ["apple", "Zebra", "Äpfel", "Öl"]);
+}

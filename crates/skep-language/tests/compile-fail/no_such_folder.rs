@@ -1,0 +1,5 @@
+//! A folder that is not there.
+
+skep_language::languages!("nowhere", default = "en");
+
+fn main() {}

@@ -1,0 +1,7 @@
+greeting = Hallo { $name }
+    .title = Gruß
+bees = { $count ->
+    [one] eine Biene
+   *[other] { $count } Bienen
+}
+never-used = Das liest niemand.

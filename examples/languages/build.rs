@@ -1,0 +1,5 @@
+//! A new file in the folder of languages is noticed.
+
+fn main() {
+    println!("cargo::rerun-if-changed=languages");
+}
