@@ -64,7 +64,7 @@ impl Deployment {
 fn without_clone(text: &str) -> String {
     let text = text.replace(&format!(" --build-context skep={CLONE}"), "").replace("#\n# Skep is not", "# Skep is not");
     let is_about_it = |line: &&str| line.starts_with("# Skep is not published") || line.starts_with("COPY --from=skep");
-    text.lines().filter(|line| !is_about_it(line)).map(|line| format!("{line}\n")).collect()
+    text.split_inclusive('\n').filter(|line| !is_about_it(line)).collect()
 }
 
 /// What a file of a deployment says besides if the database is PostgreSQL.

@@ -67,11 +67,9 @@ fn drops(text: &str, is_postgres: bool) -> Result<String, String> {
         let words: Vec<&str> = statement.iter().map(String::as_str).collect();
         let words: Vec<&str> = words.into_iter().filter(|word| !["if", "exists"].contains(word)).collect();
         match words.as_slice() {
-            ["create", "table", "not", name, "(", ..] | ["create", "table", name, "(", ..] => {
-                made.push((*name).to_owned());
-                drops.push(format!("drop table {name};"));
-            }
-            ["create", "virtual", "table", name, "using", ..] => {
+            ["create", "table", "not", name, "(", ..]
+            | ["create", "table", name, "(", ..]
+            | ["create", "virtual", "table", name, "using", ..] => {
                 made.push((*name).to_owned());
                 drops.push(format!("drop table {name};"));
             }

@@ -151,7 +151,7 @@ impl Flags {
                 Command::Control => self.control_command = parser.value()?.string()?,
                 Command::Backup | Command::Restore => self.backup = parser.value()?.into(),
                 Command::Run => {
-                    let words = parser.raw_args()?.map(|word| word.string());
+                    let words = parser.raw_args()?.map(ValueExt::string);
                     self.task = words.collect::<Result<_, _>>()?;
                 }
                 Command::LogToken => self.log_token = parser.value()?.string()?,

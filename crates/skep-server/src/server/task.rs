@@ -56,5 +56,6 @@ fn list(tasks: &[Task]) -> String {
         return "no tasks: App::task adds one\n".to_owned();
     }
     let width = tasks.iter().map(|task| task.name().len()).max().unwrap_or(0);
-    tasks.iter().map(|task| format!("{:width$}  {}\n", task.name(), task.about())).collect()
+    let lines = tasks.iter().map(|task| format!("{:width$}  {}\n", task.name(), task.about()));
+    lines.collect::<Vec<_>>().concat()
 }
