@@ -27,7 +27,7 @@
 //! |---|---|
 //! | route a request, handle it, link to it | [`Service`], [`Handle`], [`service`] |
 //! | path, query, header fields, JSON | [`param`], [`Answer`] |
-//! | forms, validation, uploads, CSRF tokens | [`form`] |
+//! | forms, validation, uploads, CSRF tokens | [`form`]; to store files the crate `skep-storage` |
 //! | HTML templates | [`html!`], [`html`](mod@html) |
 //! | responses: redirect, download, stream, static files | [`Response`], [`Body`], [`files`], [`assets!`] |
 //! | SQL, transactions, migrations | [`sql!`](macro@sql), [`sql`](mod@sql) |
