@@ -8,7 +8,7 @@ use std::ops::Deref;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderValue;
-use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, AUTHORIZATION, WWW_AUTHENTICATE};
 use sha2::{Digest, Sha256};
 
 use crate::account::{Account, Fresh, Signed};
@@ -17,6 +17,9 @@ use skep::Cx;
 use skep::Error;
 use skep::Result;
 use skep::guard::{Guard, Recheck, Security};
+
+/// What a program is told that brings no valid token.
+const WANTED: &str = "send an access token: Authorization: Bearer ...";
 
 /// 384 bits.
 const BYTES: usize = 48;
@@ -121,7 +124,7 @@ pub struct Bearer<A>(A);
 impl<A: TokenAccount> Guard for Bearer<A> {
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
         let Some(account) = find::<A>(cx).await? else {
-            let error = Error::unauthorized("send an access token: Authorization: Bearer ...");
+            let error = Error::unauthorized(WANTED);
             return Err(error.with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         };
         cx.set_user(account.name());
@@ -155,7 +158,8 @@ impl<A> Bearer<A> {
 }
 
 /// A guard for what pages of this site and programs call: the account that is signed in, or that of the [access
-/// token](AccessToken). A request with the field `Authorization` is judged by it alone. It covers [`Signed`]; a request
+/// token](AccessToken). A request with the field `Authorization` is judged by it alone. Without either, one that accepts
+/// HTML gets what [`Account::refuse`] says, and others 401. It covers [`Signed`]; a request
 /// with a session that changes something must come from a page of this site, as everywhere.
 ///
 /// ```
@@ -167,9 +171,16 @@ impl<A> Bearer<A> {
 /// #     fn name(&self) -> &str { "Ada" }
 /// #     fn stamp(&self) -> Stamp { Stamp::of(["b2f5ff47436671b6"]) }
 /// #     async fn find(_cx: &Cx<'_>, _id: &str) -> Result<Option<Self>> { Ok(Some(Self)) }
+/// #     fn refuse(_cx: &Cx<'_>) -> Error { Response::see_other(SignIn).into() }
 /// # }
 /// # impl TokenAccount for User {
 /// #     async fn find_token(_cx: &Cx<'_>, _digest: &str) -> Result<Option<(String, String)>> { Ok(None) }
+/// # }
+/// # #[derive(Service)]
+/// # #[service(GET "/sign-in")]
+/// # struct SignIn;
+/// # impl Handle for SignIn {
+/// #     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("Who are you?")) }
 /// # }
 /// #[derive(Service)]
 /// #[service(GET "/api/me")]
@@ -178,7 +189,10 @@ impl<A> Bearer<A> {
 /// impl Handle for Me {
 ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(self.user.name().to_owned())) }
 /// }
-/// # assert_eq!(skep::test::Client::new(App::new().serve(services![Me])).get("/api/me").status(), 401);
+/// # let client = skep::test::Client::new(App::new().serve(services![Me]));
+/// # assert_eq!(client.get("/api/me").status(), 401);
+/// # let page = client.request(skep::Method::GET, "/api/me").header("accept", "text/html,*/*;q=0.8").send();
+/// # assert_eq!(page.status(), 303);
 /// ```
 #[derive(Debug)]
 pub struct SignedOrBearer<A>(A);
@@ -188,7 +202,10 @@ impl<A: TokenAccount> Guard for SignedOrBearer<A> {
         if cx.fields().contains_key(AUTHORIZATION) {
             return Bearer::<A>::check(cx).await.map(|bearer| Self(bearer.into_inner()));
         }
-        Signed::<A>::check(cx).await.map(|signed| Self(signed.into_inner()))
+        let signed = Signed::<A>::check(cx).await.map(|signed| Self(signed.into_inner()));
+        // A program would follow to the page for signing in, and take that for the answer.
+        let reads_html = cx.header(&ACCEPT).is_some_and(|accepted| accepted.contains("text/html"));
+        signed.map_err(|refused| if reads_html { refused } else { Error::unauthorized(WANTED) })
     }
 
     fn covers(guard: TypeId) -> bool {

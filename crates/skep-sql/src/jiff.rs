@@ -4,7 +4,8 @@
 //! six decimals, which is what PostgreSQL keeps of one. What no database has a type for is a column of text in both: a
 //! moment with its time zone, a span, a time zone.
 
-use ::jiff::tz::TimeZone;
+use ::jiff::fmt::temporal::DateTimeParser;
+use ::jiff::tz::{OffsetConflict, TimeZone};
 use ::jiff::{Span, Timestamp, Zoned, civil};
 
 use super::checked::{self, NotNull};
@@ -55,7 +56,7 @@ texts! {
     civil::Time => Time, "18:30:00.000000", |time| in_order(true, format!("{time:.6}")), |text| text.parse();
     civil::DateTime => DateTime, "2026-12-31T18:30:00.000000",
         |moment| in_order(moment.year() >= 0, format!("{moment:.6}")), |text| text.parse();
-    Zoned => Text, "2026-12-31T19:30:00+01:00[Europe/Berlin]", |moment| zoned(moment), |text| text.parse();
+    Zoned => Text, "2026-12-31T19:30:00+01:00[Europe/Berlin]", |moment| zoned(moment), |text| READER.parse_zoned(text.as_bytes());
     Span => Text, "P1DT2H30M", |span| Ok::<_, Unfit>(span.to_string()), |text| text.parse();
     TimeZone => Text, "Europe/Berlin", |zone| name(zone).map(str::to_owned), |text| TimeZone::get(text);
 }
@@ -64,6 +65,9 @@ fn in_order(is_stored: bool, text: String) -> Result<String, Unfit> {
     let text = is_stored.then_some(text);
     text.ok_or_else(|| Unfit::because("a year before 0 is not stored, since texts of such years are not in order"))
 }
+
+/// Where the rules of a zone have changed since a moment was stored, its clock counts, and not its offset.
+const READER: DateTimeParser = DateTimeParser::new().offset_conflict(OffsetConflict::PreferOffset);
 
 /// With the zone's name: an offset alone does not say when the clocks change.
 fn zoned(moment: &Zoned) -> Result<String, Unfit> {

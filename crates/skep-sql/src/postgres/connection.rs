@@ -199,7 +199,13 @@ impl Connection {
 
     /// What PostgreSQL answers, unless it hangs. Then the connection is given nothing new.
     async fn in_time<T>(&self, asked: impl Future<Output = Result<T>>) -> Result<T> {
+        self.in_time_of(1, asked).await
+    }
+
+    /// The same for what is sent behind others: PostgreSQL gives each of these `statements` its time.
+    async fn in_time_of<T>(&self, statements: u32, asked: impl Future<Output = Result<T>>) -> Result<T> {
         let limit = if self.has_own_timeout.load(Ordering::Relaxed) { Duration::MAX } else { self.limit };
+        let limit = limit.saturating_mul(statements);
         tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| {
             self.retire();
             Err(no_answer(limit))
@@ -232,6 +238,11 @@ impl Connection {
 
     /// Runs a statement and reads its answer to the end.
     pub(super) async fn run<R>(&self, bound: &BoundStatement<'_>, verb: Verb<R>) -> Outcome<R> {
+        self.run_in_time_of(1, bound, verb).await
+    }
+
+    /// The same for the last of these `statements`, all of which are sent at once.
+    async fn run_in_time_of<R>(&self, statements: u32, bound: &BoundStatement<'_>, verb: Verb<R>) -> Outcome<R> {
         let mut has_changed = false;
         let run = async {
             let prepared = match self.prepared(&bound.text) {
@@ -241,7 +252,7 @@ impl Connection {
             };
             check(&prepared.statement, &bound.values)?;
             let answer = self.answer(&prepared.statement, &bound.values, (verb.rows, verb.bytes));
-            let answer = self.in_time(answer).await;
+            let answer = self.in_time_of(statements, answer).await;
             let StatementKind { effect, .. } = prepared.kind.of(bound);
             has_changed = match &answer {
                 // Other statements than these have no number, or one of something else.
@@ -266,18 +277,29 @@ impl Connection {
         let (mut total, mut has_changed) = (Changes::default(), false);
         let (mut rest, mut before) = (all, None);
         while let Some(first) = rest.first() {
-            // The first one of a text prepares it for the others.
+            // The first one of a text prepares it for the others, and says which values it takes.
             let most = if before == Some(&first.text) { SENT_AT_ONCE } else { 1 };
-            let alike = rest.iter().take(most).take_while(|next| next.text == first.text).count();
+            let prepared = self.prepared(&first.text).filter(|_| most > 1);
+            let fits = |bound: &&BoundStatement<'_>| {
+                bound.text == first.text
+                    && prepared.as_ref().is_none_or(|known| check(&known.statement, &bound.values).is_ok())
+            };
+            // One that does not fit is sent alone, so that nothing behind it happens.
+            let alike = rest.iter().take(most).take_while(fits).count().max(1);
             let (sent, others) = rest.split_at(alike);
             (rest, before) = (others, Some(&first.text));
-            for outcome in join_all(sent.iter().map(|bound| self.run(bound, verb::execute()))).await {
+            let sent = (1..).zip(sent).map(|(nth, bound)| self.run_in_time_of(nth, bound, verb::execute()));
+            let mut failed = None;
+            for outcome in join_all(sent).await {
                 has_changed |= outcome.has_changed;
                 match outcome.value {
                     Ok(changes) => total = total.and(changes),
                     // Those behind it failed because it did.
-                    error => return Outcome { value: error, has_changed },
+                    Err(error) => _ = failed.get_or_insert(error),
                 }
+            }
+            if let Some(error) = failed {
+                return Outcome { value: Err(error), has_changed };
             }
         }
         Outcome { value: Ok(total), has_changed }

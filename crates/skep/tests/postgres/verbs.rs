@@ -1,5 +1,7 @@
 //! The same verbs as on SQLite, and values of PostgreSQL's types.
 
+use std::time::Duration;
+
 use skep::sql::{Options, Query, Result, Row, Value, query};
 
 use crate::{shared, with};
@@ -43,7 +45,22 @@ fn many_statements_happen_in_order_or_not_at_all() {
         assert!(twice.is_unique_violation(), "{twice}");
         let count = db.one::<i64>("select count(*) from pair where value = 'many'").await.unwrap();
         assert_eq!(count, Some(400), "nothing of what failed is there");
+        let transaction = db.transaction().await.unwrap();
+        let unfit = query("insert into pair (key, value) values (?, 'many')", "no number");
+        transaction.execute_many([insert(301), insert(302), unfit, insert(303)]).await.unwrap_err();
+        let last = transaction.one::<i64>("select max(key) from pair where key < 1000").await.unwrap();
+        assert_eq!(last, Some(302), "nothing happens behind what the client refuses");
+        transaction.rollback().await.unwrap();
         db.execute("delete from pair where value = 'many'").await.unwrap();
+    });
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn each_of_many_statements_has_its_time() {
+    with(shared(), Options::new().statement_timeout(Duration::from_millis(500)), async |db| {
+        let nap = || query("select pg_sleep(0.1)", ());
+        db.execute_many((0..30).map(|_| nap())).await.unwrap();
     });
 }
 

@@ -260,6 +260,13 @@ fn a_moment_keeps_its_time_zone() {
         wrong.text()
     );
     assert_eq!(meet("long", "UTC").status(), 400);
+    // A country has changed its rules since: the clock stays.
+    let moved = client.with_cx(async |cx| {
+        let set = "update meeting set starts = '2027-07-01T12:00:00+01:00[Europe/Berlin]'";
+        cx.db().execute(skep::sql::query(set, ())).await?;
+        Ok(cx.db().first(sql!(Zoned, "select starts from meeting")).await?)
+    });
+    assert_eq!(moved.unwrap().unwrap().to_string(), "2027-07-01T12:00:00+02:00[Europe/Berlin]");
 }
 
 const GERMAN: form::Messages = form::Messages {
