@@ -45,7 +45,9 @@ mod error;
 mod executable;
 #[cfg(feature = "fetch")]
 mod fetch;
+// With the tests that call it, here and as fuzz targets: they cannot name what is private.
 #[doc(hidden)]
+#[path = "../tests/fuzzed/interface.rs"]
 pub mod fuzz;
 mod handoff;
 mod http1;

@@ -274,7 +274,7 @@ const CRATES: &[Layers] = &[
                 "parts of processes",
                 &["channel", "deployment", "handoff", "jobs", "listener", "procfs", "signals", "tls"],
             ),
-            ("connections", &["connection", "fuzz"]),
+            ("connections", &["connection"]),
             ("processes", &["resources", "supervisor", "worker"]),
             ("server", &["assembly", "control", "prefork", "server", "status_server"]),
         ],

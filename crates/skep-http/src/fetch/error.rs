@@ -25,7 +25,7 @@ enum Kind {
     NotJson,
 }
 
-/// The request is none that is sent: `problem` says why, for the log.
+/// A request that cannot be sent: `problem` says why, for the log.
 pub fn invalid(problem: impl Into<String>) -> FetchError {
     FetchError::invalid(problem)
 }
