@@ -125,7 +125,7 @@ fn part(part: i8) -> u8 {
     part.unsigned_abs()
 }
 
-impl<'a> Typed<'a, Date> {
+impl Typed<'_, Date> {
     /// The date.
     #[must_use]
     pub fn into_moment(self) -> Moment {

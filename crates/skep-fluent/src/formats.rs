@@ -3,10 +3,13 @@
 use std::cmp::Ordering;
 
 use fixed_decimal::Decimal;
+use icu_collator::options::CollatorOptions;
 use icu_collator::{Collator, CollatorBorrowed};
 use icu_experimental::dimension::currency::CurrencyType;
 use icu_experimental::dimension::currency::formatter::CurrencyFormatter;
+use icu_experimental::dimension::currency::options::CurrencyFormatterOptions;
 use icu_experimental::dimension::percent::formatter::PercentFormatter;
+use icu_experimental::dimension::percent::options::PercentFormatterOptions;
 use icu_experimental::relativetime::options::Numeric;
 use icu_experimental::relativetime::{RelativeTimeFormatter, RelativeTimeFormatterOptions};
 use icu_list::ListFormatter;
@@ -28,7 +31,7 @@ impl Locale {
     #[must_use]
     pub fn money(&self, amount: &Decimal, currency: &str) -> String {
         let formatter = CurrencyType::try_from_str(&currency.to_ascii_lowercase()).ok().and_then(|currency| {
-            CurrencyFormatter::try_new_symbol(self.icu().into(), currency, Default::default()).ok()
+            CurrencyFormatter::try_new_symbol(self.icu().into(), currency, CurrencyFormatterOptions::default()).ok()
         });
         let code = || format!("{} {currency}", self.number(amount, true));
         formatter.map_or_else(code, |formatter| formatter.format_fixed_decimal(amount).to_string())
@@ -64,7 +67,7 @@ impl Locale {
         let mut percent = share.clone();
         percent.multiply_pow10(2);
         percent.trim_start();
-        let formatter = PercentFormatter::try_new(self.icu().into(), Default::default());
+        let formatter = PercentFormatter::try_new(self.icu().into(), PercentFormatterOptions::default());
         formatter.map_or_else(|_| String::new(), |formatter| formatter.format(&percent).to_string())
     }
 
@@ -85,9 +88,9 @@ impl Locale {
     }
 
     /// How the language orders texts: `ä` by `a` in German, behind `z` in Swedish.
-    #[must_use]
     pub fn collator(&self) -> impl Fn(&str, &str) -> Ordering + use<> {
-        let collator: Option<CollatorBorrowed<'static>> = Collator::try_new(self.icu().into(), Default::default()).ok();
+        let collator: Option<CollatorBorrowed<'static>> =
+            Collator::try_new(self.icu().into(), CollatorOptions::default()).ok();
         move |one, other| collator.as_ref().map_or_else(|| one.cmp(other), |collator| collator.compare(one, other))
     }
 }

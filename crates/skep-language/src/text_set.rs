@@ -73,7 +73,9 @@ impl TextSet {
         let loaded = match &*followed {
             Some(before) if before.changed == now => before.loaded,
             before => self.read_again().unwrap_or_else(|why| {
-                tracing::error!(target: "skep::language", "{why}\nthe texts stay as they were");
+                for problem in why.lines() {
+                    tracing::error!(target: "skep::language", "{problem}; the texts stay as they were");
+                }
                 before.as_ref().map_or_else(|| self.embedded(), |before| before.loaded)
             }),
         };
