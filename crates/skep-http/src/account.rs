@@ -183,6 +183,7 @@ fn with(change: impl FnOnce(&mut Account)) {
 }
 
 /// Notes which service answers.
+#[inline]
 pub fn set_service(service: u16) {
     with(|account| account.service = service);
 }

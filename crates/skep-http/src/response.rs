@@ -159,6 +159,7 @@ impl Response {
 
     /// Changes the status.
     #[must_use]
+    #[inline]
     pub fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
@@ -254,17 +255,20 @@ impl Response {
 
     /// The status.
     #[must_use]
+    #[inline]
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
     /// The header fields.
     #[must_use]
+    #[inline]
     pub fn headers(&self) -> &HeaderMap {
         self.map.get_or_init(|| Box::new(self.first_fields()))
     }
 
     /// The header fields, to change.
+    #[inline]
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
         if let Some(block) = self.block.take() {
             block.add_to(self.own_headers_mut());
@@ -284,11 +288,13 @@ impl Response {
 
     /// The body.
     #[must_use]
+    #[inline]
     pub fn body(&self) -> &Body {
         &self.body
     }
 
     /// The body, to take or to replace.
+    #[inline]
     pub fn body_mut(&mut self) -> &mut Body {
         &mut self.body
     }
@@ -317,6 +323,7 @@ impl Response {
     /// assert!(written.headers.is_none() && written.block.is_none());
     /// ```
     #[must_use]
+    #[inline]
     pub fn into_written(self) -> Written {
         let Self { status, body, content_type, map, block, .. } = self;
         let headers = map.into_inner();

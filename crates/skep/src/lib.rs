@@ -47,7 +47,8 @@
 //! But for the client of tests, this crate opens no socket and starts no thread and no process: a server
 //! (`skep-server`, or a WebAssembly host) gives it requests and takes its answers. It also builds for `wasm32-wasip2`.
 
-// The layers of the modules are in xtask/src/tidy/layers.rs; `cargo xtask tidy --cycles skep` finds what breaks them.
+// The layers of the modules are in xtask/src/tidy/layers/table.rs; `cargo xtask tidy --cycles skep` finds what breaks
+// them.
 
 // What the macros write names this crate `::skep`, also in here.
 #[allow(unused_extern_crates, reason = "only what the macros write uses it")]

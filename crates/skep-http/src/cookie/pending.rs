@@ -50,6 +50,7 @@ impl PendingCookies {
     }
 
     /// The values of `Set-Cookie`.
+    #[inline]
     pub fn take(&self) -> Vec<HeaderValue> {
         let mut cookies = self.others.take();
         if let Some(session) = self.session.take() {

@@ -93,11 +93,13 @@ pub fn with_request<T>(read: impl FnOnce(Option<&RequestLog>) -> T) -> T {
 }
 
 /// What work of the current request on another thread carries.
+#[inline]
 pub fn share() -> Option<RequestLog> {
     with_request(|request| Some(request?.clone()))
 }
 
 /// Notes which service the current request is for.
+#[inline]
 pub fn set_service(service: u16) {
     let _ = CURRENT.try_with(|current| {
         if let Ok(mut current) = current.try_borrow_mut()

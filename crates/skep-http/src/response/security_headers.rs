@@ -260,6 +260,7 @@ struct Policy {
 impl Compiled {
     /// Adds the fields that the response does not have, its own in place of these. `nonce`: that of its scripts and
     /// styles. `tls`: browsers reach the site over TLS.
+    #[inline]
     pub fn add_to(&self, response: &mut Response, nonce: Option<&str>, tls: bool) {
         if let Some(own) = response.take_security_headers() {
             return own.add_to(response, nonce, tls);
