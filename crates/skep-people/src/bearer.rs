@@ -158,9 +158,9 @@ impl<A> Bearer<A> {
 }
 
 /// A guard for what pages of this site and programs call: the account that is signed in, or that of the [access
-/// token](AccessToken). A request with the field `Authorization` is judged by it alone. Without either, one that accepts
-/// HTML gets what [`Account::refuse`] says, and others 401. It covers [`Signed`]; a request with a session that changes
-/// something must come from a page of this site, as everywhere.
+/// token](AccessToken). A request with the field `Authorization` is judged by it alone. Without either, one that
+/// accepts HTML gets what [`Account::refuse`] says, and others 401. It covers [`Signed`]; a request with a session that
+/// changes something must come from a page of this site, as everywhere.
 ///
 /// ```
 /// # use skep_people::{Account, SignedOrBearer, Stamp, TokenAccount};
