@@ -80,6 +80,10 @@ impl Folder {
         remove(&self.0.join(key.note()))
     }
 
+    pub(crate) fn is_noted(&self, key: &Key) -> io::Result<bool> {
+        fs::exists(self.0.join(key.note()))
+    }
+
     /// The keys of notes, and since when they are there.
     pub(crate) fn notes(&self) -> io::Result<Vec<(Key, SystemTime)>> {
         let mut notes = Vec::new();

@@ -99,7 +99,15 @@ impl S3 {
     }
 
     pub(crate) async fn has(&self, key: &Key) -> Outcome<bool> {
-        match self.server.head(&self.path(&key.path())).await {
+        self.is_there(&key.path()).await
+    }
+
+    pub(crate) async fn is_noted(&self, key: &Key) -> Outcome<bool> {
+        self.is_there(&key.note()).await
+    }
+
+    async fn is_there(&self, path: &str) -> Outcome<bool> {
+        match self.server.head(&self.path(path)).await {
             Ok(_) => Ok(true),
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             Err(error) => Err(error.into()),

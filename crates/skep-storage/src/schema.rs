@@ -29,11 +29,12 @@ pub(crate) fn removed(key: &Key) -> Query<'_, i64> {
     own("select removed from skep_file where key = ?", key.as_str())
 }
 
-/// Files that one sweep removes.
-const AT_ONCE: i64 = 1_000;
+/// Removed files that are read at once.
+pub(crate) const AT_ONCE: u32 = 1_000;
 
-pub(crate) fn all_removed() -> Query<'static, String> {
-    own("select key from skep_file where removed = 1 limit ?", AT_ONCE)
+/// The next ones, in the order of their keys.
+pub(crate) fn removed_after(key: &str) -> Query<'_, String> {
+    own("select key from skep_file where removed = 1 and key > ? order by key limit ?", (key, i64::from(AT_ONCE)))
 }
 
 /// There is nothing more to be done for it.

@@ -8,7 +8,7 @@
 use std::future::Future;
 use std::time::{Duration, SystemTime};
 
-use skep::{Result, Site};
+use skep::{Error, Result, Site};
 
 use crate::error::Outcome;
 use crate::key::Key;
@@ -20,37 +20,69 @@ const ORPHANED: Duration = Duration::from_hours(24);
 
 /// Removes the files that a committed transaction has deleted.
 pub(crate) fn remove_deleted(site: &Site) -> Result<()> {
-    let keys = site.db().write(|db| db.all(schema::all_removed()))?;
-    let keys: Vec<Key> = keys.iter().filter_map(|key| Key::parse(key)).collect();
-    if keys.is_empty() {
-        return Ok(());
-    }
-    let place = &Storage::of(site).place;
     block_on(async {
-        for key in keys {
-            place.remove(&key).await?;
-            site.db().write(|db| db.execute(schema::forget(&key, 1)))?;
+        let (mut failures, mut last) = (Failures::default(), None);
+        loop {
+            let keys = site.db().write(|db| db.all(schema::removed_after(last.as_deref().unwrap_or_default())))?;
+            for key in keys.iter().filter_map(|key| Key::parse(key)) {
+                failures.note(&key, remove(site, &key).await);
+            }
+            if keys.len() < schema::AT_ONCE as usize {
+                return failures.first();
+            }
+            last = keys.last().cloned();
         }
-        Ok(())
     })
+}
+
+async fn remove(site: &Site, key: &Key) -> Result<()> {
+    Storage::of(site).place.remove(key).await?;
+    site.db().write(|db| db.execute(schema::forget(key, 1)))?;
+    Ok(())
 }
 
 /// Removes files that no transaction has registered, and notes of those that one has.
 pub(crate) fn remove_orphans(site: &Site) -> Result<()> {
+    block_on(async { settle_all(site, Storage::of(site).place.notes().await?).await })
+}
+
+async fn settle_all(site: &Site, notes: Vec<(Key, SystemTime)>) -> Result<()> {
+    let mut failures = Failures::default();
+    for (key, since) in notes {
+        failures.note(&key, settle(site, &key, since).await);
+    }
+    failures.first()
+}
+
+async fn settle(site: &Site, key: &Key, since: SystemTime) -> Result<()> {
     let place = &Storage::of(site).place;
-    block_on(async {
-        for (key, since) in place.notes().await? {
-            if site.db().write(|db| db.one(schema::removed(&key)))?.is_some() {
-                // In this order: without its row, the note would say that the file is an orphan.
-                place.remove_note(&key).await?;
-                site.db().write(|db| db.execute(schema::forget(&key, 0)))?;
-            } else if SystemTime::now().duration_since(since).is_ok_and(|age| age > ORPHANED) {
-                place.remove(&key).await?;
-                tracing::info!(target: "skep::storage", ?key, "a file was removed that no transaction had");
-            }
+    if site.db().write(|db| db.one(schema::removed(key)))?.is_some() {
+        // In this order: without its row, the note would say that the file is an orphan.
+        place.remove_note(key).await?;
+        site.db().write(|db| db.execute(schema::forget(key, 0)))?;
+    } else if SystemTime::now().duration_since(since).is_ok_and(|age| age > ORPHANED) && place.is_noted(key).await? {
+        // The note is looked at again after the row: the sweep of another machine removes first the note, then the row.
+        place.remove(key).await?;
+        tracing::info!(target: "skep::storage", ?key, "a file was removed that no transaction had");
+    }
+    Ok(())
+}
+
+/// What went wrong: one file does not keep the others from being removed.
+#[derive(Default)]
+struct Failures(Option<Error>);
+
+impl Failures {
+    fn note(&mut self, key: &Key, outcome: Result<()>) {
+        if let Err(error) = outcome {
+            tracing::warn!(target: "skep::storage", ?key, ?error, "a file or its note cannot be removed");
+            self.0.get_or_insert(error);
         }
-        Ok(())
-    })
+    }
+
+    fn first(self) -> Result<()> {
+        self.0.map_or(Ok(()), Err)
+    }
 }
 
 impl Files {
@@ -67,6 +99,14 @@ impl Files {
             Self::Folder(folder) => Ok(folder.remove_note(key)?),
             #[cfg(all(feature = "s3", not(target_family = "wasm")))]
             Self::S3(bucket) => bucket.remove_note(key).await,
+        }
+    }
+
+    async fn is_noted(&self, key: &Key) -> Outcome<bool> {
+        match self {
+            Self::Folder(folder) => Ok(folder.is_noted(key)?),
+            #[cfg(all(feature = "s3", not(target_family = "wasm")))]
+            Self::S3(bucket) => bucket.is_noted(key).await,
         }
     }
 
@@ -91,6 +131,10 @@ fn block_on(work: impl Future<Output = Result<()>>) -> Result<()> {
 
     match std::pin::pin!(work).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,
-        Poll::Pending => Err(skep::Error::internal("files of a folder had to be waited for")),
+        Poll::Pending => Err(Error::internal("files of a folder had to be waited for")),
     }
 }
+
+#[cfg(test)]
+#[path = "../tests/unit/sweep.rs"]
+mod tests;
