@@ -17,10 +17,31 @@ pub trait StorageCx {
 
     /// Stores a file, an [`Upload`](skep::form::Upload) or a [`NewFile`], and registers it in the request's
     /// [transaction](Cx::transaction), which this begins once the file is stored: it stays if that is committed.
+    /// Where the transaction has begun, other writers of SQLite wait until the file is stored: several files go into
+    /// [`store_files`](Self::store_files).
     ///
     /// # Errors
     /// 503 if the files cannot be reached or there is no room for more.
     fn store_file(&self, file: impl Into<NewFile>) -> impl Future<Output = Result<FileRecord>>;
+
+    /// Stores files one after the other, and registers them when all are stored. An error leaves none.
+    ///
+    /// ```
+    /// use skep::form::Upload;
+    /// use skep::prelude::*;
+    /// use skep_storage::prelude::*;
+    ///
+    /// async fn store(cx: &Cx<'_>, pictures: &[Upload]) -> Result<Vec<FileRecord>> {
+    ///     cx.store_files(pictures).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`store_file`](Self::store_file).
+    fn store_files<F: Into<NewFile>>(
+        &self,
+        files: impl IntoIterator<Item = F>,
+    ) -> impl Future<Output = Result<Vec<FileRecord>>>;
 
     /// Sends a file, once the handler or a [guard](skep::guard) has checked who asks: [`Storage::send`]. Pictures,
     /// sound, films and plain text are shown in the browser, all else is a download; whatever it is, it runs no code on
@@ -59,6 +80,18 @@ impl StorageCx for Cx<'_> {
     async fn store_file(&self, file: impl Into<NewFile>) -> Result<FileRecord> {
         let file = self.storage().put(file).await?;
         file.register(self.transaction().await?).await
+    }
+
+    async fn store_files<F: Into<NewFile>>(&self, files: impl IntoIterator<Item = F>) -> Result<Vec<FileRecord>> {
+        let mut stored = Vec::new();
+        for file in files {
+            stored.push(self.storage().put(file).await?);
+        }
+        let (transaction, mut records) = (self.transaction().await?, Vec::new());
+        for file in stored {
+            records.push(file.register(transaction).await?);
+        }
+        Ok(records)
     }
 
     async fn send_stored(&self, file: &FileRecord) -> Result<Response> {

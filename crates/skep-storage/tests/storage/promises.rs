@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::stream;
+use skep::sql::query;
 use skep::test::{Client, TestResponse};
 use skep::{Body, Method};
 use skep_storage::prelude::*;
@@ -30,6 +31,7 @@ pub(crate) const ALL: &[Promise] = &[
     ("a_copy_is_a_file_of_its_own", a_copy_is_a_file_of_its_own),
     ("large_files_go_through_piece_by_piece", large_files_go_through_piece_by_piece),
     ("an_empty_file_is_one", an_empty_file_is_one),
+    ("nobody_waits_for_several_files", nobody_waits_for_several_files),
 ];
 
 pub(crate) fn add(client: &Client, path: &str, (name, kind, bytes): (&str, &str, &[u8])) -> TestResponse {
@@ -236,4 +238,19 @@ fn large_files_go_through_piece_by_piece(client: &Client, _: &Path) {
 fn an_empty_file_is_one(client: &Client, _: &Path) {
     let answer = client.get(&format!("/files/{}", added(client, ("empty.txt", "text/plain", b""))));
     assert_eq!((answer.status().as_u16(), answer.header("content-length"), answer.text()), (200, Some("0"), ""));
+}
+
+/// The second file is read when the first one is stored. Another writer of the database is not kept waiting then.
+fn nobody_waits_for_several_files(client: &Client, _: &Path) {
+    let site = Arc::clone(client.site());
+    let second = stream::once(async move {
+        let table = query::<()>("create table other (id integer primary key)", ()).own();
+        site.db().write(|db| db.execute(table)).map(|_| Bytes::from_static(b"second"))
+    });
+    let store = async move |cx: &mut skep::Cx<'_>| {
+        let second = NewFile::new("b.txt", "text/plain", Body::from_stream(Box::pin(second)));
+        cx.store_files([NewFile::new("a.txt", "text/plain", "first"), second]).await
+    };
+    let files = client.with_cx(store).unwrap();
+    assert_eq!(files.iter().map(FileRecord::name).collect::<Vec<_>>(), ["a.txt", "b.txt"]);
 }
