@@ -2,6 +2,7 @@
 
 mod bucket;
 mod client;
+mod timed;
 
 use std::ops::Range;
 use std::pin::Pin;

@@ -22,7 +22,7 @@ pub(crate) struct StorageSettings {
     /// The secret key of the S3 server.
     #[setting(secret)]
     secret_key: Option<Secret<String>>,
-    /// Time for a request to the S3 server: the transfer of 5 MiB.
+    /// Time for the S3 server to take a request (5 MiB) and begin its response, and between bytes of a response.
     #[setting(default = "30s")]
     timeout: Duration,
 }

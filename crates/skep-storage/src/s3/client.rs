@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use http_body_util::BodyExt;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -19,6 +18,8 @@ use object_store::client::{
 };
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
+
+use super::timed::Timed;
 
 /// Makes the client of a storage.
 #[derive(Clone)]
@@ -91,8 +92,7 @@ impl HttpService for Connector {
             let response = timeout(self.time, self.pool().request(request)).await;
             let response = response.map_err(|slow| HttpError::new(HttpErrorKind::Timeout, slow))?;
             let response = response.map_err(|error| HttpError::new(kind(&error), error))?;
-            let body = |error| HttpError::new(HttpErrorKind::Interrupted, error);
-            Ok(response.map(|incoming| HttpResponseBody::new(incoming.map_err(body))))
+            Ok(response.map(|body| HttpResponseBody::new(Timed::new(body, self.time))))
         })
     }
 }

@@ -8,6 +8,7 @@ use futures_util::stream;
 use skep::{Body, Error};
 use skep_storage::prelude::*;
 
+use crate::odd;
 use crate::promises::{PNG, add};
 use crate::server::{SECRET, Server};
 
@@ -83,4 +84,25 @@ fn a_bucket_that_is_not_there_is_said() {
     let store = async |cx: &mut skep::Cx<'_>| cx.store_file(NewFile::new("a", "text/plain", "a")).await.map(drop);
     let error = client.with_cx(store).unwrap_err();
     assert!(error.cause().unwrap().to_string().starts_with("storage.at: no such bucket"), "{error:?}");
+}
+
+/// A file that the server is said to have.
+fn known(size: u64) -> FileRecord {
+    let record = serde_json::json!({
+        "key": "0123456789abcdef0123456789abcdef", "name": "a", "type": "text/plain", "size": size, "sha256": "0",
+        "stored": 0,
+    });
+    serde_json::from_value(record).unwrap()
+}
+
+#[test]
+fn a_server_that_stops_within_a_response_is_not_waited_for() {
+    // Without an entity tag, what is missing is not asked for again.
+    let client = odd::client(|_| {
+        let head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-9/10\r\nContent-Length: 10";
+        format!("{head}\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n\r\nhalf")
+    });
+    let read = async |cx: &mut skep::Cx<'_>| Ok(cx.storage().read(&known(10)).await?.collect(100).await);
+    let problem = format!("{:?}", client.with_cx(read).unwrap().unwrap_err());
+    assert!(problem.contains("no byte came for 200ms (storage.timeout)"), "{problem}");
 }

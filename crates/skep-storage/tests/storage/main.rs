@@ -5,6 +5,7 @@ mod application;
 mod avatar;
 mod faults;
 mod folder;
+mod odd;
 mod postgres;
 mod promises;
 mod s3;
