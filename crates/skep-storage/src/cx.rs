@@ -52,7 +52,8 @@ pub trait StorageCx {
     fn send_stored(&self, file: &FileRecord) -> impl Future<Output = Result<Response>>;
 
     /// A link to a file that everybody may follow who has it, for so long; `href` and `src` take it, and
-    /// [`Cx::absolute`].
+    /// [`Cx::absolute`]. It ends then, or when the file is deleted; a browser that has the file keeps it for the rest
+    /// of that time.
     ///
     /// ```
     /// use std::time::Duration;

@@ -49,6 +49,6 @@ impl Handle for FileLink {
         }
         // Its bytes never change, and the link is gone by then.
         let max_age = Duration::from_secs(until.saturating_sub(now(cx)));
-        cx.storage().answer(&file, (cx.method(), cx.request_headers()), Some(max_age)).await
+        cx.storage().answer_link(&file, (cx.method(), cx.request_headers()), max_age).await
     }
 }

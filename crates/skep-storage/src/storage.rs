@@ -152,7 +152,7 @@ impl Storage {
         self.answer(file, (method, headers), None).await
     }
 
-    pub(crate) async fn answer(
+    async fn answer(
         &self,
         file: &FileRecord,
         (method, headers): (&Method, &HeaderMap),
@@ -161,6 +161,20 @@ impl Storage {
         let (mut response, part) = file.remote(max_age).answer(method, headers)?;
         if !part.is_empty() {
             *response.body_mut() = self.part(file, part).await?;
+        }
+        Ok(response)
+    }
+
+    /// Answers who has a link, for whom a file that is gone is gone, also where none of its bytes are sent.
+    pub(crate) async fn answer_link(
+        &self,
+        file: &FileRecord,
+        (method, headers): (&Method, &HeaderMap),
+        max_age: Duration,
+    ) -> Result<Response> {
+        let response = self.answer(file, (method, headers), Some(max_age)).await?;
+        if response.body().is_empty() && !self.has(file).await? {
+            return Err(Error::not_found());
         }
         Ok(response)
     }

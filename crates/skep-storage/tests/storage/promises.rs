@@ -152,17 +152,26 @@ fn a_file_of_a_committed_transaction_stays(client: &Client, folder: &Path) {
 
 fn a_file_is_deleted_with_its_transaction(client: &Client, folder: &Path) {
     let id = added(client, ("a.png", "image/png", PNG));
+    let empty = added(client, ("empty.txt", "text/plain", b""));
     let link = client.get(&format!("/links/{id}")).text().to_owned();
+    let empty_link = client.get(&format!("/links/{empty}")).text().to_owned();
     assert_eq!(client.post(&format!("/files/{id}/delete?fails=true"), &[]).status(), 409);
     run_job(client, "deleted files");
-    assert_eq!((files(folder).len(), client.get(&link).status().as_u16()), (1, 200));
+    assert_eq!((files(folder).len(), client.get(&link).status().as_u16()), (2, 200));
+    let tag = client.get(&link).header("etag").unwrap().to_owned();
+    let conditional = || client.request(Method::GET, &link).header("if-none-match", &tag).send().status().as_u16();
+    let head = || client.request(Method::HEAD, &link).send().status().as_u16();
+    assert_eq!((conditional(), head(), client.get(&empty_link).status().as_u16()), (304, 200, 200));
 
     // Also after its note is gone.
     run_job(client, "orphaned files");
     assert_eq!(client.post(&format!("/files/{id}/delete"), &[]).status(), 200);
+    assert_eq!(client.post(&format!("/files/{empty}/delete"), &[]).status(), 200);
     assert_eq!(client.get(&link).status(), 404);
     run_job(client, "deleted files");
     assert_eq!((files(folder).len(), notes(folder).len()), (0, 0));
+    // Also where nothing of the file is sent, when its row is gone.
+    assert_eq!((conditional(), head(), client.get(&empty_link).status().as_u16()), (404, 404, 404));
     assert_eq!(client.get(&format!("/files/{id}")).status(), 404);
 }
 
