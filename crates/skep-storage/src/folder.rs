@@ -26,6 +26,7 @@ impl Folder {
     /// Makes the folder, if it is not there.
     pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(path.join(Key::NOTES))?;
+        sync(&path)?;
         Ok(Self(path.into()))
     }
 
@@ -41,12 +42,22 @@ impl Folder {
     }
 
     fn begin(&self, key: &Key) -> io::Result<Incoming> {
-        File::create(self.0.join(key.note()))?;
+        // A note that a power failure takes would leave a file that no sweep finds.
+        File::create(self.0.join(key.note()))?.sync_all()?;
+        sync(&self.0.join(Key::NOTES))?;
         let target = self.0.join(key.path());
-        fs::create_dir_all(target.parent().unwrap_or(&self.0))?;
+        self.make_shard(target.parent().unwrap_or(&self.0))?;
         let temporary = Temporary(part(&target));
         let file = File::options().write(true).create_new(true).open(&temporary.0)?;
         Ok(Incoming { file, temporary, target, hash: Sha256::new(), size: 0 })
+    }
+
+    fn make_shard(&self, shard: &Path) -> io::Result<()> {
+        match fs::create_dir(shard) {
+            Ok(()) => sync(&self.0),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// A part of a file that has this size.
@@ -96,6 +107,11 @@ impl Folder {
     }
 }
 
+/// Makes the names in a folder durable.
+fn sync(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
 /// Where a file is while it is written.
 fn part(target: &Path) -> PathBuf {
     target.with_extension("part")
@@ -141,11 +157,7 @@ impl Incoming {
     fn finish(self) -> io::Result<Written> {
         self.file.sync_all()?;
         fs::rename(&self.temporary.0, &self.target)?;
-        // A name is durable once its folder is.
-        #[cfg(unix)]
-        if let Some(folder) = self.target.parent() {
-            File::open(folder)?.sync_all()?;
-        }
+        self.target.parent().map_or(Ok(()), sync)?;
         Ok(Written { size: self.size, sha256: hex(&self.hash.finalize()) })
     }
 }
