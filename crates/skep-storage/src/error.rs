@@ -9,7 +9,7 @@ use skep::{Error, HeaderValue, StatusCode, header};
 #[derive(Debug)]
 pub(crate) enum Problem {
     /// There is no such file.
-    Missing,
+    Missing(Box<dyn StdError + Send + Sync>),
     /// It may work later.
     Away(Box<dyn StdError + Send + Sync>),
     /// It will not work by itself.
@@ -18,10 +18,20 @@ pub(crate) enum Problem {
 
 pub(crate) type Outcome<T> = std::result::Result<T, Problem>;
 
+impl Problem {
+    /// Where a file is written, what is missing is not the file that a client asks for.
+    pub(crate) fn in_writing(self) -> Self {
+        match self {
+            Self::Missing(cause) => Self::Broken(cause),
+            other => other,
+        }
+    }
+}
+
 impl From<io::Error> for Problem {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::NotFound => Self::Missing,
+            io::ErrorKind::NotFound => Self::Missing(error.into()),
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::TimedOut => {
                 Self::Away(error.into())
             }
@@ -34,7 +44,7 @@ impl From<io::Error> for Problem {
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
         match problem {
-            Problem::Missing => Self::not_found(),
+            Problem::Missing(cause) => Self::not_found().with_cause(cause),
             Problem::Away(cause) => Self::new(StatusCode::SERVICE_UNAVAILABLE)
                 .with_message("Files cannot be reached at the moment. Please try again later.")
                 .with_header(header::RETRY_AFTER, HeaderValue::from_static("5"))

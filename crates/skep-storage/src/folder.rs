@@ -64,7 +64,7 @@ impl Folder {
     pub(crate) fn read(&self, key: &Key, size: u64, part: Range<u64>) -> Outcome<Body> {
         let path = self.0.join(key.path());
         if !fs::symlink_metadata(&path)?.is_file() {
-            return Err(Problem::Missing);
+            return Err(Problem::Missing(format!("{} is no file", path.display()).into()));
         }
         let file = File::open(&path)?;
         let found = file.metadata()?.len();

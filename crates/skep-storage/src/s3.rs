@@ -23,7 +23,7 @@ use skep::body::BodyError;
 use skep::{Body, Error, Result};
 
 pub(crate) use self::bucket::Bucket;
-use self::client::Connector;
+use self::client::{Connector, Refused};
 use crate::bytes::{Written, next};
 use crate::error::{Outcome, Problem};
 use crate::key::{Key, hex};
@@ -207,11 +207,14 @@ impl From<object_store::Error> for Problem {
     fn from(error: object_store::Error) -> Self {
         use object_store::Error as E;
         match error {
-            E::NotFound { .. } => Self::Missing,
+            E::NotFound { .. } => Self::Missing(error.into()),
             E::PermissionDenied { .. } | E::Unauthenticated { .. } => Self::Broken(
                 format!("the S3 server refuses storage.access_key or storage.secret_key, or what they may do: {error}")
                     .into(),
             ),
+            E::Generic { .. } if Refused::is_in(&error) => {
+                Self::Broken(format!("the S3 server of storage.at does not take this: {error}").into())
+            }
             E::Generic { .. } => Self::Away(format!("the S3 server of storage.at: {error}").into()),
             other => Self::Broken(other.into()),
         }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use skep::cache::Clock;
 use skep::offload::Offload;
-use skep::{Body, Error, HeaderMap, Method, Response, Result, Site, sql};
+use skep::{Body, Error, HeaderMap, Method, Response, Result, Site, StatusCode, sql};
 
 use crate::bytes::Written;
-use crate::error::Outcome;
+use crate::error::{Outcome, Problem};
 use crate::folder::Folder;
 use crate::key::Key;
 use crate::new_file::NewFile;
@@ -92,7 +92,8 @@ impl Storage {
         site.state::<Opened>().get()
     }
 
-    /// Stores a file, while no more than a piece of it is in memory (64 KiB in a folder, 5 MiB for S3). Do it before
+    /// Stores a file, while no more than a piece of it is in memory (64 KiB in a folder, 5 MiB for S3, which takes
+    /// 10,000 pieces: 48 GiB). Do it before
     /// the transaction begins: other writers of SQLite would wait as long as it takes.
     ///
     /// # Errors
@@ -100,7 +101,7 @@ impl Storage {
     pub async fn put(&self, file: impl Into<NewFile>) -> Result<Uncommitted> {
         let NewFile { name, content_type, body } = file.into();
         let (key, body) = (Key::random()?, body?);
-        let Written { size, sha256 } = self.write(&key, &content_type, body).await?;
+        let Written { size, sha256 } = self.write(&key, &content_type, body).await.map_err(Problem::in_writing)?;
         let stored = self.clock.now().millis() / 1000;
         Ok(Uncommitted(FileRecord { key, name, content_type, size, sha256, stored }))
     }
@@ -130,7 +131,7 @@ impl Storage {
     /// # Errors
     /// As [`copy`](Self::copy).
     pub async fn read(&self, file: &FileRecord) -> Result<Body> {
-        self.part(file, 0..file.size).await
+        self.part(file, 0..file.size).await.inspect_err(|error| warn_of_missing(file, error))
     }
 
     async fn part(&self, file: &FileRecord, part: Range<u64>) -> Result<Body> {
@@ -149,7 +150,7 @@ impl Storage {
     /// # Errors
     /// As [`copy`](Self::copy); 412 and 416 as the request says.
     pub async fn send(&self, file: &FileRecord, method: &Method, headers: &HeaderMap) -> Result<Response> {
-        self.answer(file, (method, headers), None).await
+        self.answer(file, (method, headers), None).await.inspect_err(|error| warn_of_missing(file, error))
     }
 
     async fn answer(
@@ -196,5 +197,13 @@ impl Storage {
     pub async fn delete(&self, file: &FileRecord, db: &sql::Transaction) -> Result<()> {
         db.execute(schema::remove(&file.key)).await?;
         Ok(())
+    }
+}
+
+/// Who has its record expects a file; who has a link only may come after the file is deleted.
+fn warn_of_missing(file: &FileRecord, error: &Error) {
+    if error.status() == StatusCode::NOT_FOUND {
+        let cause = error.cause().map(tracing::field::display);
+        tracing::warn!(target: "skep::storage", key = ?file.key, cause, "a file is missing, of which there is a record");
     }
 }

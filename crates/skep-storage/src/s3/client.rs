@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use hyper::StatusCode;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -92,9 +93,40 @@ impl HttpService for Connector {
             let response = timeout(self.time, self.pool().request(request)).await;
             let response = response.map_err(|slow| HttpError::new(HttpErrorKind::Timeout, slow))?;
             let response = response.map_err(|error| HttpError::new(kind(&error), error))?;
-            Ok(response.map(|body| HttpResponseBody::new(Timed::new(body, self.time))))
+            let response = response.map(|body| HttpResponseBody::new(Timed::new(body, self.time)));
+            if is_final(response.status()) { refused(response).await } else { Ok(response) }
         })
     }
+}
+
+/// The server says what no repetition changes: the region is another one, no bucket has such a name.
+#[derive(Debug)]
+pub(super) struct Refused(String);
+
+skep_units::error_text!(Refused, |refused| refused.0);
+
+impl Refused {
+    /// Whether it is the reason of this error: `object_store` shows the status of a response to nobody.
+    pub(super) fn is_in(error: &(dyn std::error::Error + 'static)) -> bool {
+        error.is::<Self>() || error.source().is_some_and(Self::is_in)
+    }
+}
+
+fn is_final(status: StatusCode) -> bool {
+    // What these mean, `object_store` knows.
+    let is_known = matches!(status.as_u16(), 304 | 401 | 403 | 404 | 408 | 409 | 412 | 429);
+    (status.is_redirection() || status.is_client_error()) && !is_known
+}
+
+async fn refused(response: HttpResponse) -> Result<HttpResponse, HttpError> {
+    let (head, body) = response.into_parts();
+    let body = body.bytes().await?;
+    // The one 400 of S3 that is about time.
+    if body.windows(14).any(|code| code == b"RequestTimeout") {
+        return Ok(HttpResponse::from_parts(head, body.into()));
+    }
+    let refused = Refused(format!("{}: {}", head.status, String::from_utf8_lossy(&body)));
+    Err(HttpError::new(HttpErrorKind::Unknown, refused))
 }
 
 /// Those that the system trusts, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`.

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use futures_util::stream;
+use skep::test::Client;
 use skep::{Body, Error};
 use skep_storage::prelude::*;
 
-use crate::odd;
+use crate::odd::{self, whole};
 use crate::promises::{PNG, add};
 use crate::server::{SECRET, Server};
 
@@ -105,4 +106,43 @@ fn a_server_that_stops_within_a_response_is_not_waited_for() {
     let read = async |cx: &mut skep::Cx<'_>| Ok(cx.storage().read(&known(10)).await?.collect(100).await);
     let problem = format!("{:?}", client.with_cx(read).unwrap().unwrap_err());
     assert!(problem.contains("no byte came for 200ms (storage.timeout)"), "{problem}");
+}
+
+/// What becomes of a file of 6 MiB, in two parts.
+fn store(client: &Client) -> Error {
+    let store = async |cx: &mut skep::Cx<'_>| {
+        let pieces = stream::iter((0..96).map(|_| Ok::<_, std::io::Error>(Bytes::from(vec![7; 64 << 10]))));
+        cx.store_file(NewFile::new("a", "text/plain", Body::from_stream(pieces))).await.map(drop)
+    };
+    client.with_cx(store).unwrap_err()
+}
+
+#[test]
+fn what_the_server_never_takes_is_no_503() {
+    let responses: [(fn(&str) -> String, u16); 4] = [
+        (|_| whole("400 Bad Request", "<Code>InvalidBucketName</Code>"), 500),
+        (|_| whole("301 Moved Permanently", "<Code>PermanentRedirect</Code>"), 500),
+        (|_| whole("400 Bad Request", "<Code>RequestTimeout</Code>"), 503),
+        (|_| whole("500 Internal Server Error", "<Code>InternalError</Code>"), 503),
+    ];
+    for (response, status) in responses {
+        let error = store(&odd::client(response));
+        let (said, cause) = (response(""), error.cause().unwrap().to_string());
+        assert_eq!(error.status(), status, "{cause}");
+        assert!(cause.contains(said.lines().last().unwrap()), "{cause}");
+    }
+}
+
+#[test]
+fn an_upload_that_the_server_has_forgotten_is_no_404() {
+    let error = store(&odd::client(|request| match request {
+        part if part.contains("partnumber=") => whole("404 Not Found", "<Code>NoSuchUpload</Code>"),
+        begun if begun.contains("?uploads") => {
+            let names = "<Bucket>shop</Bucket><Key>a</Key><UploadId>1</UploadId>";
+            whole("200 OK", &format!("<InitiateMultipartUploadResult>{names}</InitiateMultipartUploadResult>"))
+        }
+        _ => whole("200 OK", ""),
+    }));
+    assert_eq!(error.status(), 500);
+    assert!(error.cause().unwrap().to_string().contains("NoSuchUpload"), "{error:?}");
 }

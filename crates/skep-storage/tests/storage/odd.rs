@@ -45,3 +45,8 @@ fn answer(stream: &mut TcpStream, response: fn(&str) -> String) {
     let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
     let _ = stream.read(&mut [0]);
 }
+
+/// A whole response, after which the connection ends.
+pub(crate) fn whole(status: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\nConnection: close\r\nETag: \"1\"\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
