@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::io;
 
+use skep::offload::Lost;
 use skep::{Error, HeaderValue, StatusCode, header};
 
 /// What went wrong where files are.
@@ -38,6 +39,11 @@ impl From<io::Error> for Problem {
             _ => Self::Broken(error.into()),
         }
     }
+}
+
+/// Work that the pool of the server did not do.
+pub(crate) fn lost(error: Lost) -> Problem {
+    Problem::Away(error.into())
 }
 
 /// 404, 503 with `Retry-After`, or 500. The cause goes to the log.

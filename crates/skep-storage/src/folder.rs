@@ -16,7 +16,7 @@ use skep::body::FileSlice;
 use skep::offload::{Offload, offload};
 
 use crate::bytes::{Written, next};
-use crate::error::{Outcome, Problem};
+use crate::error::{Outcome, Problem, lost};
 use crate::key::{Key, hex};
 
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Folder {
     pub(crate) async fn write(&self, key: &Key, mut body: Body, pool: &dyn Offload) -> Outcome<Written> {
         let (folder, key) = (self.clone(), key.clone());
         let mut incoming = offload(pool, move || folder.begin(&key)).await.map_err(lost)??;
-        while let Some(bytes) = next(&mut body).await? {
+        while let Some(bytes) = next(&mut body, pool).await? {
             let step = offload(pool, move || incoming.push(&bytes).map(|()| incoming));
             incoming = step.await.map_err(lost)??;
         }
@@ -61,21 +61,15 @@ impl Folder {
     }
 
     /// A part of a file that has this size.
-    pub(crate) fn read(&self, key: &Key, size: u64, part: Range<u64>) -> Outcome<Body> {
+    pub(crate) async fn read(&self, key: &Key, size: u64, part: Range<u64>, pool: &dyn Offload) -> Outcome<Body> {
         let path = self.0.join(key.path());
-        if !fs::symlink_metadata(&path)?.is_file() {
-            return Err(Problem::Missing(format!("{} is no file", path.display()).into()));
-        }
-        let file = File::open(&path)?;
-        let found = file.metadata()?.len();
-        if found != size {
-            return Err(Problem::Broken(format!("{} has {found} bytes instead of {size}", path.display()).into()));
-        }
+        let file = offload(pool, move || open(&path, size)).await.map_err(lost)??;
         Ok(Body::file(FileSlice { file: Arc::new(file), start: part.start, len: part.end - part.start }))
     }
 
-    pub(crate) fn has(&self, key: &Key) -> bool {
-        fs::symlink_metadata(self.0.join(key.path())).is_ok_and(|found| found.is_file())
+    pub(crate) async fn has(&self, key: &Key, pool: &dyn Offload) -> Outcome<bool> {
+        let path = self.0.join(key.path());
+        offload(pool, move || fs::symlink_metadata(path).is_ok_and(|found| found.is_file())).await.map_err(lost)
     }
 
     /// Removes a file, what is left of an attempt at it, and its note.
@@ -107,6 +101,20 @@ impl Folder {
     }
 }
 
+/// Opens a file of this size.
+fn open(path: &Path, size: u64) -> Outcome<File> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(Problem::Missing(format!("{} is no file", path.display()).into()));
+    }
+    let file = File::open(path)?;
+    let found = file.metadata()?.len();
+    if found == size {
+        Ok(file)
+    } else {
+        Err(Problem::Broken(format!("{} has {found} bytes instead of {size}", path.display()).into()))
+    }
+}
+
 /// Makes the names in a folder durable.
 fn sync(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
@@ -122,10 +130,6 @@ fn remove(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
-}
-
-fn lost(error: skep::offload::Lost) -> Problem {
-    Problem::Away(error.into())
 }
 
 /// A file that is being written.

@@ -20,6 +20,7 @@ use object_store::{
 };
 use sha2::{Digest, Sha256};
 use skep::body::BodyError;
+use skep::offload::Offload;
 use skep::{Body, Error, Result};
 
 pub(crate) use self::bucket::Bucket;
@@ -72,10 +73,16 @@ impl S3 {
         path.split('/').fold(self.prefix.clone(), Path::join)
     }
 
-    pub(crate) async fn write(&self, key: &Key, content_type: &str, body: Body) -> Outcome<Written> {
+    pub(crate) async fn write(
+        &self,
+        key: &Key,
+        content_type: &str,
+        body: Body,
+        pool: &dyn Offload,
+    ) -> Outcome<Written> {
         self.server.put(&self.path(&key.note()), PutPayload::new()).await.map_err(of_bucket)?;
         let attributes = Attributes::from_iter([(Attribute::ContentType, content_type.to_owned())]);
-        let mut incoming = Incoming { body, hash: Sha256::new(), size: 0 };
+        let mut incoming = Incoming { body, pool, hash: Sha256::new(), size: 0 };
         let (path, first) = (self.path(&key.path()), incoming.part().await?);
         if first.content_length() < PART {
             let options = PutOptions { attributes, ..PutOptions::default() };
@@ -143,18 +150,19 @@ impl S3 {
 }
 
 /// A file that is being written.
-struct Incoming {
+struct Incoming<'p> {
     body: Body,
+    pool: &'p dyn Offload,
     hash: Sha256,
     size: u64,
 }
 
-impl Incoming {
+impl Incoming<'_> {
     /// The next part: at least [`PART`] bytes, but for the last one.
     async fn part(&mut self) -> Outcome<PutPayload> {
         let (mut pieces, mut size) = (Vec::new(), 0);
         while size < PART
-            && let Some(bytes) = next(&mut self.body).await?
+            && let Some(bytes) = next(&mut self.body, self.pool).await?
         {
             self.hash.update(&bytes);
             size += bytes.len();

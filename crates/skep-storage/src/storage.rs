@@ -113,7 +113,7 @@ impl Storage {
                 folder.write(key, body, &*self.offload).await
             }
             #[cfg(all(feature = "s3", not(target_family = "wasm")))]
-            Files::S3(bucket) => bucket.write(key, content_type, body).await,
+            Files::S3(bucket) => bucket.write(key, content_type, body, &*self.offload).await,
         }
     }
 
@@ -138,7 +138,7 @@ impl Storage {
         Ok(match &self.place {
             // A length of nothing is no range that a server can be asked for.
             _ if part.is_empty() => Body::empty(),
-            Files::Folder(folder) => folder.read(&file.key, file.size, part)?,
+            Files::Folder(folder) => folder.read(&file.key, file.size, part, &*self.offload).await?,
             #[cfg(all(feature = "s3", not(target_family = "wasm")))]
             Files::S3(bucket) => bucket.read(&file.key, part).await?,
         })
@@ -186,7 +186,7 @@ impl Storage {
     /// 503 if the files cannot be reached.
     pub async fn has(&self, file: &FileRecord) -> Result<bool> {
         match &self.place {
-            Files::Folder(folder) => Ok(folder.has(&file.key)),
+            Files::Folder(folder) => Ok(folder.has(&file.key, &*self.offload).await?),
             #[cfg(all(feature = "s3", not(target_family = "wasm")))]
             Files::S3(bucket) => Ok(bucket.has(&file.key).await?),
         }
