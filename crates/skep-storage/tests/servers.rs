@@ -10,9 +10,12 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
 
 use libtest_mimic::{Arguments, Trial};
 use rustix::process::Signal;
+use skep::Setup;
+use skep::test::Client;
 use skep_drill::{APPLICATION, Server, Subject, descendants, kill, wait_until};
 
 fn main() -> ExitCode {
@@ -50,8 +53,8 @@ fn content() -> Vec<u8> {
     (0..SIZE).map(|at| (at % 251).to_le_bytes()[0] ^ (at >> 16).to_le_bytes()[0]).collect()
 }
 
-/// An upload, of which the first `sent` bytes are sent.
-fn upload(server: &Server, content: &[u8], sent: usize) -> TcpStream {
+/// An upload.
+fn upload(server: &Server, content: &[u8]) -> TcpStream {
     let front = "--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n";
     let body = [front.as_bytes(), content, b"\r\n--limit--\r\n"].concat();
     let head = format!(
@@ -62,7 +65,7 @@ fn upload(server: &Server, content: &[u8], sent: usize) -> TcpStream {
     );
     let mut stream = TcpStream::connect(&server.address).unwrap();
     stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(&body[..sent.min(body.len())]).unwrap();
+    stream.write_all(&body).unwrap();
     stream
 }
 
@@ -96,7 +99,7 @@ fn files_of_every_process_are_there_for_all(model: &str) {
         model.split(' ').map(|word| if word.contains('=') { word.to_owned() } else { format!("mpm={word}") }).collect();
     let server = start(&settings.iter().map(String::as_str).collect::<Vec<_>>());
     let content = content();
-    let (head, id) = response(upload(&server, &content, usize::MAX));
+    let (head, id) = response(upload(&server, &content));
     assert!(head.starts_with("HTTP/1.1 200"), "{head}: {}", server.errors());
     // Whatever process answers.
     for _ in 0..4 {
@@ -108,9 +111,13 @@ fn files_of_every_process_are_there_for_all(model: &str) {
 
 fn an_upload_whose_process_is_killed_is_not_there() {
     let server = start(&["mpm=thread"]);
-    let stream = upload(&server, &content(), SIZE / 2);
     let data = server.folder.join("data");
-    wait_until(|| "the upload does not arrive".to_owned(), || !stored(&data.join("uploads")).is_empty());
+    let files = data.join("files");
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    let head = format!("POST /endless HTTP/1.1\r\nHost: {}\r\nSec-Fetch-Site: same-origin\r\n", server.address);
+    stream.write_all(format!("{head}Content-Length: 0\r\n\r\n").as_bytes()).unwrap();
+    let has_begun = || stored(&files).iter().any(|path| fs::metadata(path).is_ok_and(|file| file.len() > 0));
+    wait_until(|| format!("nothing is stored: {}", server.errors()), has_begun);
     let workers = descendants(server.pid());
     for worker in &workers {
         kill(*worker, Signal::KILL);
@@ -120,10 +127,25 @@ fn an_upload_whose_process_is_killed_is_not_there() {
         || server.errors(),
         || TcpStream::connect(&server.address).is_ok() && descendants(server.pid()) != workers,
     );
-    assert!(stored(&data.join("files")).is_empty());
-    let (head, id) = response(upload(&server, b"small", usize::MAX));
+    let left = stored(&files);
+    assert!(left.len() == 1 && left[0].ends_with(".part"), "{left:?}");
+    let note = fs::read_dir(files.join("pending")).unwrap().next().unwrap().unwrap().path();
+    let (head, id) = response(upload(&server, b"small"));
     assert!(head.starts_with("HTTP/1.1 200") && id == b"1", "{head}");
-    assert_eq!(stored(&data.join("files")).len(), 1);
+    // A day later.
+    let past = SystemTime::now() - Duration::from_hours(25);
+    fs::File::options().write(true).open(&note).unwrap().set_modified(past).unwrap();
+    sweep(&data);
+    assert!(stored(&files).len() == 1 && !stored(&files)[0].ends_with(".part") && !note.exists());
+    assert_eq!(get(&server, "/files/1"), b"small");
+}
+
+/// Removes orphans, as one more process of the application.
+fn sweep(data: &Path) {
+    let mut setup = Setup::default();
+    setup.data = data.to_owned();
+    let client = Client::with_setup(application::app(), setup);
+    client.site().jobs().iter().find(|job| job.name() == "orphaned files").unwrap().run(client.site());
 }
 
 /// What a process has had in memory at most, in KiB.
@@ -136,10 +158,10 @@ fn high_water(pid: i32) -> u64 {
 fn an_upload_is_not_in_memory() {
     let server = start(&["mpm=thread"]);
     // What a first upload needs of code and buffers is there then.
-    response(upload(&server, &vec![7; 200_000], usize::MAX));
+    response(upload(&server, &vec![7; 200_000]));
     let worker = descendants(server.pid()).into_iter().max_by_key(|pid| high_water(*pid)).unwrap();
     let before = high_water(worker);
-    let (head, _) = response(upload(&server, &content(), usize::MAX));
+    let (head, _) = response(upload(&server, &content()));
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
     let grown = high_water(worker) - before;
     println!("{grown} KiB for {SIZE} bytes");

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use skep::Body;
 use skep::form::Upload;
 use skep::prelude::*;
 use skep::sql::{Migration, Migrations, query};
@@ -39,6 +42,20 @@ impl Handle for Add {
             return Err(Error::conflict("it is undone"));
         }
         Ok(Response::text(id.to_string()))
+    }
+}
+
+/// Stores a file that does not end.
+#[derive(Service)]
+#[service(POST "/endless")]
+struct Endless;
+
+impl Handle for Endless {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let begin = stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"half of it"))]);
+        let file = NewFile::new("a.bin", "application/octet-stream", Body::from_stream(begin.chain(stream::pending())));
+        cx.store_file(file).await?;
+        Ok(Response::text("it has ended"))
     }
 }
 
@@ -90,5 +107,5 @@ impl Handle for Delete {
 }
 
 pub(crate) fn app() -> App {
-    App::new().database(MIGRATIONS).serve(services![Add, Show, Link, Delete]).storage()
+    App::new().database(MIGRATIONS).serve(services![Add, Endless, Show, Link, Delete]).storage()
 }
