@@ -23,9 +23,12 @@ use crate::key::{Key, hex};
 pub(crate) struct Folder(Arc<Path>);
 
 impl Folder {
-    /// Makes the folder, if it is not there.
+    /// Makes the folder, if it is not there, for nobody else of this machine.
     pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
-        fs::create_dir_all(path.join(Key::NOTES))?;
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(path.join(Key::NOTES))?;
         sync(&path)?;
         Ok(Self(path.into()))
     }

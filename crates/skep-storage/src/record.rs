@@ -74,7 +74,7 @@ impl FileRecord {
         match self.content_type.split_once('/') {
             Some(("image", kind)) => matches!(kind, "avif" | "bmp" | "gif" | "jpeg" | "png" | "webp"),
             Some(("audio" | "video", _)) => true,
-            _ => self.content_type == "text/plain",
+            _ => self.content_type.split(';').next().is_some_and(|kind| kind.trim_end() == "text/plain"),
         }
     }
 

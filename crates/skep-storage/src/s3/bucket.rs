@@ -22,6 +22,9 @@ impl Bucket {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("keys do not belong here: set storage.access_key and storage.secret_key".to_owned());
         }
+        if url.port().is_some() {
+            return Err("a bucket has no port: expected s3://BUCKET?endpoint=http://HOST:PORT".to_owned());
+        }
         let name = url.host_str().filter(|host| !host.is_empty()).ok_or("expected the name of a bucket after s3://")?;
         let prefix = Path::from_url_path(url.path()).map_err(|error| format!("the prefix is no path: {error}"))?;
         let mut bucket = Self { name: name.to_owned(), prefix, endpoint: None, region: REGION.to_owned() };
@@ -62,6 +65,7 @@ mod tests {
             ("s3://key:secret@shop", "keys do not belong here"),
             ("s3://shop?endpoint=localhost", "expected an https or http URL"),
             ("s3://shop?size=3", "no option"),
+            ("s3://localhost:9000/shop", "s3://BUCKET?endpoint=http://HOST:PORT"),
         ] {
             let error = Bucket::parse(text).unwrap_err();
             assert!(error.contains(problem) && !error.contains("secret@"), "{text}: {error}");

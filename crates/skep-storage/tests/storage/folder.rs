@@ -46,6 +46,18 @@ fn a_symbolic_link_is_no_file() {
 }
 
 #[test]
+fn a_folder_elsewhere_is_for_nobody_else() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("shop/files");
+    let _client = Client::with_settings(app(), &[("storage.at", &format!("folder:{}", folder.display()))]);
+    for made in [&folder, &folder.join("pending")] {
+        assert_eq!(fs::metadata(made).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+}
+
+#[test]
 fn a_link_ends() {
     let clock = Clock::manual();
     let mut setup = Setup::default();

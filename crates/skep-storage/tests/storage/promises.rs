@@ -23,6 +23,7 @@ type Promise = (&'static str, fn(&Client, &Path));
 
 pub(crate) const ALL: &[Promise] = &[
     ("a_file_is_served_as_what_it_is", a_file_is_served_as_what_it_is),
+    ("plain_text_is_shown_in_every_encoding", plain_text_is_shown_in_every_encoding),
     ("ranges_and_conditions_are_kept", ranges_and_conditions_are_kept),
     ("a_file_of_an_undone_transaction_goes_away", a_file_of_an_undone_transaction_goes_away),
     ("a_file_of_a_committed_transaction_stays", a_file_of_a_committed_transaction_stays),
@@ -100,6 +101,11 @@ fn a_file_is_served_as_what_it_is(client: &Client, _: &Path) {
         assert!(answer.header("content-security-policy").unwrap().ends_with("sandbox"));
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
     }
+}
+
+fn plain_text_is_shown_in_every_encoding(client: &Client, _: &Path) {
+    let store = async |cx: &mut skep::Cx<'_>| cx.store_file(NewFile::new("a", "text/plain; charset=utf-8", "a")).await;
+    assert!(client.with_cx(store).unwrap().is_shown());
 }
 
 fn ranges_and_conditions_are_kept(client: &Client, _: &Path) {
