@@ -53,7 +53,8 @@ pub trait StorageCx {
 
     /// A link to a file that everybody may follow who has it, for so long; `href` and `src` take it, and
     /// [`Cx::absolute`]. It ends then, or when the file is deleted; a browser that has the file keeps it for the rest
-    /// of that time.
+    /// of that time. Each call makes another link, which no browser has seen: for pictures that a page shows again and
+    /// again, a service of your own with [`send_stored`](Self::send_stored) has one URL, and costs a 304.
     ///
     /// ```
     /// use std::time::Duration;

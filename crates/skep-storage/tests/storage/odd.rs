@@ -1,4 +1,4 @@
-//! An S3 server that answers what it is told to, for what the real one does not do when it is asked to.
+//! An S3 server that gives the responses of a test, for what the real one does not do when it is asked to.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

@@ -32,7 +32,7 @@ pub(crate) const ALL: &[Promise] = &[
     ("a_copy_is_a_file_of_its_own", a_copy_is_a_file_of_its_own),
     ("large_files_go_through_piece_by_piece", large_files_go_through_piece_by_piece),
     ("an_empty_file_is_one", an_empty_file_is_one),
-    ("nobody_waits_for_several_files", nobody_waits_for_several_files),
+    ("several_files_hold_up_no_writer", several_files_hold_up_no_writer),
 ];
 
 pub(crate) fn add(client: &Client, path: &str, (name, kind, bytes): (&str, &str, &[u8])) -> TestResponse {
@@ -256,7 +256,7 @@ fn an_empty_file_is_one(client: &Client, _: &Path) {
 }
 
 /// The second file is read when the first one is stored. Another writer of the database is not kept waiting then.
-fn nobody_waits_for_several_files(client: &Client, _: &Path) {
+fn several_files_hold_up_no_writer(client: &Client, _: &Path) {
     let site = Arc::clone(client.site());
     let second = stream::once(async move {
         let table = query::<()>("create table other (id integer primary key)", ()).own();
