@@ -2,6 +2,11 @@
 
 /// Words, signs and strings, without comments. A name in quotes is a word.
 pub(crate) fn sql_words(sql: &str) -> Vec<String> {
+    sql_tokens(sql).into_iter().map(|token| token.trim_matches(['"', '`']).to_owned()).collect()
+}
+
+/// The same as they are written: names keep their quotes.
+pub(crate) fn sql_tokens(sql: &str) -> Vec<&str> {
     let (mut tokens, mut rest) = (Vec::new(), sql);
     while let Some(first) = rest.chars().next() {
         let end = |text: &str, mark: &str| text.find(mark).map_or(text.len(), |at| at + mark.len());
@@ -16,7 +21,7 @@ pub(crate) fn sql_words(sql: &str) -> Vec<String> {
         let (token, after) = rest.split_at(length);
         let is_comment = token.starts_with("--") || token.starts_with("/*");
         if !is_comment && !first.is_whitespace() {
-            tokens.push(token.trim_matches(['"', '`']).to_owned());
+            tokens.push(token);
         }
         rest = after;
     }

@@ -132,16 +132,18 @@ fn the_last_migration_is_undone_or_else_nothing() {
         let output = Command::new("sqlite3").arg(file).arg(sql).output().unwrap();
         text(&output.stdout).trim().to_owned()
     };
-    query(
-        "create table skep_migrations (number integer primary key, name text not null);
-           insert into skep_migrations values (1, '0001_note.sql'), (2, '0002_tag.sql');
-           create table note (id integer primary key); create table tag (note integer references note (id));
-           insert into note values (1)",
-    );
+    let note = "create table note (id integer primary key); create index missing on note (id);";
+    let tag = "create table tag (note integer references note (id));";
+    let [ran_note, ran_tag] = [note, tag].map(skep_sql_lock::checksum);
+    query(&format!(
+        "create table skep_migrations (number integer primary key, name text not null, checksum text not null);
+           insert into skep_migrations values (1, '0001_note.sql', '{ran_note}'), (2, '0002_tag.sql', '{ran_tag}');
+           create table note (id integer primary key); {tag} insert into note values (1)"
+    ));
     fs::create_dir(application.path().join("migrations")).unwrap();
     let write = |file: &str, sql: &str| fs::write(application.path().join("migrations").join(file), sql).unwrap();
-    write("0001_note.sql", "create table note (id integer primary key); create index missing on note (id);");
-    write("0002_tag.sql", "create table tag (note integer references note (id));");
+    write("0001_note.sql", note);
+    write("0002_tag.sql", tag);
     let refused = skep(application.path(), &["db", "rollback"]);
     assert!(text(&refused.stdout).contains("drop table tag;") && !refused.status.success(), "{refused:?}");
     let done = skep(application.path(), &["db", "rollback", "--yes"]);
@@ -200,10 +202,14 @@ fn a_database_of_postgres_is_made_again_and_no_other() {
     };
     assert!(seed("insert into note values (1)") && !seed("insert into note values (2); select 1 / 0"));
     assert_eq!(sql("shop", "select sum(id) from note").1, "1");
-    let ran = "create table skep_migrations as select 1 as number, '0001_a.sql' as name; create table a (b integer)";
-    assert!(sql("shop", ran).0);
+    let text_of_a = "create table a (b integer);";
+    let ran = format!(
+        "create table skep_migrations as select 1 as number, '0001_a.sql' as name, '{}' as checksum; {text_of_a}",
+        skep_sql_lock::checksum(text_of_a)
+    );
+    assert!(sql("shop", &ran).0);
     fs::create_dir_all(application.path().join("migrations/postgres")).unwrap();
-    fs::write(application.path().join("migrations/postgres/0001_a.sql"), "create table a (b integer);").unwrap();
+    fs::write(application.path().join("migrations/postgres/0001_a.sql"), text_of_a).unwrap();
     let done = skep(application.path(), &["db", "rollback", "--yes"]);
     assert!(done.status.success(), "{done:?}");
     assert_eq!(sql("shop", "select to_regclass('a') is null, count(*) from skep_migrations").1, "t|0");

@@ -3,7 +3,8 @@
 //!
 //! Also what migrations for either database say in comments: of scopes, and of functions of the application.
 //!
-//! Nothing here talks to a database. Compiled into an application are [`text`], [`directive`] and [`function`].
+//! Nothing here talks to a database. Compiled into an application are [`text`], [`directive`], [`function`] and
+//! [`checksum`].
 //!
 //! Start reading at [`Lock`].
 
@@ -24,7 +25,7 @@ pub use column_type::ColumnType;
 pub use declared::{Declared, Functions};
 pub use directive::{Directive, directives};
 pub use entry::{Column, Entry, Kind, Parameter, Tables};
-pub use hash::hash;
+pub use hash::{checksum, hash};
 pub use lock::{FILE, Lock, Unknown};
 pub use manifest::{Dialect, dialect};
 pub use migrations::{FOLDER, Migrations};

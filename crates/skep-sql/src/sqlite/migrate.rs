@@ -13,12 +13,9 @@ use crate::open_error::Problem;
 use crate::sqlite::additions::first_other;
 
 impl Step<'_> {
-    /// FNV-1a of the text without carriage returns, which some checkouts add: it must find a slip, not an attack.
+    /// It must find a slip, not an attack.
     pub(crate) fn checksum(&self) -> String {
-        let bytes = self.text.bytes().filter(|&byte| byte != b'\r');
-        let hash =
-            bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        format!("{hash:016x}")
+        skep_sql_lock::checksum(self.text)
     }
 }
 
