@@ -151,6 +151,7 @@ const ENVIRONMENT_WITH_DATABASE: &str = "\
 ";
 const DATABASE_OF_SERVER: &str = "
 # The address of the database may have a password: SKEP_DATABASE in /etc/starter.env, which starter.service reads, has it.
+# In a shell, read that file before starter --run and the like: set -a; . /etc/starter.env
 ";
 const EXECUTABLE: &str = "ExecStart=";
 const VARIABLES: &str = "\

@@ -108,7 +108,7 @@ fn an_application_on_postgres_has_nothing_of_sqlite() {
         assert!(files.iter().all(|(_, text)| !text.contains("autoincrement")));
         assert!(of("Dockerfile").contains("SKEP_DATABASE=postgres://shop:"));
         assert!(of("deploy/skep.toml").contains("SKEP_DATABASE in /etc/shop.env"));
-        assert!(of("deploy/shop.service").contains("EnvironmentFile=/etc/shop.env\nExecStart=/srv/shop/shop "));
+        assert!(of("deploy/shop.service").contains("EnvironmentFile=/etc/shop.env\nExecStart=/srv/shop/shop\n"));
     }
 }
 
