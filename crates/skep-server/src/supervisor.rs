@@ -385,10 +385,7 @@ struct OwnFiles {
 impl OwnFiles {
     /// As root: makes those, and the data directory, that belong into folders of root, and gives them to the user.
     fn prepare(&mut self, config: &Config, identity: &Identity) -> Result<(), StartError> {
-        let failed = |path: &Path, error: io::Error| {
-            StartError::new(format!("{} cannot be given to user {}: {error}", path.display(), identity.user))
-        };
-        identity.prepare_data_dir(&config.data).map_err(|error| failed(&config.data, error))?;
+        prepare_data_dir(config, identity)?;
         let is_roots = |path: &Path| only_root_changes(path.parent().unwrap_or(path));
         self.create(config, is_roots)?;
         let control = self.control.as_ref().map(|_| (control::path(config), false));
@@ -396,7 +393,7 @@ impl OwnFiles {
         let sockets = sockets.map(|address| (address.path.clone(), address.group.is_some()));
         // Root stays the owner of the pid file: who can write to it chooses the process that a script of root ends.
         for (path, has_group) in control.into_iter().chain(sockets) {
-            identity.own(&path, !has_group).map_err(|error| failed(&path, error))?;
+            identity.own(&path, !has_group).map_err(|error| not_given(&path, identity, &error))?;
         }
         Ok(())
     }
@@ -413,9 +410,27 @@ impl OwnFiles {
     }
 }
 
+fn prepare_data_dir(config: &Config, identity: &Identity) -> Result<(), StartError> {
+    identity.prepare_data_dir(&config.data).map_err(|error| not_given(&config.data, identity, &error))
+}
+
+fn not_given(path: &Path, identity: &Identity, error: &io::Error) -> StartError {
+    StartError::new(format!("{} cannot be given to user {}: {error}", path.display(), identity.user))
+}
+
 /// All that the server listens on.
 fn addresses(config: &Config) -> impl Iterator<Item = &Address> {
     config.listen.iter().chain(&config.status.listen.0)
+}
+
+/// For a task: what root starts runs as the user that serves, if the settings name one.
+pub(crate) fn become_user(config: &Config) -> Result<(), StartError> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let Some(identity) = Identity::of(config).map_err(StartError::new)? else { return Ok(()) };
+    prepare_data_dir(config, &identity)?;
+    identity.assume().map_err(StartError::new)
 }
 
 /// For `--check`: what keeps the server from listening, which includes what only root would refuse. Then this process

@@ -26,6 +26,8 @@ pub(super) fn run(
     let Some((name, arguments)) = words.split_first() else { return print(&list(&tasks)) };
     let task = find(tasks, name)?;
     let config = &settings.config;
+    // What it makes, such as files of the database, the server must be able to write.
+    supervisor::become_user(config)?;
     let logs = Logs::start(&config.log, subscriber, None)?;
     create_data_dir(config)?;
     // Caches and clients may need a runtime.

@@ -42,6 +42,7 @@ fn child_process() {
         let app = app()
             .task("say", "prints its words", |_site, words| {
                 println!("said: {}", words.join(" "));
+                println!("user: {}", rustix::process::geteuid().as_raw());
                 if words.is_empty() { Err(Error::conflict("no words")) } else { Ok(()) }
             })
             .allow_unmounted(framing::SERVICES, "they are an application of their own")
@@ -225,6 +226,12 @@ fn a_task_runs_in_place_of_the_server() {
     assert!(code == Some(0) && out.contains("said: --listen me\n"), "{out}{error}");
     let (code, _, error) = output(&["--run", "say"]);
     assert!(code == Some(1) && error.contains("the task say has failed: 409 Conflict: no words"), "{error}");
+    if rustix::process::geteuid().is_root() {
+        let data = folder().join("of-user");
+        let arguments = ["--data", data.to_str().unwrap(), "--set", "user=nobody", "--run", "say", "it"];
+        let (code, out, error) = output(&arguments);
+        assert!(code == Some(0) && out.contains("said: it\nuser: 65534\n"), "{out}{error}");
+    }
     let (code, _, error) = output(&["--run", "sai"]);
     assert!(code == Some(2) && error.contains("no task \"sai\"; did you mean say?"), "{error}");
 }
