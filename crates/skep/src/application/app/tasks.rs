@@ -41,6 +41,12 @@ impl App {
     /// # skep::test::Client::new(app());
     /// ```
     ///
+    /// Its caches are its own: what it writes invalidates pages and values in tiers that the server shares, such as
+    /// Redis, but not those that a running server has in memory, which is the default. Those stay until they expire, or
+    /// until `shop --control swap`.
+    ///
+    /// Run by root, the process becomes the `user` of the settings before, as the server does.
+    ///
     /// A test calls the function with the site of [`App::open`].
     #[must_use]
     pub fn task(
