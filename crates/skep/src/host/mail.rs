@@ -65,8 +65,7 @@ impl Mail {
     }
 
     /// A mail of HTML, as `html!` writes it, whose text is derived: with headings, lists, rows of tables, and links
-    /// with where they lead. Links and pictures of this site get `origin` in front: [`Cx::origin`](crate::Cx::origin),
-    /// or outside of requests [`Site::base_url`](crate::Site::base_url).
+    /// with where they lead. Links and pictures of this site get `origin` in front.
     ///
     /// ```
     /// use skep::mail::Mail;
@@ -80,6 +79,27 @@ impl Mail {
     /// };
     /// let mail = Mail::from_html("ada@example.org", "Your order", "https://shop.example.org", page);
     /// assert!(mail.text.ends_with("Your order (https://shop.example.org/orders/7) is on its way.\n"));
+    /// ```
+    ///
+    /// Take the origin of the setting `base_url`, which [`Site::base_url`](crate::Site::base_url) gives outside of
+    /// requests, such as in jobs. In a request, [`Cx::origin`](crate::Cx::origin) is the same; but without that setting
+    /// it is the `Host` that the client sends, who can so have links to elsewhere mailed.
+    ///
+    /// ```
+    /// use skep::Site;
+    /// use skep::mail::Mail;
+    /// use skep::prelude::*;
+    ///
+    /// fn reminder(site: &Site, to: &str) -> Result<Mail> {
+    ///     let Some(origin) = site.base_url() else { return Err(Error::internal("mail needs the setting base_url")) };
+    ///     Ok(Mail::from_html(to, "Your order", origin, html! { p { a href="/orders" { "Orders" } } }))
+    /// }
+    ///
+    /// let app = App::new().base_url("https://shop.example.org").on_start(|site| {
+    ///     assert!(reminder(site, "ada@example.org")?.text.contains("https://shop.example.org/orders"));
+    ///     Ok(())
+    /// });
+    /// # let _ = skep::test::Client::new(app);
     /// ```
     ///
     /// Programs that show mail ignore most style sheets: use `style` attributes.
