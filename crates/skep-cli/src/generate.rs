@@ -58,6 +58,20 @@ const KINDS: [(&str, &str, &str); 9] = [
 /// Those that an application has once.
 const NAMELESS: [&str; 2] = ["deploy", "sign-in"];
 
+/// What the generators of Rails and Phoenix are named, and what is meant here.
+const ELSEWHERE: [(&str, &str); 10] = [
+    ("auth", "sign-in"),
+    ("authentication", "sign-in"),
+    ("channel", "topic"),
+    ("controller", "service"),
+    ("html", "scaffold"),
+    ("mailer", "mail"),
+    ("model", "table"),
+    ("release", "deploy"),
+    ("resource", "scaffold"),
+    ("schema", "table"),
+];
+
 /// Words of Rust, which are no names.
 pub(crate) fn is_keyword(word: &str) -> bool {
     words::is_rust(word)
@@ -170,8 +184,9 @@ fn read(arguments: Vec<OsString>) -> Result<Option<Wanted>, String> {
     }
     let Some(kind) = wanted.words.first() else { return Err("what is to be generated?".to_owned()) };
     if !KINDS.iter().any(|(name, ..)| name == kind) {
-        let near = nearest(kind, KINDS.map(|(name, ..)| name));
-        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let meant = ELSEWHERE.iter().find(|(word, _)| word == kind).map(|(_, meant)| *meant);
+        let near = meant.or_else(|| nearest(kind, KINDS.map(|(name, ..)| name)));
+        let near = near.map(|near| format!("; did you mean `skep gen {near}`?")).unwrap_or_default();
         return Err(format!("\"{kind}\" is nothing that can be generated{near}"));
     }
     if NAMELESS.contains(&kind.as_str()) {

@@ -33,6 +33,10 @@ const OURS: [Ours; 6] = [
     ours("drill", "re-enact failures under load, and report what was lost", "skep-drill", "tools/drill"),
 ];
 
+/// Commands of Rails, and what is meant here.
+const ELSEWHERE: [(&str, &str); 4] =
+    [("dbconsole", "db console"), ("generate", "gen"), ("runner", "run"), ("server", "dev")];
+
 const fn ours(name: &'static str, about: &'static str, executable: &'static str, package: &'static str) -> Ours {
     Ours { name, about, executable, package }
 }
@@ -106,7 +110,9 @@ pub(crate) fn missing(name: &OsStr, built_in: impl Iterator<Item = &'static str>
              Skep, `{install}` makes it"
         );
     }
-    match name.to_str().and_then(|name| nearest(name, built_in.chain(OURS.iter().map(|ours| ours.name)))) {
+    let meant = ELSEWHERE.iter().find(|(word, _)| name == *word).map(|(_, meant)| *meant);
+    let near = |name| nearest(name, built_in.chain(OURS.iter().map(|ours| ours.name)));
+    match meant.or_else(|| name.to_str().and_then(near)) {
         Some(near) => format!("no command \"{shown}\": did you mean `{near}`?"),
         None => {
             format!("no command \"{shown}\": there is no executable {PREFIX}{shown} in the folder of skep or in PATH")

@@ -90,7 +90,7 @@ fn an_error_says_how_to_get_a_subcommand() {
     assert!(error.contains("serve WebAssembly components; not installed: "), "the help says it, too: {error}");
     let output = skep(&copy, empty.path(), &["no-such-command"]);
     assert!(text(&output.stderr).contains("skep-no-such-command"), "{}", text(&output.stderr));
-    for (typed, meant) in [("nwe", "new"), ("sevre", "serve")] {
+    for (typed, meant) in [("nwe", "new"), ("sevre", "serve"), ("runner", "run"), ("dbconsole", "db console")] {
         let output = skep(&copy, empty.path(), &[typed]);
         let error = text(&output.stderr);
         assert!(error.contains(&format!("did you mean `{meant}`?")), "{error}");

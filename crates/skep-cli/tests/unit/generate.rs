@@ -11,7 +11,9 @@ fn a_wrong_command_line_says_what_is_right() {
     assert!(wanted(&["--help"]).unwrap().is_none());
     for (line, says) in [
         (&[][..], "what is to be generated?"),
-        (&["scafold", "post"], "did you mean `scaffold`?"),
+        (&["scafold", "post"], "did you mean `skep gen scaffold`?"),
+        (&["authentication"], "did you mean `skep gen sign-in`?"),
+        (&["channel", "room"], "did you mean `skep gen topic`?"),
         (&["scaffold"], "which name is the scaffold to have?"),
         (&["table", "post", "--dry-rum"], "did you mean --dry-run?"),
         (&["table", "post", "--manifest-path"], "needs the path"),
