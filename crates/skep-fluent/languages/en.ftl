@@ -9,8 +9,8 @@ skep-too-short =
     }
 skep-too-long =
     { $max ->
-        [one] That is too long: one character at most, and these are { $length }.
-       *[other] That is too long: { $max } characters at most, and these are { $length }.
+        [one] That is too long: one character at most, and these are { NUMBER($length) }.
+       *[other] That is too long: { $max } characters at most, and these are { NUMBER($length) }.
     }
 skep-not-one-line = Line breaks and control characters do not fit in here.
 skep-control-characters = Control characters do not fit in here.

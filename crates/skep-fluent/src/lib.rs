@@ -15,6 +15,7 @@ mod file;
 mod format;
 #[cfg(feature = "icu")]
 mod formats;
+mod framework;
 mod locale;
 mod number;
 mod problem;

@@ -7,6 +7,7 @@ use skep_units::nearest;
 use crate::argument::Argument;
 use crate::file::{self, Entries, Entry, Language};
 use crate::format::Formatter;
+use crate::framework;
 use crate::locale::Locale;
 use crate::problem::Problem;
 use crate::walk::{Kind, Signature, Walk};
@@ -63,8 +64,8 @@ impl<'s> Texts<'s> {
         let framework = Self::of(BUILT_IN).map(|texts| texts.messages).unwrap_or_default();
         let read = |language: &Language<'_, 's>, problems: &mut Vec<Problem>| {
             let entries = file::read(language, problems);
-            problems.extend(unknown_to_the_framework(&entries, &framework));
-            with_built_in(language.tag, entries)
+            problems.extend(framework::unknown(&entries, &framework));
+            framework::with_built_in(language.tag, entries)
         };
         Self::checked(languages, &framework, read, problems.as_mut()).ok_or_else(|| {
             problems.sort();
@@ -144,18 +145,23 @@ struct Check<'c> {
     unused_terms: Vec<(String, String, usize)>,
 }
 
-type Signatures<'e, 's> = BTreeMap<&'e str, (&'e Entry<'s>, Signature)>;
+/// The messages of a language, each with its arguments.
+pub(crate) type Signatures<'e, 's> = BTreeMap<&'e str, (&'e Entry<'s>, Signature)>;
 
 impl Check<'_> {
     fn messages(&mut self, languages: &[(Locale, Entries<'_>)]) -> Vec<Message> {
         let signatures: Vec<_> = languages.iter().map(|(locale, entries)| self.signatures(locale, entries)).collect();
+        for ((locale, _), entries) in languages.iter().zip(&signatures) {
+            self.problems.extend(framework::check(self.framework, locale.tag(), entries));
+        }
         let Some((first, others)) = signatures.split_first() else { return Vec::new() };
         let mut messages: Vec<Message> =
             first.iter().map(|(id, (entry, taken))| self.message(id, entry, taken)).collect();
         let default = languages[0].0.tag();
+        let is_own = self.is_own();
         for ((locale, _), other) in languages[1..].iter().zip(others) {
             self.compare(first, other, default, locale.tag());
-            for message in &mut messages {
+            for message in messages.iter_mut().filter(|message| is_own(&message.id)) {
                 let taken = other.get(message.id.as_str()).map(|(_, taken)| taken);
                 self.narrow(message, taken);
             }
@@ -195,26 +201,22 @@ impl Check<'_> {
         }
     }
 
+    /// True for ids that are not the framework's.
+    fn is_own(&self) -> impl Fn(&str) -> bool + use<> {
+        let has_framework = !self.framework.is_empty();
+        move |id| !(has_framework && id.starts_with(RESERVED))
+    }
+
     /// Each has what the other has.
     fn compare(&mut self, first: &Signatures<'_, '_>, other: &Signatures<'_, '_>, default: &str, tag: &str) {
-        let mut lacks_of_framework = Vec::new();
-        for (id, (entry, taken)) in first {
+        let is_own = self.is_own();
+        for (id, (entry, taken)) in first.iter().filter(|(id, _)| is_own(id)) {
             match other.get(id) {
-                Some((translated, its)) if !id.starts_with(RESERVED) => {
-                    self.arguments(id, taken, translated, its, default);
-                }
-                Some(_) => {}
-                None if self.framework.iter().any(|message| message.id == *id) => lacks_of_framework.push(*id),
-                None if id.starts_with(RESERVED) => {}
+                Some((translated, its)) => self.arguments(id, taken, translated, its, default),
                 None => self.problems.push(entry.problem(format!("`{tag}` lacks `{id}`"))),
             }
         }
-        if let (Some((_, (entry, _))), false) = (other.first_key_value(), lacks_of_framework.is_empty()) {
-            let list = lacks_of_framework.join(", ");
-            let text = format!("`{tag}` has no texts for the framework's own messages; add them to its files: {list}");
-            self.problems.push(Problem::new(entry.file, 1, text));
-        }
-        for (id, (entry, _)) in other.iter().filter(|(id, _)| !first.contains_key(*id)) {
+        for (id, (entry, _)) in other.iter().filter(|(id, _)| is_own(id) && !first.contains_key(*id)) {
             let near = nearest(id, first.keys().copied().filter(|id| !other.contains_key(id)));
             let help = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             self.problems.push(entry.problem(format!("the default language, `{default}`, has no `{id}`{help}")));
@@ -255,24 +257,4 @@ impl Check<'_> {
             }
         }
     }
-}
-
-/// Texts of the framework that it does not have.
-fn unknown_to_the_framework(entries: &Entries<'_>, framework: &[Message]) -> Vec<Problem> {
-    let own = || framework.iter().map(|message| message.id.as_str());
-    let unknown = entries.iter().filter(|(id, _)| id.starts_with(RESERVED) && own().all(|known| known != id.as_str()));
-    let complaint = |(id, entry): (&String, &Entry<'_>)| {
-        let help = nearest(id, own()).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        entry.problem(format!("the framework has no `{id}`, and what begins with `{RESERVED}` is its own{help}"))
-    };
-    unknown.map(complaint).collect()
-}
-
-/// The application's texts come first.
-fn with_built_in<'s>(tag: &str, own: Entries<'s>) -> Entries<'s> {
-    let primary = tag.split('-').next();
-    let language = BUILT_IN.iter().find(|language| Some(language.tag) == primary);
-    let mut all = language.map(|language| file::read(language, &mut Vec::new())).unwrap_or_default();
-    all.extend(own);
-    all
 }

@@ -13,7 +13,7 @@ fn problems(english: &str, german: &str) -> Vec<String> {
     let (english, german) =
         ([TextFile { path: "en.ftl", text: &english }], [TextFile { path: "de.ftl", text: &german }]);
     let languages = [Language { tag: "en", files: &english }, Language { tag: "de", files: &german }];
-    Texts::of(&languages).err().unwrap_or_default().iter().map(ToString::to_string).collect()
+    Texts::read(&languages).err().unwrap_or_default().iter().map(ToString::to_string).collect()
 }
 
 /// A message of one language, with its arguments.
@@ -57,11 +57,23 @@ fn each_mistake_is_named_with_file_and_line() {
             "a = { $n ->; [f] 1; *[m] 2; }",
             "takes $n as Number, and elsewhere as Text",
         ),
+        (
+            "skep-too-long = { $maximum }",
+            "",
+            "en.ftl:1: `skep-too-long` of the framework has no argument $maximum; those there are: $length, $max",
+        ),
+        ("", "\nskep-missing = { $x }", "de.ftl:2: `skep-missing` of the framework has no argument $x"),
+        (
+            "a = A",
+            "a = A\nskep-too-small = { $min ->; [one] 1; *[other] 2; }",
+            "de.ftl:2: `skep-too-small` of the framework has $min as Any, and this takes it as Number",
+        ),
     ] {
         let found = problems(english, german);
         assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}\n{found:#?}");
     }
     assert_eq!(problems("a = { $n ->; [one] 1; *[other] { $n }; }", "a = { $n }"), [""; 0]);
+    assert_eq!(problems("skep-too-long = Too long for { $max }", "skep-too-long = Zu lang"), [""; 0]);
 }
 
 #[test]
@@ -77,6 +89,9 @@ fn a_language_of_which_the_framework_has_no_texts_must_have_them() {
         problems.iter().any(|one| one.starts_with("x.ftl:1: `fr` has no texts for the framework")),
         "{problems:#?}"
     );
+    let alone = Texts::read(&[Language { tag: "fr", files: &french }]).unwrap_err();
+    assert_eq!(alone.len(), 1, "{alone:#?}");
+    assert!(alone[0].to_string().starts_with("x.ftl:1: `fr` has no texts for the framework"), "{alone:#?}");
     let austrian = files("a = A");
     assert!(Texts::read(&[Language { tag: "de-AT", files: &austrian }]).is_ok());
 }
