@@ -1,5 +1,4 @@
 //! Dates, money, lists, shares, relative times and sorting, as each language has them.
-#![cfg(feature = "icu")]
 
 use jiff::civil::{date, time};
 use skep_fluent::{Argument, DateLength, Language, Locale, Moment, TextFile, Texts};

@@ -1,0 +1,4 @@
+due = Fällig am { DATETIME($day, dateStyle: "long") }, in { $days ->
+    [one] einem Tag
+   *[other] { $days } Tagen
+}.

@@ -1,0 +1,4 @@
+due = Due on { DATETIME($day, dateStyle: "long") }, in { $days ->
+    [one] a day
+   *[other] { $days } days
+}.
