@@ -43,13 +43,15 @@ impl Locale {
         let zero = self.money(&Decimal::from(0), currency);
         let plain = self.money_sign(&zero);
         let text = unmarked(text);
-        let signs = [plain, currency].into_iter().filter(|sign| !sign.is_empty());
-        let rest = signs.fold(text, |text, sign| text.replacen(sign, "", 1));
-        // A currency in front may leave a space behind the minus sign.
-        match rest.trim().strip_prefix(['-', '\u{2212}']) {
-            Some(rest) => self.parse_number(&format!("-{}", rest.trim())),
-            None => self.parse_number(rest.trim()),
-        }
+        // The currency may stand before or behind the minus sign.
+        let outer = without(text.trim(), plain, currency);
+        let (minus, rest) = match outer.strip_prefix(['-', '\u{2212}']) {
+            Some(rest) => ("-", rest.trim()),
+            None => ("", outer),
+        };
+        // It stands there once.
+        let rest = if outer == text.trim() { without(rest, plain, currency) } else { rest };
+        self.parse_number(&format!("{minus}{rest}"))
     }
 
     /// What is before or behind the digits of an amount: `kr.`
@@ -93,4 +95,11 @@ impl Locale {
             Collator::try_new(self.icu().into(), CollatorOptions::default()).ok();
         move |one, other| collator.as_ref().map_or_else(|| one.cmp(other), |collator| collator.compare(one, other))
     }
+}
+
+/// An amount without the sign or the code of its currency, which is in front or at the end.
+fn without<'t>(text: &'t str, sign: &str, code: &str) -> &'t str {
+    let signs = [sign, code].into_iter().filter(|sign| !sign.is_empty());
+    let rest = signs.filter_map(|sign| text.strip_prefix(sign).or_else(|| text.strip_suffix(sign))).next();
+    rest.unwrap_or(text).trim()
 }

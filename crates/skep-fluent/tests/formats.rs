@@ -61,6 +61,12 @@ fn money_is_read_as_it_is_written_in_thirty_languages() {
         }
         assert_eq!(locale.parse_money("twelve", "EUR"), None, "{tag}");
     }
+    for wrong in ["1€50", "€1€", "1EUR50", "5-€", "--5 €"] {
+        assert_eq!(locale("de").parse_money(wrong, "EUR"), None, "{wrong}");
+    }
+    for right in ["-€5", "€-5", "- 5 EUR", "-5€", "EUR -5", "€ -5"] {
+        assert_eq!(locale("en").parse_money(right, "EUR"), Some((-5).into()), "{right}");
+    }
     assert_eq!(plain(&locale("de").money(&"1234.5".parse().unwrap(), "EUR")), "1.234,50 €");
     assert_eq!(locale("en").money(&"1234.5".parse().unwrap(), "USD"), "$1,234.50");
     assert_eq!(locale("de").parse_money("1234,5 EUR", "EUR"), Some("1234.5".parse().unwrap()));
