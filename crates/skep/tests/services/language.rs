@@ -165,9 +165,22 @@ impl Handle for Careless {
     }
 }
 
+/// Says part of what it depends on, and how long its user's browser may keep it.
+#[derive(Service)]
+#[service(GET "/kept")]
+struct Kept;
+
+impl Handle for Kept {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let response = Response::text(cx.language()).with_header("vary".parse()?, "Accept-Language".parse()?);
+        Ok(response.with_header("cache-control".parse()?, "private, max-age=600".parse()?))
+    }
+}
+
 fn with_all_sources() -> Client {
     const FRENCH: Messages = Messages { language: "fr", ..Messages::ENGLISH };
-    let app = App::new().serve(services![About, Careless, Mine, Public]).languages([Messages::ENGLISH, GERMAN, FRENCH]);
+    let app = App::new().serve(services![About, Careless, Kept, Mine, Public]);
+    let app = app.languages([Messages::ENGLISH, GERMAN, FRENCH]);
     Client::new(app.error_page(error_page).language_in_path(Prefix::NONE).language_cookie("language"))
 }
 
@@ -211,7 +224,13 @@ fn caches_know_what_the_language_of_a_page_was_taken_from() {
         assert_eq!(told("/", "fr", "de").1, private);
     }
     assert_eq!(told("/careless", "", "de"), ("de".into(), Some("public, max-age=60".into()), vary));
-    assert_eq!(told("/careless", "fr", "de"), ("fr".into(), private, None));
+    assert_eq!(told("/careless", "fr", "de"), ("fr".into(), private, Some("cookie".into())));
+    for (cookie, expected) in [("", "de"), ("fr", "fr")] {
+        let page = get(&client, "/kept", cookie, "de");
+        let vary: Vec<_> = page.headers().get_all("vary").iter().collect();
+        assert_eq!((page.text(), page.header("cache-control")), (expected, Some("private, max-age=600")));
+        assert_eq!(vary, ["Accept-Language", "cookie"], "what the handler says, and what it does not");
+    }
 }
 
 #[test]

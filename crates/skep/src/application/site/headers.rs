@@ -21,17 +21,24 @@ pub(super) fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
     }
 }
 
-/// What caches must know of a response whose language its address does not say.
+/// What caches must know of a response whose language its address does not say: who asks with another cookie, or accepts
+/// another language, gets another response.
 pub(super) fn depend_on_language(response: &mut Response, resources: &ThreadResources) {
-    match resources.language_source() {
-        Some(LanguageSource::User) if !has(response, &CACHE_CONTROL, &["private", "no-store"]) => {
-            response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
-        }
-        Some(LanguageSource::Accepted) if !has(response, &VARY, &["accept-language", "*"]) => {
-            let vary = HeaderValue::from_static(resources.shared().forms.languages.vary());
-            response.headers_mut().append(VARY, vary);
-        }
-        _ => {}
+    let Some(source) = resources.language_source().filter(|source| *source != LanguageSource::Address) else { return };
+    if source == LanguageSource::User && !has(response, &CACHE_CONTROL, &["private", "no-store"]) {
+        response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
+    }
+    // A cookie names the language, or the user who likes it: also one who is not known yet, if the request was looked at
+    // for that.
+    let is_by_cookie =
+        source == LanguageSource::User || resources.is_private() || resources.shared().forms.languages.cookie.is_some();
+    let accepted = (source == LanguageSource::Accepted).then_some("accept-language");
+    let fields = accepted.into_iter().chain(is_by_cookie.then_some("cookie"));
+    let missing: Vec<_> = fields.filter(|field| !has(response, &VARY, &[field, "*"])).collect();
+    if !missing.is_empty()
+        && let Ok(vary) = HeaderValue::try_from(missing.join(", "))
+    {
+        response.headers_mut().append(VARY, vary);
     }
 }
 
