@@ -145,7 +145,7 @@ impl VariantContext<'_> {
             encoding,
             content,
             len: stamp.size,
-            tag: stamp.tag(encoding, self.now),
+            tag: Some(stamp.tag(encoding, self.now)),
             modified: stamp.last_modified(self.now),
             content_type: self.content_type.clone(),
             cache_control: self.cache_control,

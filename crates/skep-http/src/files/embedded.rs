@@ -240,7 +240,7 @@ fn variant(file: &EmbeddedFile, encoding: Encoding, bytes: Bytes, hash: &str, ca
         encoding,
         len: bytes.len() as u64,
         content: Content::Held(bytes),
-        tag: HeaderValue::try_from(tag).expect("a hash is ASCII"),
+        tag: Some(HeaderValue::try_from(tag).expect("a hash is ASCII")),
         // Builds are reproducible; times of files are not.
         modified: None,
         content_type: mime::header(file.name),

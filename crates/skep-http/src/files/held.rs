@@ -25,7 +25,7 @@ impl Held {
             encoding: Encoding::Identity,
             len: text.len() as u64,
             content: Content::Held(text),
-            tag,
+            tag: Some(tag),
             modified: None,
             content_type,
             cache_control: &ASK,

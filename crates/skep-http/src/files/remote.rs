@@ -36,7 +36,7 @@ pub struct RemoteFile {
     name: String,
     content_type: HeaderValue,
     len: u64,
-    tag: HeaderValue,
+    tag: Option<HeaderValue>,
     modified: Option<SystemTime>,
     cache_control: HeaderValue,
     inline: bool,
@@ -48,14 +48,16 @@ impl RemoteFile {
     /// A file of this name, media type and length in bytes.
     pub fn new(name: impl Into<String>, content_type: &str, len: u64) -> Self {
         let content_type = HeaderValue::from_str(content_type).unwrap_or(UNKNOWN);
-        let tag = HeaderValue::from_static("\"\"");
-        Self { name: name.into(), content_type, len, tag, modified: None, cache_control: PRIVATE, inline: false }
+        Self { name: name.into(), content_type, len, tag: None, modified: None, cache_control: PRIVATE, inline: false }
     }
 
-    /// What is different if one byte is: letters and digits, such as those of a hash.
+    /// What is different if one byte is, such as a hash: the entity tag without its quotes. Blanks, quotes and control
+    /// characters cannot be in one and are left out. Without a tag, browsers ask by the time of the last change.
     pub fn tag(self, tag: &str) -> Self {
-        let tag: String = tag.chars().filter(char::is_ascii_alphanumeric).collect();
-        Self { tag: HeaderValue::try_from(format!("\"{tag}\"")).unwrap_or(self.tag), ..self }
+        // `etagc` of RFC 9110, 8.8.3.
+        let tag: Vec<u8> = tag.bytes().filter(|byte| matches!(byte, 0x21 | 0x23..=0x7e | 0x80..)).collect();
+        let quoted = [b"\"", &*tag, b"\""].concat();
+        Self { tag: HeaderValue::try_from(quoted).ok().filter(|_| !tag.is_empty()), ..self }
     }
 
     /// When it was last changed, in seconds since 1970.
@@ -97,3 +99,7 @@ impl RemoteFile {
         Ok((response, part))
     }
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/files/remote.rs"]
+mod tests;

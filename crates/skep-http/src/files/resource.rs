@@ -51,7 +51,7 @@ pub(super) struct Variant {
     pub(super) len: u64,
     /// The header of an answer with status 200.
     pub(super) fields: HeaderMap,
-    tag: HeaderValue,
+    tag: Option<HeaderValue>,
     modified: Option<SystemTime>,
 }
 
@@ -60,7 +60,8 @@ pub(super) struct Description<'a> {
     pub(super) encoding: Encoding,
     pub(super) content: Content,
     pub(super) len: u64,
-    pub(super) tag: HeaderValue,
+    /// Without one, clients ask by the time of the last change.
+    pub(super) tag: Option<HeaderValue>,
     pub(super) modified: Option<SystemTime>,
     pub(super) content_type: HeaderValue,
     pub(super) cache_control: &'a HeaderValue,
@@ -73,7 +74,9 @@ impl From<Description<'_>> for Variant {
         let mut fields = HeaderMap::with_capacity(9);
         fields.insert(CONTENT_TYPE, from.content_type);
         fields.insert(CONTENT_LENGTH, from.len.into());
-        fields.insert(ETAG, from.tag.clone());
+        if let Some(tag) = from.tag.clone() {
+            fields.insert(ETAG, tag);
+        }
         if let Some(modified) = from.modified {
             let date = httpdate::fmt_http_date(modified);
             fields.insert(LAST_MODIFIED, HeaderValue::try_from(date).expect("a date is ASCII"));
@@ -102,7 +105,7 @@ impl From<Description<'_>> for Variant {
 
 impl Variant {
     pub(super) fn validators(&self) -> Validators<'_> {
-        Validators { tag: Some(self.tag.as_bytes()), modified: self.modified }
+        Validators { tag: self.tag.as_ref().map(HeaderValue::as_bytes), modified: self.modified }
     }
 }
 

@@ -110,7 +110,7 @@ extension! {
                 encoding: Encoding::Identity,
                 content: Content::File(Arc::new(opened.file)),
                 len: stamp.size,
-                tag: stamp.tag(Encoding::Identity, now),
+                tag: Some(stamp.tag(Encoding::Identity, now)),
                 modified: stamp.last_modified(now),
                 content_type: self.content_type.clone().unwrap_or_else(|| mime::header(name)),
                 cache_control: &PRIVATE,
