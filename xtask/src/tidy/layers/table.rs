@@ -209,7 +209,7 @@ pub(super) const CRATES: &[Layers] = &[
             ("values", &["argument", "locale", "number", "problem"]),
             ("what has data of ICU", &["date", "formats"]),
             ("files", &["file", "format", "walk"]),
-            ("languages", &["texts"]),
+            ("languages", &["framework", "texts"]),
         ],
         upward: &[("argument", "date", "an argument is a date where the feature has them")],
     },

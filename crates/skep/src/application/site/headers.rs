@@ -21,15 +21,15 @@ pub(super) fn add_headers(own: &mut HeaderMap, extra: HeaderMap) {
     }
 }
 
-/// What caches must know of a response whose language its address does not say: who asks with another cookie, or accepts
-/// another language, gets another response.
+/// What caches must know of a response whose language its address does not say: who asks with another cookie, or
+/// accepts another language, gets another response.
 pub(super) fn depend_on_language(response: &mut Response, resources: &ThreadResources) {
     let Some(source) = resources.language_source().filter(|source| *source != LanguageSource::Address) else { return };
     if source == LanguageSource::User && !has(response, &CACHE_CONTROL, &["private", "no-store"]) {
         response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
     }
-    // A cookie names the language, or the user who likes it: also one who is not known yet, if the request was looked at
-    // for that.
+    // A cookie names the language, or the user who likes it: also one who is not known yet, if the request was looked
+    // at for that.
     let is_by_cookie =
         source == LanguageSource::User || resources.is_private() || resources.shared().forms.languages.cookie.is_some();
     let accepted = (source == LanguageSource::Accepted).then_some("accept-language");
