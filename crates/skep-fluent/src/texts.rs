@@ -111,7 +111,7 @@ impl<'s> Texts<'s> {
         &self.messages
     }
 
-    /// Terms that nothing refers to: id, file and line.
+    /// Terms that nothing refers to in a language: id, and file and line in the first such one.
     #[must_use]
     pub fn unused_terms(&self) -> &[(String, String, usize)] {
         &self.unused_terms
@@ -182,8 +182,12 @@ impl Check<'_> {
         }
         let is_term = |key: &str| key.starts_with('-') && !key.contains('.');
         let is_used = |key: &str| referenced.iter().any(|one| one == key || one.starts_with(&format!("{key}.")));
-        let unused = entries.iter().filter(|(key, _)| is_term(key) && !is_used(key));
-        self.unused_terms.extend(unused.map(|(key, entry)| (key.clone(), entry.file.to_owned(), entry.line)));
+        for (key, entry) in entries.iter().filter(|(key, _)| is_term(key) && !is_used(key)) {
+            // In several languages it is still one.
+            if self.unused_terms.iter().all(|(known, ..)| known != key) {
+                self.unused_terms.push((key.clone(), entry.file.to_owned(), entry.line));
+            }
+        }
         self.referenced.extend(referenced);
         all
     }

@@ -128,6 +128,11 @@ fn write(span: Span, languages: &[(String, Files)], texts: &Texts<'_>) -> TokenS
         pub(crate) mod ftl {
             use super::Language;
             #(#items)*
+        }
+
+        /// A struct for each term that nothing refers to: the compiler warns of it.
+        #[allow(non_camel_case_types, clippy::pedantic)]
+        mod ftl_terms {
             #(#terms)*
         }
     }

@@ -5,3 +5,4 @@ bees = { $count ->
    *[other] { $count } Bienen
 }
 never-used = Das liest niemand.
+-never-referred-to = Das auch nicht.
