@@ -25,7 +25,7 @@ pub(crate) enum Change {
 const MANIFESTS: [&str; 5] = ["Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain.toml", "clippy.toml"];
 
 /// What counts before the compiler has said what it reads.
-const EXTENSIONS: [&str; 9] = ["css", "html", "js", "json", "md", "rs", "sql", "svg", "toml"];
+const EXTENSIONS: [&str; 10] = ["css", "ftl", "html", "js", "json", "md", "rs", "sql", "svg", "toml"];
 
 /// The files of an application.
 #[derive(Debug, Default)]
@@ -70,6 +70,10 @@ impl Sources {
         if self.files.contains(file) && file.is_file() && self.assets.iter().any(|folder| file.starts_with(folder)) {
             let is_style = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("css"));
             return Some(if is_style { Change::Style } else { Change::Asset });
+        }
+        // A debug build reads texts again when they change.
+        if self.files.contains(file) && file.is_file() && file.extension().is_some_and(|extension| extension == "ftl") {
+            return Some(Change::Asset);
         }
         let parent = file.parent()?;
         let is_known = self.files.contains(file) || self.folders.contains(parent) || MANIFESTS.contains(&name);

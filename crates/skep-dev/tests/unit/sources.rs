@@ -11,10 +11,16 @@ fn sources(root: &Path) -> Sources {
     };
     write("shop/src/lib.rs", "skep::assets!(pub Static = \"static/\" at \"/static\");\n// assets!(\"src\")\n");
     write("shop/build.rs", "");
-    for file in ["shop/static/style.css", "shop/static/img/a b.svg", "shop/migrations/1.sql", "prices/src/lib.rs"] {
+    for file in [
+        "shop/static/style.css",
+        "shop/static/img/a b.svg",
+        "shop/migrations/1.sql",
+        "shop/languages/de.ftl",
+        "prices/src/lib.rs",
+    ] {
         write(file, "");
     }
-    let list = "lib.rs build.rs static/style.css static/img/a\\ b.svg migrations migrations/1.sql";
+    let list = "lib.rs build.rs static/style.css static/img/a\\ b.svg migrations migrations/1.sql languages/de.ftl";
     let list: Vec<String> = list
         .replace("\\ ", "\\_")
         .split(' ')
@@ -31,6 +37,7 @@ fn sources(root: &Path) -> Sources {
     };
     let mut sources = Sources::new(&package, &root.join("shop"));
     assert_eq!(sources.change(&root.join("shop/src/lib.rs")), Some(Change::Source), "before the first build");
+    assert_eq!(sources.change(&root.join("shop/languages/de.ftl")), Some(Change::Source), "nor is it known by then");
     assert_eq!(sources.change(&root.join("shop/data/database.sqlite")), None);
     sources.read(&package, &root.join("target/debug/shop"), true);
     sources
@@ -47,6 +54,8 @@ fn each_file_asks_for_what_it_needs() {
         ("shop/src/lib.rs", Some(Change::Source)),
         ("shop/src/new.rs", Some(Change::Source)),
         ("shop/migrations/2.sql", Some(Change::Source)),
+        ("shop/languages/de.ftl", Some(Change::Asset)),
+        ("shop/languages/fr.ftl", Some(Change::Source)),
         ("shop/Cargo.toml", Some(Change::Source)),
         ("prices/src/lib.rs", Some(Change::Source)),
         ("shop/skep.toml", Some(Change::Settings)),
