@@ -137,6 +137,9 @@ impl<'s> Texts<'s> {
     }
 }
 
+/// Words that are no names in Rust, even as `r#self`.
+const WORDS: [&str; 4] = ["self", "Self", "super", "crate"];
+
 /// What the messages of several languages have in common.
 struct Check<'c> {
     framework: &'c [Message],
@@ -166,7 +169,7 @@ impl Check<'_> {
                 self.narrow(message, taken);
             }
         }
-        self.same_names(&messages);
+        self.names(&messages);
         messages
     }
 
@@ -251,10 +254,15 @@ impl Check<'_> {
         }
     }
 
-    /// `sign-in` and `sign_in` are one name in Rust.
-    fn same_names(&mut self, messages: &[Message]) {
+    /// `sign-in` and `sign_in` are one name in Rust, and `self` is none.
+    fn names(&mut self, messages: &[Message]) {
         let mut names: BTreeMap<String, &str> = BTreeMap::new();
         for message in messages {
+            let arguments = message.arguments.iter().map(|(name, _)| name.as_str());
+            for word in arguments.chain([message.id.as_str()]).filter(|name| WORDS.contains(name)) {
+                let text = format!("`{word}` is a word of Rust that nothing can be named; rename it");
+                self.problems.push(Problem::new(&message.place.0, message.place.1, text));
+            }
             if let Some(other) = names.insert(message.id.replace('-', "_"), &message.id) {
                 let text = format!("`{}` and `{other}` are the same in Rust; rename one", message.id);
                 self.problems.push(Problem::new(&message.place.0, message.place.1, text));

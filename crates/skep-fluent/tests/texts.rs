@@ -45,6 +45,8 @@ fn each_mistake_is_named_with_file_and_line() {
         ("a = { UPPER($x) }", "a = { $x }", "en.ftl:1: there is no function UPPER, only NUMBER and DATETIME"),
         ("a = { NUMBER($x, digits: 2) }", "a = { $x }", "en.ftl:1: digits: \"2\" is no option; NUMBER takes"),
         ("sign-in = A\nsign_in = B", "sign-in = A\nsign_in = B", "are the same in Rust; rename one"),
+        ("crate = A", "crate = A", "en.ftl:1: `crate` is a word of Rust that nothing can be named; rename it"),
+        ("a = { $self }", "a = { $self }", "en.ftl:1: `self` is a word of Rust that nothing can be named"),
         ("a = A\n  } = b", "a = A", "en.ftl:2:"),
         (
             "a = { $n ->; [one] 1; *[other] 2; }",

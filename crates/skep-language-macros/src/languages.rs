@@ -205,9 +205,11 @@ pub(crate) fn item(id: &str) -> String {
     id.replace('-', "_").replace('.', "__")
 }
 
-fn ident(name: &str, span: Span) -> Ident {
-    let is_plain = syn::parse_str::<Ident>(name).is_ok();
-    if is_plain { Ident::new(name, span) } else { Ident::new_raw(name, span) }
+/// A name that may be a word of Rust: `continue`.
+pub(crate) fn ident(name: &str, span: Span) -> Ident {
+    // `languages!` refuses texts with these names; elsewhere the compiler does.
+    let is_never_raw = ["self", "Self", "super", "crate", "_"].contains(&name);
+    if is_never_raw { Ident::new(name, span) } else { Ident::new_raw(name, span) }
 }
 
 /// `PtBr` for `pt-BR`.

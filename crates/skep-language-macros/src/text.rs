@@ -2,10 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr, Ident, Result, Token};
 
-use crate::languages::item;
+use crate::languages::{ident, item};
 
 /// `t!(cx, greeting.title, name = user.name)`
 pub(crate) struct Use {
@@ -39,22 +40,21 @@ impl Parse for Spoken {
 impl Parse for Use {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let language = input.parse()?;
-        let mut id: Ident = input.parse().map_err(|error| {
+        let id = input.call(Ident::parse_any).map_err(|error| {
             syn::Error::new(
                 error.span(),
                 "expected the id of a text, with `_` for `-`: `t!(cx, greeting, name = user.name)`",
             )
         })?;
+        let mut name = id.unraw().to_string();
         if input.parse::<Option<Token![.]>>()?.is_some() {
-            let attribute: Ident = input.parse()?;
-            id = Ident::new(&item(&format!("{id}.{attribute}")), id.span());
-        } else {
-            id = syn::parse_str::<Ident>(&id.to_string())
-                .map_or_else(|_| Ident::new_raw(&id.to_string(), id.span()), |_| id.clone());
+            name = item(&format!("{name}.{}", input.call(Ident::parse_any)?.unraw()));
         }
+        let id = ident(&name, id.span());
         let mut arguments = Vec::new();
         while input.parse::<Option<Token![,]>>()?.is_some() && !input.is_empty() {
-            let name: Ident = input.parse()?;
+            let name = input.call(Ident::parse_any)?;
+            let name = ident(&name.unraw().to_string(), name.span());
             let value = match input.parse::<Option<Token![=]>>()? {
                 Some(_) => input.parse()?,
                 None => syn::parse_quote!(#name),
