@@ -147,7 +147,7 @@ impl Formatter<'_, '_> {
         let fits = |key: &VariantKey<&str>| match (&value, key) {
             (Value::Text(text) | Value::Foreign(text), VariantKey::Identifier { name }) => text == name,
             (Value::Number(number, _), VariantKey::NumberLiteral { value }) => {
-                value.parse().is_ok_and(|literal: Decimal| literal == *number)
+                value.parse().is_ok_and(|literal| trimmed(literal) == trimmed(number.clone()))
             }
             _ => false,
         };
@@ -162,6 +162,12 @@ impl Formatter<'_, '_> {
         let found = found.or_else(|| variants.iter().find(|variant| variant.default));
         &found.unwrap_or(&variants[0]).value
     }
+}
+
+/// 0 for 0.00.
+fn trimmed(mut number: Decimal) -> Decimal {
+    number.trim_end();
+    number
 }
 
 /// True for letters of scripts that are written from right to left: the blocks that Unicode has for them.

@@ -120,7 +120,9 @@ fn plurals_and_numbers_are_those_of_the_language() {
     const ORDINAL: &str =
         "x = { NUMBER($n, type: \"ordinal\") ->; [one] { $n }st; [two] { $n }nd; [few] { $n }rd; *[other] { $n }th; }";
     const PLURAL: &str = "x = { $n ->; [0] none; *[other] { $n } pieces; [one] a piece; }";
-    for (n, expected) in [("0", "none"), ("1", "a piece"), ("1.0", "1.0 pieces"), ("1234.5", "1,234.5 pieces")] {
+    for (n, expected) in
+        [("0", "none"), ("0.00", "none"), ("1", "a piece"), ("1.0", "1.0 pieces"), ("1234.5", "1,234.5 pieces")]
+    {
         assert_eq!(shown("en", PLURAL, &[("n", number(n))]), expected);
     }
     for (n, expected) in [("1", "1st"), ("12", "12th"), ("22", "22nd"), ("103", "103rd")] {
