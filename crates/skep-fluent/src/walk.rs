@@ -10,6 +10,10 @@ use crate::locale::{CATEGORIES, Locale};
 use crate::number::Style;
 use crate::problem::Problem;
 
+/// The plurals of these come in texts: up to here each language uses those that it has for whole numbers, apart from
+/// the one for millions that French and others have beside `other`.
+const WHOLE_NUMBERS: u32 = 200;
+
 /// What a message does with an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -95,7 +99,7 @@ impl<'w, 's> Walk<'w, 's> {
             self.complain("variants are numbers and plural categories, or texts, not both".to_owned());
         }
         if kind == Kind::Number && !matches!(selector, InlineExpression::TermReference { .. }) {
-            self.categories(is_ordinal(selector), &names);
+            self.categories(is_ordinal(selector), variants, &names);
         }
         self.inline(selector, kind);
         for variant in variants {
@@ -103,12 +107,25 @@ impl<'w, 's> Walk<'w, 's> {
         }
     }
 
-    /// The language must have these.
-    fn categories(&mut self, is_ordinal: bool, names: &[&str]) {
-        let own = self.locale.categories(is_ordinal);
+    /// The language has these, and those that are missing come with fractions only.
+    fn categories(&mut self, is_ordinal: bool, variants: &[Variant<&'s str>], names: &[&str]) {
+        let (tag, own) = (self.locale.tag(), self.locale.categories(is_ordinal));
+        let list = own.join(", ");
         for name in names.iter().filter(|name| !own.contains(name)) {
-            let (tag, own) = (self.locale.tag(), own.join(", "));
-            self.complain(format!("the plural `{name}` never occurs in `{tag}`, which has: {own}"));
+            self.complain(format!("the plural `{name}` never occurs in `{tag}`, which has: {list}"));
+        }
+        if names.iter().all(|name| *name == "other") {
+            // The numbers have texts, and all others have the same one.
+            return;
+        }
+        let has = |number: u32| variants.iter().any(|variant| is_number(&variant.key, number));
+        let numbers = (0..=WHOLE_NUMBERS).filter(|number| !has(*number));
+        let needed: BTreeSet<_> = numbers.map(|number| self.locale.category(&number.into(), is_ordinal)).collect();
+        let lacks = own.iter().filter(|name| needed.contains(*name) && !names.contains(name));
+        let lacks: Vec<_> = lacks.map(|name| format!("`{name}`")).collect();
+        if !lacks.is_empty() {
+            let lacks = lacks.join(", ");
+            self.complain(format!("there is no {lacks}, which whole numbers need in `{tag}`; it has: {list}"));
         }
     }
 
@@ -189,6 +206,10 @@ impl<'w, 's> Walk<'w, 's> {
             }
         }
     }
+}
+
+fn is_number(key: &VariantKey<&str>, number: u32) -> bool {
+    matches!(key, VariantKey::NumberLiteral { value } if value.parse() == Ok(number))
 }
 
 fn name_of<'s>(key: &VariantKey<&'s str>) -> Option<&'s str> {

@@ -53,6 +53,16 @@ fn each_mistake_is_named_with_file_and_line() {
             "a = { $n ->; [few] 1; *[other] 2; }",
             "de.ftl:1: the plural `few` never occurs in `de`, which has: one, other",
         ),
+        (
+            "a = { $n ->; [zero] 0; *[other] 2; }",
+            "a = A",
+            "en.ftl:1: the plural `zero` never occurs in `en`, which has: one, other",
+        ),
+        (
+            "a = { $n ->; [0] 0; *[one] 1; }",
+            "a = { $n }",
+            "en.ftl:1: there is no `other`, which whole numbers need in `en`; it has: one, other",
+        ),
         ("a = { $n ->; [one] 1; *[admin] 2; }{ NUMBER($n) }", "a = { $n }", "$n is used as Text and as Number"),
         (
             "a = { $n ->; [one] 1; *[other] 2; }",
@@ -133,6 +143,30 @@ fn plurals_and_numbers_are_those_of_the_language() {
     assert_eq!(shown("de", digits, &[("n", number("1234.567"))]), "1.234,57 1234,567");
     assert_eq!(shown("de-CH", "x = { $n }", &[("n", number("1234567"))]), "1'234'567");
     assert_eq!(shown("hi", "x = { $n }", &[("n", number("1234567"))]), "12,34,567");
+}
+
+#[test]
+fn a_plural_has_all_that_whole_numbers_need() {
+    let problems = |tag, text: &str| {
+        let text = lines(text);
+        let files = [TextFile { path: "x.ftl", text: &text }];
+        let problems = Texts::of(&[Language { tag, files: &files }]).err().unwrap_or_default();
+        problems.into_iter().map(|problem| problem.text).collect::<Vec<_>>()
+    };
+    for (tag, lacks) in [("ru", "`few`, `many`"), ("ar", "`zero`, `two`, `few`, `many`"), ("pl", "`few`, `many`")] {
+        let found = problems(tag, "x = { $n ->; [one] 1; *[other] 2; }");
+        assert!(found.len() == 1 && found[0].starts_with(&format!("there is no {lacks}, which")), "{tag}: {found:?}");
+    }
+    for (tag, text) in [
+        ("ru", "x = { $n ->; [one] 1; [few] 2; *[many] 5; }"),
+        ("ar", "x = { $n ->; [0] 0; [one] 1; [two] 2; [few] 3; [many] 11; *[other] 100; }"),
+        ("cs", "x = { $n ->; [one] 1; [few] 2; *[other] 5; }"),
+        ("fr", "x = { $n ->; [one] 1; *[other] 2; }"),
+        ("ru", "x = { $n ->; [0] 0; *[other] 2; }"),
+        ("ja", "x = { $n ->; *[other] 2; }"),
+    ] {
+        assert_eq!(problems(tag, text), [""; 0], "{tag}: {text}");
+    }
 }
 
 #[test]

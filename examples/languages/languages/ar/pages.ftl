@@ -17,7 +17,8 @@ to-course = { $name }، { $places ->
         [one] مكان شاغر واحد
         [two] مكانان شاغران
         [few] { $places } أماكن شاغرة
-       *[other] { $places } مكانا شاغرا
+        [many] { $places } مكانا شاغرا
+       *[other] { $places } مكان شاغر
     }
 spoken = اللغة
 change = تغيير
