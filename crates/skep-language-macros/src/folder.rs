@@ -35,8 +35,10 @@ fn collect(root: &Path, folder: &str, path: &Path, files: &mut Files) -> io::Res
     Ok(())
 }
 
+/// Without hidden files, such as those of editors.
 fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    paths.retain(|path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b".")));
     paths.sort();
     Ok(paths)
 }

@@ -143,18 +143,18 @@ fn write_set(tags: &[&str], languages: &[(String, Files)], texts: &Texts<'_>) ->
     let files = languages.iter().map(|(_, files)| {
         let files = files.iter().map(|(shown, path, _)| {
             let path = path.to_string_lossy();
-            quote!((#shown, #path, ::core::include_str!(#path)))
+            // Only a debug build reads the file again: no other names a folder of the machine that compiled it.
+            let place = quote!(if ::core::cfg!(debug_assertions) { #path } else { "" });
+            quote!((#shown, #place, ::core::include_str!(#path)))
         });
         quote!(&[#(#files),*])
     });
     let signatures = texts.messages().iter().map(skep_fluent::Message::signature);
-    quote! {
-        ::skep_language::TextSet::new(
-            &[#((#tags, #files)),*],
-            &[#(#signatures),*],
-            ::core::cfg!(debug_assertions),
-        )
-    }
+    quote! {{
+        type File = (&'static ::core::primitive::str, &'static ::core::primitive::str, &'static ::core::primitive::str);
+        const LANGUAGES: &[(&::core::primitive::str, &[File])] = &[#((#tags, #files)),*];
+        ::skep_language::TextSet::new(LANGUAGES, &[#(#signatures),*], ::core::cfg!(debug_assertions))
+    }}
 }
 
 fn write_item(span: Span, message: &Message) -> TokenStream {
