@@ -5,6 +5,8 @@ use std::marker::PhantomData;
 
 use fixed_decimal::Decimal;
 
+use crate::number::Style;
+
 /// A value that a message shows or selects by.
 #[derive(Clone, Debug)]
 pub enum Argument<'a> {
@@ -12,6 +14,8 @@ pub enum Argument<'a> {
     Text(Cow<'a, str>),
     /// Shown as the language writes numbers; selects a plural.
     Number(Decimal),
+    /// The same, of a float: three digits behind the point are shown at most, unless the message says how many.
+    Float(Decimal),
     /// Shown as the language writes dates.
     #[cfg(feature = "icu")]
     Date(crate::Moment),
@@ -34,11 +38,12 @@ impl<'a, K> Typed<'a, K> {
 }
 
 impl Typed<'_, Number> {
-    /// The number.
+    /// The number; of a float no more digits than are shown.
     #[must_use]
     pub fn into_number(self) -> Decimal {
         match self.0 {
             Argument::Number(number) => number,
+            Argument::Float(number) => Style::FLOAT.apply(&number),
             Argument::Text(_) => Decimal::default(),
             #[cfg(feature = "icu")]
             Argument::Date(_) => Decimal::default(),
@@ -104,5 +109,5 @@ pub(crate) use arguments;
 arguments!(str String Cow<'_, str>, Text, |text| Argument::Text(Cow::Borrowed(text)));
 arguments!(char, Text, |one| Argument::Text(Cow::Owned(one.to_string())));
 arguments!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize, Number, |number| Argument::Number(Decimal::from(*number)));
-arguments!(f32 f64, Number, |number| Argument::Number(crate::number::of_float(*number)));
+arguments!(f32 f64, Number, |number| Argument::Float(crate::number::of_float(*number)));
 arguments!(rust_decimal::Decimal, Number, |number| Argument::Number(crate::number::of_decimal(number)));

@@ -103,6 +103,7 @@ impl Formatter<'_, '_> {
         match self.arguments.iter().find(|(one, _)| *one == name) {
             Some((_, Argument::Text(text))) => Value::Foreign(Cow::Borrowed(text)),
             Some((_, Argument::Number(number))) => Value::Number(number.clone(), Style::default()),
+            Some((_, Argument::Float(number))) => Value::Number(number.clone(), Style::FLOAT),
             #[cfg(feature = "icu")]
             Some((_, Argument::Date(moment))) => {
                 Value::Text(moment.written(self.locale, crate::date::Style::default()).into())
@@ -146,8 +147,8 @@ impl Formatter<'_, '_> {
         let value = self.value(selector);
         let fits = |key: &VariantKey<&str>| match (&value, key) {
             (Value::Text(text) | Value::Foreign(text), VariantKey::Identifier { name }) => text == name,
-            (Value::Number(number, _), VariantKey::NumberLiteral { value }) => {
-                value.parse().is_ok_and(|literal| trimmed(literal) == trimmed(number.clone()))
+            (Value::Number(number, style), VariantKey::NumberLiteral { value }) => {
+                value.parse().is_ok_and(|literal| trimmed(literal) == trimmed(style.apply(number)))
             }
             _ => false,
         };

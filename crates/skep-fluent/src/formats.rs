@@ -73,10 +73,10 @@ impl Locale {
         formatter.map_or_else(|_| String::new(), |formatter| formatter.format(&percent).to_string())
     }
 
-    /// How long before or after now that is: `yesterday`, `in 3 hours`. Negative seconds are in the past.
+    /// How long before or after now that is, in whole units: `1 day ago`, `in 3 hours`. Negative seconds are in the past.
     #[must_use]
     pub fn relative(&self, seconds: i64) -> String {
-        let options = RelativeTimeFormatterOptions::default().with_numeric(Numeric::Auto);
+        let options = RelativeTimeFormatterOptions::default().with_numeric(Numeric::Always);
         let (make, length): (fn(_, _) -> _, i64) = match seconds.unsigned_abs() {
             0..60 => (RelativeTimeFormatter::try_new_long_second, 1),
             60..3_600 => (RelativeTimeFormatter::try_new_long_minute, 60),

@@ -11,10 +11,7 @@ pub(crate) fn of_decimal(number: &rust_decimal::Decimal) -> Decimal {
 
 /// Infinite ones and what is no number are 0: nothing else could be shown.
 pub(crate) fn of_float(number: impl ToString) -> Decimal {
-    let mut decimal: Decimal = number.to_string().parse().unwrap_or_default();
-    decimal.round(-FLOAT_DIGITS);
-    decimal.trim_end();
-    decimal
+    number.to_string().parse().unwrap_or_default()
 }
 
 /// What a message says of a number: `NUMBER($x, minimumFractionDigits: 2)`.
@@ -27,6 +24,10 @@ pub(crate) struct Style {
 }
 
 impl Style {
+    /// What nothing is said about.
+    pub(crate) const FLOAT: Self =
+        Self { is_ordinal: false, is_ungrouped: false, min_digits: None, max_digits: Some(FLOAT_DIGITS) };
+
     /// Takes an option.
     ///
     /// # Errors
@@ -50,7 +51,7 @@ impl Style {
     pub(crate) fn apply(self, number: &Decimal) -> Decimal {
         let mut number = number.clone();
         if let Some(most) = self.max_digits {
-            number.round(-most);
+            number.round(-most.max(self.min_digits.unwrap_or_default()));
             number.trim_end();
         }
         if let Some(least) = self.min_digits {

@@ -79,9 +79,10 @@ fn lists_shares_and_relative_times_are_those_of_the_language() {
     assert_eq!(plain(&locale("de").percent(&"0.125".parse().unwrap())), "12,5 %");
     assert_eq!(locale("en").percent(&"0.125".parse().unwrap()), "12.5%");
     for (tag, seconds, expected) in [
-        ("en", -86_400, "yesterday"),
+        ("en", -86_400, "1 day ago"),
+        ("en", -30 * 3_600, "1 day ago"),
         ("en", 7_200, "in 2 hours"),
-        ("de", -86_400, "gestern"),
+        ("de", -86_400, "vor 1 Tag"),
         ("de", -90, "vor 1 Minute"),
         ("de", 60 * 86_400, "in 2 Monaten"),
     ] {

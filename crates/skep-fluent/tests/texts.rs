@@ -192,6 +192,13 @@ fn values_of_rust_are_arguments() {
     }
     assert_eq!(text((-1234_i64).to_argument()), "-1,234");
     assert_eq!(text((0.1 + 0.2).to_argument()), "0.3");
+    let digits = |options: &str, number: f64| {
+        let text = format!("x = {{ NUMBER($n, {options}) }}");
+        shown("en", &text, &[("n", ToArgument::<skep_fluent::Any>::to_argument(&number).into_argument())])
+    };
+    assert_eq!(digits("maximumFractionDigits: 5", std::f64::consts::PI), "3.14159");
+    assert_eq!(digits("minimumFractionDigits: 5", 0.5), "0.50000");
+    assert_eq!(text(std::f64::consts::PI.to_argument()), "3.142");
     assert_eq!(text(f64::NAN.to_argument()), "0");
     assert_eq!(text(rust_decimal::Decimal::new(1250, 2).to_argument()), "12.50");
     assert_eq!(text("a".to_argument()), "a");

@@ -101,8 +101,8 @@ pub trait Languages: Copy + 'static {
         locale(self).list(items)
     }
 
-    /// How long after now something is, in seconds, and before now if they are negative: `yesterday`, `in 3 hours`.
-    /// With the feature `icu`.
+    /// How long after now something is, in seconds, and before now if they are negative: `1 day ago`, `in 3
+    /// hours`. With the feature `icu`.
     #[cfg(feature = "icu")]
     #[must_use]
     fn relative(self, seconds: i64) -> String {
