@@ -65,29 +65,60 @@ skep-error =
         [429] There were too many requests. Please try again in a moment.
         [431] The header of the request is too large.
         [500] Something went wrong on our side. It has been noted.
+        [501] Something went wrong on our side. It has been noted.
+        [502] Something went wrong on our side. It has been noted.
         [503] The server is busy. Please try again in a moment.
+        [504] Something went wrong on our side. It has been noted.
+        [505] Something went wrong on our side. It has been noted.
+        [506] Something went wrong on our side. It has been noted.
+        [507] Something went wrong on our side. It has been noted.
+        [508] Something went wrong on our side. It has been noted.
+        [510] Something went wrong on our side. It has been noted.
+        [511] Something went wrong on our side. It has been noted.
        *[other] The request could not be answered.
     }
     .title =
     { $status ->
         [400] Bad Request
         [401] Unauthorized
+        [402] Payment Required
         [403] Forbidden
         [404] Not Found
         [405] Method Not Allowed
+        [406] Not Acceptable
+        [407] Proxy Authentication Required
         [408] Request Timeout
         [409] Conflict
         [410] Gone
+        [411] Length Required
+        [412] Precondition Failed
         [413] Payload Too Large
         [414] URI Too Long
         [415] Unsupported Media Type
+        [416] Range Not Satisfiable
+        [417] Expectation Failed
+        [418] I'm a teapot
+        [421] Misdirected Request
         [422] Unprocessable Entity
+        [423] Locked
+        [424] Failed Dependency
+        [425] Too Early
+        [426] Upgrade Required
+        [428] Precondition Required
         [429] Too Many Requests
         [431] Request Header Fields Too Large
+        [451] Unavailable For Legal Reasons
         [500] Internal Server Error
+        [501] Not Implemented
         [502] Bad Gateway
         [503] Service Unavailable
         [504] Gateway Timeout
+        [505] HTTP Version Not Supported
+        [506] Variant Also Negotiates
+        [507] Insufficient Storage
+        [508] Loop Detected
+        [510] Not Extended
+        [511] Network Authentication Required
        *[other] Error
     }
 skep-to-first-page = To the first page

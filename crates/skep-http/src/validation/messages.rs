@@ -137,6 +137,7 @@ fn explanation(status: u16) -> &'static str {
         408 => "The request took too long to arrive.",
         413 => "What was sent is too large.",
         414 => "The address is too long.",
+        429 => "There were too many requests. Please try again in a moment.",
         431 => "The header of the request is too large.",
         503 => "The server is busy. Please try again in a moment.",
         500..=599 => "Something went wrong on our side. It has been noted.",
@@ -150,9 +151,11 @@ fn characters(count: usize) -> String {
 
 fn bytes(count: u64) -> String {
     match count {
+        1 => "one byte".to_owned(),
         0..10_000 => format!("{count} bytes"),
         10_000..10_000_000 => format!("{} kB", count / 1000),
-        _ => format!("{} MB", count / 1_000_000),
+        10_000_000..10_000_000_000 => format!("{} MB", count / 1_000_000),
+        _ => format!("{} GB", count / 1_000_000_000),
     }
 }
 
