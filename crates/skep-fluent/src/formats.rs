@@ -73,7 +73,8 @@ impl Locale {
         formatter.map_or_else(|_| String::new(), |formatter| formatter.format(&percent).to_string())
     }
 
-    /// How long before or after now that is, in whole units: `1 day ago`, `in 3 hours`. Negative seconds are in the past.
+    /// How long before or after now that is, in whole units: `1 day ago`, `in 3 hours`. Negative seconds are
+    /// in the past.
     #[must_use]
     pub fn relative(&self, seconds: i64) -> String {
         let options = RelativeTimeFormatterOptions::default().with_numeric(Numeric::Always);
@@ -99,7 +100,7 @@ impl Locale {
 
 /// An amount without the sign or the code of its currency, which is in front or at the end.
 fn without<'t>(text: &'t str, sign: &str, code: &str) -> &'t str {
-    let signs = [sign, code].into_iter().filter(|sign| !sign.is_empty());
-    let rest = signs.filter_map(|sign| text.strip_prefix(sign).or_else(|| text.strip_suffix(sign))).next();
+    let mut signs = [sign, code].into_iter().filter(|sign| !sign.is_empty());
+    let rest = signs.find_map(|sign| text.strip_prefix(sign).or_else(|| text.strip_suffix(sign)));
     rest.unwrap_or(text).trim()
 }

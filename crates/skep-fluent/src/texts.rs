@@ -254,7 +254,7 @@ impl Check<'_> {
         }
     }
 
-    /// `sign-in` and `sign_in` are one name in Rust, and `self` is none.
+    /// `sign-in` and `sign_in` are one name in Rust, and `self` cannot be one.
     fn names(&mut self, messages: &[Message]) {
         let mut names: BTreeMap<String, &str> = BTreeMap::new();
         for message in messages {
