@@ -119,7 +119,8 @@ fn store(client: &Client) -> Error {
 
 #[test]
 fn what_the_server_never_takes_is_no_503() {
-    let responses: [(fn(&str) -> String, u16); 4] = [
+    type Respond = fn(&str) -> String;
+    let responses: [(Respond, u16); 4] = [
         (|_| whole("400 Bad Request", "<Code>InvalidBucketName</Code>"), 500),
         (|_| whole("301 Moved Permanently", "<Code>PermanentRedirect</Code>"), 500),
         (|_| whole("400 Bad Request", "<Code>RequestTimeout</Code>"), 503),
