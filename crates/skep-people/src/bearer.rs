@@ -189,10 +189,10 @@ impl<A> Bearer<A> {
 /// impl Handle for Me {
 ///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(self.user.name().to_owned())) }
 /// }
-/// # let client = skep::test::Client::new(App::new().serve(services![Me]));
+/// # let client = skep::test::Client::new(App::new().serve(services![Me, SignIn]));
 /// # assert_eq!(client.get("/api/me").status(), 401);
 /// # let page = client.request(skep::Method::GET, "/api/me").header("accept", "text/html,*/*;q=0.8").send();
-/// # assert_eq!(page.status(), 303);
+/// # assert_eq!(page.text(), "Who are you?");
 /// ```
 #[derive(Debug)]
 pub struct SignedOrBearer<A>(A);

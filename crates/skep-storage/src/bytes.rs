@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_file_is_read_by_the_pool_and_nothing_else_is() {
         let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&[7; 100_000]).unwrap();
+        file.write_all(&vec![7; 100_000]).unwrap();
         let slice = FileSlice { file: Arc::new(file), start: 1, len: 99_999 };
         assert!(matches!(at_once(next(&mut Body::file(slice.clone()), &Full)), Err(Problem::Away(_))));
         assert_eq!(at_once(next(&mut Body::from("here"), &Full)).unwrap().unwrap(), "here");

@@ -128,7 +128,7 @@ fn an_upload_whose_process_is_killed_is_not_there() {
         || TcpStream::connect(&server.address).is_ok() && descendants(server.pid()) != workers,
     );
     let left = stored(&files);
-    assert!(left.len() == 1 && left[0].ends_with(".part"), "{left:?}");
+    assert!(left.len() == 1 && is_part(&left[0]), "{left:?}");
     let note = fs::read_dir(files.join("pending")).unwrap().next().unwrap().unwrap().path();
     let (head, id) = response(upload(&server, b"small"));
     assert!(head.starts_with("HTTP/1.1 200") && id == b"1", "{head}");
@@ -136,14 +136,20 @@ fn an_upload_whose_process_is_killed_is_not_there() {
     let past = SystemTime::now() - Duration::from_hours(25);
     fs::File::options().write(true).open(&note).unwrap().set_modified(past).unwrap();
     sweep(&data);
-    assert!(stored(&files).len() == 1 && !stored(&files)[0].ends_with(".part") && !note.exists());
+    let left = stored(&files);
+    assert!(left.len() == 1 && !is_part(&left[0]) && !note.exists(), "{left:?}");
     assert_eq!(get(&server, "/files/1"), b"small");
+}
+
+/// It is written, and not whole.
+fn is_part(file: impl AsRef<Path>) -> bool {
+    file.as_ref().extension().is_some_and(|extension| extension == "part")
 }
 
 /// Removes orphans, as one more process of the application.
 fn sweep(data: &Path) {
     let mut setup = Setup::default();
-    setup.data = data.to_owned();
+    data.clone_into(&mut setup.data);
     let client = Client::with_setup(application::app(), setup);
     client.site().jobs().iter().find(|job| job.name() == "orphaned files").unwrap().run(client.site());
 }

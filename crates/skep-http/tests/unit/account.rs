@@ -1,8 +1,14 @@
 //! Unit tests of `account`.
 
-use skep_html::html;
-
 use super::*;
+
+/// As `skep::html!` writes it, which is for the crate `skep`.
+macro_rules! html {
+    ($($page:tt)*) => {{
+        let _rendering = Rendering::begin();
+        skep_html::html! { $($page)* }
+    }};
+}
 
 /// One has run, as `skep-sql` says it.
 fn statement(timer: &Timer) {

@@ -58,7 +58,7 @@ impl App {
     ///
     /// let app = App::new().serve(services![Index]).languages([Messages::ENGLISH, GERMAN]).language_cookie("language");
     /// let client = skep::test::Client::new(app);
-    /// let index = client.request(Method::GET, "/").header("cookie", "language=de");
+    /// let index = client.request(skep::Method::GET, "/").header("cookie", "language=de");
     /// assert_eq!(index.send().text(), "de");
     /// ```
     #[must_use]
