@@ -100,7 +100,7 @@ impl Response {
         Self::of_type(HTML, html)
     }
 
-    /// A page sent piece by piece, each as soon as it is made. The example is at [`html::stream`].
+    /// A page sent piece by piece, each as soon as it is made. The example is at `html::stream` of `skep`.
     #[must_use]
     pub fn html_stream<C, H, S, E>(pieces: S) -> Self
     where

@@ -46,7 +46,7 @@ fn many_statements_happen_in_order_or_not_at_all() {
         let count = db.one::<i64>("select count(*) from pair where value = 'many'").await.unwrap();
         assert_eq!(count, Some(400), "nothing of what failed is there");
         let transaction = db.transaction().await.unwrap();
-        let unfit = query("insert into pair (key, value) values (?, 'many')", "no number");
+        let unfit = query("insert into pair (key, value) values (?, 'many')", (1, 2));
         transaction.execute_many([insert(301), insert(302), unfit, insert(303)]).await.unwrap_err();
         let last = transaction.one::<i64>("select max(key) from pair where key < 1000").await.unwrap();
         assert_eq!(last, Some(302), "nothing happens behind what the client refuses");
