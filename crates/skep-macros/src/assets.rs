@@ -3,10 +3,11 @@
 //! Reads the folder at compile time. Contents are included with `include_bytes!`, so that Cargo rebuilds when a file
 //! changes. In debug builds, the executable also knows where the folder is, and serves what is in it by then.
 
+mod pack;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -248,14 +249,14 @@ impl File {
     }
 
     /// The compressed content, if it is small enough.
-    fn packed(&self, pack: impl Fn(&[u8]) -> Vec<u8>) -> TokenStream {
+    fn packed(&self, pack: impl Fn(&[u8]) -> Option<Vec<u8>>) -> TokenStream {
         let extension = self.name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-        if !PACKED.contains(&extension.as_str()) {
-            let packed = pack(&self.content);
-            if packed.len() * 100 <= self.content.len() * WORTHWHILE_PERCENT {
-                let packed = Literal::byte_string(&packed);
-                return quote!(::core::option::Option::Some(#packed));
-            }
+        if !PACKED.contains(&extension.as_str())
+            && let Some(packed) = pack(&self.content)
+            && packed.len() * 100 <= self.content.len() * WORTHWHILE_PERCENT
+        {
+            let packed = Literal::byte_string(&packed);
+            return quote!(::core::option::Option::Some(#packed));
         }
         quote!(::core::option::Option::None)
     }
@@ -264,7 +265,7 @@ impl File {
 impl quote::ToTokens for File {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Self { name, path, hashed_name, url, hash, .. } = self;
-        let (brotli, gzip) = (self.packed(brotli), self.packed(gzip));
+        let (brotli, gzip) = (self.packed(pack::brotli), self.packed(pack::gzip));
         let path = LitStr::new(path, Span::call_site());
         tokens.extend(quote! {
             ::skep::files::EmbeddedFile {
@@ -311,23 +312,6 @@ fn encoded(path: &str) -> String {
         }
     }
     url
-}
-
-/// Debug builds compress faster: a macro crate has the profile of its users.
-const IS_DRAFT: bool = cfg!(debug_assertions);
-
-fn brotli(content: &[u8]) -> Vec<u8> {
-    let quality = if IS_DRAFT { 5 } else { 11 };
-    let parameters = brotli::enc::BrotliEncoderParams { quality, size_hint: content.len(), ..Default::default() };
-    let mut packed = Vec::new();
-    let done = brotli::BrotliCompress(&mut &*content, &mut packed, &parameters);
-    done.map_or_else(|_| content.to_vec(), |_| packed)
-}
-
-fn gzip(content: &[u8]) -> Vec<u8> {
-    let level = if IS_DRAFT { flate2::Compression::default() } else { flate2::Compression::best() };
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
-    encoder.write_all(content).and_then(|()| encoder.finish()).unwrap_or_else(|_| content.to_vec())
 }
 
 #[cfg(test)]

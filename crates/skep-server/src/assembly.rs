@@ -60,8 +60,10 @@ pub(crate) fn app_setup(
     setup.caches = config.tiers().map(|(name, tiers)| (name.to_owned(), tiers.clone())).collect();
     let is_prefork = config.mpm == Model::Prefork;
     if is_prefork {
-        let tiers = || Tiers::parse([PREFORK_CACHE]).expect("a valid list of tiers");
-        setup.caches.entry("default".into()).or_insert_with(tiers);
+        let tiers = Tiers::parse([PREFORK_CACHE]).map_err(|_| {
+            StartError::new("mpm = prefork needs skep-server with the cargo feature `local-tiers`".to_owned())
+        })?;
+        setup.caches.entry("default".into()).or_insert(tiers);
     }
     if is_prefork || config.tiers().any(|(_, tiers)| tiers.needs().leaves_process) {
         // The supervisor has hashed the executable already.
@@ -122,7 +124,7 @@ pub(crate) fn worker(
     config: &Config,
     site: &Arc<Site>,
     listeners: Vec<Listener>,
-    tls: Option<tokio_rustls::TlsAcceptor>,
+    tls: Option<crate::tls::Acceptor>,
     logs: &Logs,
     connections: ConnectionLimit,
     state: watch::Receiver<WorkerState>,

@@ -10,6 +10,11 @@
 //! A request is handled on the thread that accepted its connection; threads share nothing that is written for each
 //! request.
 //!
+//! | cargo feature | what it adds |
+//! |---|---|
+//! | `compression`, `local-tiers`, `tls`: on by default | compressed responses and assets; caches in shared memory and files, which `mpm = prefork` needs, and sessions that outlive a process; the settings `tls.*`. Without the three, `examples/hello` takes a sixth less time to compile |
+//! | `fetch`, `memcached`, `otlp`, `postgres`, `redis`, `smtp`, `zstd` | what the setting of that name does; `zstd` as a coding of `compression` |
+//!
 //! | module | what it does |
 //! |---|---|
 //! | `server` | from an application to a running server, and its shutdown |
@@ -21,7 +26,7 @@
 //! | `worker` | a thread that accepts and serves connections |
 //! | `connection` | HTTP over one connection |
 //! | `authority`, `proxies` | the host that a request is for; what a trusted proxy reports of its client |
-//! | `tls` | certificates and keys |
+//! | `tls` | certificates and keys; what stands for them without the feature |
 //! | `control` | a running server, from outside: for `skep top` |
 //! | `status_server` | the process of the status page; `skep-observe` makes the page, metrics and logs |
 //! | `jobs`, `offload`, `background` | work beside requests |

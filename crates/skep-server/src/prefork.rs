@@ -22,7 +22,6 @@ use std::time::Duration;
 use skep::settings::RawSetting;
 use skep::{App, Site};
 use skep_observe::log::{LastLines, Logs, OwnSubscriber};
-use tokio_rustls::TlsAcceptor;
 
 use crate::assembly::{Counting, app_setup, probe};
 use crate::background::Background;
@@ -42,7 +41,7 @@ struct Common<'h> {
     config: &'h Config,
     handoff: &'h WorkerHandoff,
     site: Arc<Site>,
-    tls: Option<TlsAcceptor>,
+    tls: Option<tls::Acceptor>,
     listeners: Vec<Listener>,
     status_query: StatusQuery,
     counting: Option<Counting>,

@@ -20,15 +20,14 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::watch;
-use tokio_rustls::TlsAcceptor;
 
 use crate::config::Limits;
 use crate::connection::{self, ConnectionGuard, Context, Plain, RequestBudget, Rules, Socket};
 use crate::handoff::SlotRef;
 use crate::listener::{self, AcceptedSocket, Listener};
 use crate::proxies;
-use crate::sys;
 use crate::worker_state::{LINGER, WorkerState};
+use crate::{sys, tls};
 
 pub(crate) use connection_limit::{ConnectionLimit, MAX_REJECTIONS};
 pub(crate) use process::ProcessWorker;
@@ -37,7 +36,7 @@ pub(crate) use process::ProcessWorker;
 pub(crate) struct Worker {
     pub(crate) site: Arc<Site>,
     pub(crate) listeners: Vec<Listener>,
-    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) tls: Option<tls::Acceptor>,
     pub(crate) limits: Limits,
     pub(crate) rules: Arc<Rules>,
     pub(crate) grace: Duration,
@@ -134,7 +133,7 @@ async fn select<A, B>(one: impl Future<Output = A>, other: impl Future<Output = 
 /// Admits accepted connections, or rejects them.
 struct Acceptor {
     context: Rc<Context>,
-    tls: Option<TlsAcceptor>,
+    tls: Option<tls::Acceptor>,
     connections: ConnectionLimit,
 }
 
@@ -183,7 +182,7 @@ impl Acceptor {
     }
 
     /// Serves a connection with TLS, or redirects one without: the first byte tells them apart (RFC 8446, 5.1).
-    async fn serve_tls(&self, guard: ConnectionGuard, tls: &TlsAcceptor, plain: Plain, peer: Peer) {
+    async fn serve_tls(&self, guard: ConnectionGuard, tls: &tls::Acceptor, plain: Plain, peer: Peer) {
         let mut handshake = pin!(async {
             match plain.first_byte().await? {
                 Some(TLS_HANDSHAKE) => tls.accept(plain).await.map(|stream| Socket::Tls(Box::new(stream))),
@@ -200,7 +199,7 @@ impl Acceptor {
         };
         match tokio::time::timeout(self.context.limits.tls_handshake, accepted).await {
             Ok(Ok(Socket::Tls(stream))) => {
-                let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                let http2 = tls::is_http2(&stream);
                 let peer = Peer::new(peer.address, true);
                 connection::serve(guard, Socket::Tls(stream), peer, http2).await;
             }

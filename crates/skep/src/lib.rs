@@ -194,7 +194,8 @@ pub use skep_html_macros::piece_of_skep as piece;
 /// does a link to a file that does not exist. Names that begin with a dot are left out.
 ///
 /// The links carry a hash of the content, and what is fetched by them may be kept for ever. The plain names are served
-/// too, and asked about each time. What shrinks by 5 per cent or more is also embedded compressed, by brotli and gzip.
+/// too, and asked about each time. With the feature `compression`, what shrinks by 5 per cent or more
+/// is also embedded compressed, by brotli and gzip.
 ///
 /// As an expression, `assets!("static")` is the folder without constants: a [`files::Assets`] to be mounted anywhere.
 ///

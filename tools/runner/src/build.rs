@@ -147,6 +147,9 @@ fn cargo(workspace: &Path, packages: impl Iterator<Item = &'static str>) -> Resu
     if packages.is_empty() {
         return Ok(());
     }
+    if packages.contains(&"hello") {
+        command.args(["--features", "hello/full"]);
+    }
     eprintln!("building {}", packages.join(" ").replace("-p ", ""));
     if command.args(&packages).status()?.success() {
         return Ok(());

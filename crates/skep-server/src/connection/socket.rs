@@ -10,10 +10,9 @@ use rustix::net::{RecvFlags, SendFlags, Shutdown};
 use skep::body::FileSlice;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
-use tokio_rustls::server::TlsStream;
 
 use crate::listener::AcceptedSocket;
-use crate::sys;
+use crate::{sys, tls};
 
 /// A connected socket without TLS.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ pub(crate) enum Plain {
 #[derive(Debug)]
 pub(crate) enum Socket {
     Plain(Plain),
-    Tls(Box<TlsStream<Plain>>),
+    Tls(Box<tls::Stream<Plain>>),
 }
 
 impl Socket {
@@ -44,7 +43,7 @@ impl Socket {
     pub(crate) fn is_hung_up(&self) -> bool {
         let plain = match self {
             Self::Plain(plain) => plain,
-            Self::Tls(tls) => tls.get_ref().0,
+            Self::Tls(stream) => tls::plain(stream),
         };
         is_hung_up(plain.fd())
     }

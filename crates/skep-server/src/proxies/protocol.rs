@@ -1,12 +1,13 @@
 //! The PROXY protocol, versions 1 and 2: a header before the first byte of the client, which names it.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use ppp::{HeaderResult, v1, v2};
 use skep::Peer;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+/// What a header of version 2 begins with.
+const SIGNATURE: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
 /// Bytes that every header has: those of `PROXY UNKNOWN\r\n`.
 const SHORTEST: usize = 15;
 /// What every header of version 2 begins with: the signature, the command, the family and the length of the rest.
@@ -25,7 +26,7 @@ const LONGEST: usize = 4096;
 pub(crate) async fn read_header(socket: &mut (impl AsyncRead + Unpin), peer: Peer) -> io::Result<Peer> {
     let mut bytes = vec![0; SHORTEST];
     socket.read_exact(&mut bytes).await?;
-    if bytes.starts_with(v2::PROTOCOL_PREFIX) {
+    if bytes.starts_with(SIGNATURE) {
         bytes.push(socket.read_u8().await?);
         let length = usize::from(u16::from_be_bytes([bytes[14], bytes[15]]));
         if length > LONGEST {
@@ -33,51 +34,88 @@ pub(crate) async fn read_header(socket: &mut (impl AsyncRead + Unpin), peer: Pee
         }
         bytes.resize(BINARY_START + length, 0);
         socket.read_exact(&mut bytes[BINARY_START..]).await?;
-    } else {
-        if !bytes.starts_with(b"PROXY ") {
-            return Err(invalid("it begins with neither version"));
-        }
-        while !bytes.ends_with(b"\n") && bytes.len() < LONGEST_LINE {
-            bytes.push(socket.read_u8().await?);
-        }
+        return of_binary(&bytes, peer).ok_or_else(|| invalid("its addresses cannot be read"));
     }
-    match HeaderResult::parse(&bytes) {
-        HeaderResult::V1(Ok(header)) => Ok(of_text(header.addresses, peer)),
-        HeaderResult::V2(Ok(header)) => Ok(of_binary(&header, peer)),
-        HeaderResult::V1(Err(error)) => Err(invalid(&error.to_string())),
-        HeaderResult::V2(Err(error)) => Err(invalid(&error.to_string())),
+    if !bytes.starts_with(b"PROXY ") {
+        return Err(invalid("it begins with neither version"));
     }
+    while !bytes.ends_with(b"\n") && bytes.len() < LONGEST_LINE {
+        bytes.push(socket.read_u8().await?);
+    }
+    of_text(&bytes, peer).ok_or_else(|| invalid("its addresses cannot be read"))
 }
 
 fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("invalid PROXY header: {why}"))
 }
 
-fn of_text(addresses: v1::Addresses, peer: Peer) -> Peer {
-    let address = match addresses {
-        v1::Addresses::Unknown => None,
-        v1::Addresses::Tcp4(pair) => Some(SocketAddr::new(pair.source_address.into(), pair.source_port)),
-        v1::Addresses::Tcp6(pair) => Some(SocketAddr::new(pair.source_address.into(), pair.source_port)),
+/// The client of `PROXY TCP4 192.0.2.1 10.0.0.1 4711 80\r\n`.
+fn of_text(line: &[u8], proxy: Peer) -> Option<Peer> {
+    let line = str::from_utf8(line).ok()?.strip_suffix("\r\n")?;
+    let mut words = line.split(' ').skip(1);
+    let (family, rest) = (words.next()?, words.collect::<Vec<_>>());
+    if family == "UNKNOWN" {
+        return Some(proxy);
+    }
+    let [source, destination, port, own_port] = rest[..] else { return None };
+    let address = |text: &str| -> Option<IpAddr> {
+        match family {
+            "TCP4" => text.parse::<Ipv4Addr>().ok().map(Into::into),
+            "TCP6" => text.parse::<Ipv6Addr>().ok().map(Into::into),
+            _ => None,
+        }
     };
-    Peer::new(address.or(peer.address), peer.tls)
+    // Both must be right, though only the client's is used.
+    let (source, _, port, _) = (address(source)?, address(destination)?, number(port)?, number(own_port)?);
+    Some(Peer::new(Some(SocketAddr::new(source, port)), proxy.tls))
 }
 
-fn of_binary(header: &v2::Header<'_>, peer: Peer) -> Peer {
-    // A health check of the proxy itself.
-    if header.command == v2::Command::Local {
-        return peer;
+/// A port, written by digits alone.
+fn number(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The client of a header of version 2, which is there with as many bytes as it says.
+fn of_binary(header: &[u8], proxy: Peer) -> Option<Peer> {
+    let (start, rest) = header.split_first_chunk::<BINARY_START>()?;
+    match start[12] {
+        // A health check of the proxy itself.
+        0x20 => return Some(proxy),
+        0x21 => {}
+        _ => return None,
     }
-    let address = match header.addresses {
-        v2::Addresses::IPv4(pair) => Some(SocketAddr::new(pair.source_address.into(), pair.source_port)),
-        v2::Addresses::IPv6(pair) => Some(SocketAddr::new(pair.source_address.into(), pair.source_port)),
-        v2::Addresses::Unix(_) | v2::Addresses::Unspecified => None,
+    // The high half is the family, the low one says whether it is a stream.
+    let (address, values) = match start[13] {
+        0x11 | 0x12 => {
+            let (pair, values) = rest.split_first_chunk::<12>()?;
+            (Some(SocketAddr::new(Ipv4Addr::from(*pair.first_chunk()?).into(), port(&pair[8..])?)), values)
+        }
+        0x21 | 0x22 => {
+            let (pair, values) = rest.split_first_chunk::<36>()?;
+            (Some(SocketAddr::new(Ipv6Addr::from(*pair.first_chunk()?).into(), port(&pair[32..])?)), values)
+        }
+        0x31 | 0x32 => (None, rest.get(216..)?),
+        0x00 => (None, rest),
+        _ => return None,
     };
-    // PP2_CLIENT_SSL, the first bit of PP2_TYPE_SSL: the client has connected to the proxy over TLS.
-    let tls = header
-        .tlvs()
-        .flatten()
-        .any(|value| value.kind == v2::Type::SSL as u8 && value.value.first().is_some_and(|flags| flags & 1 == 1));
-    Peer::new(address.or(peer.address), peer.tls || tls)
+    Some(Peer::new(address.or(proxy.address), proxy.tls || is_over_tls(values)))
+}
+
+fn port(bytes: &[u8]) -> Option<u16> {
+    bytes.first_chunk().copied().map(u16::from_be_bytes)
+}
+
+/// `PP2_CLIENT_SSL`, the first bit of `PP2_TYPE_SSL`: the client has connected to the proxy over TLS.
+fn is_over_tls(mut values: &[u8]) -> bool {
+    const SSL: u8 = 0x20;
+    while let Some(([kind, length @ ..], rest)) = values.split_first_chunk::<3>() {
+        let Some((value, rest)) = rest.split_at_checked(u16::from_be_bytes(*length).into()) else { return false };
+        if *kind == SSL {
+            return value.first().is_some_and(|flags| flags & 1 == 1);
+        }
+        values = rest;
+    }
+    false
 }
 
 #[cfg(test)]
