@@ -196,6 +196,7 @@ fn a_check_keeps_nothing() {
         file: component("skep-isolate-app"),
         instances: 10,
         probe: "/notes".into(),
+        baseline: true,
         ..defaults()
     };
     let application = std::sync::Arc::new(Application::new(options));
