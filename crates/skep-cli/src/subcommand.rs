@@ -34,8 +34,8 @@ const OURS: [Ours; 6] = [
 ];
 
 /// Commands of Rails, and what is meant here.
-const ELSEWHERE: [(&str, &str); 4] =
-    [("dbconsole", "db console"), ("generate", "gen"), ("runner", "run"), ("server", "dev")];
+const ELSEWHERE: [(&str, &str); 5] =
+    [("dbconsole", "db console"), ("generate", "gen"), ("jobs", "run jobs"), ("runner", "run"), ("server", "dev")];
 
 const fn ours(name: &'static str, about: &'static str, executable: &'static str, package: &'static str) -> Ours {
     Ours { name, about, executable, package }

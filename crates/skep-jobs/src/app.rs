@@ -8,11 +8,18 @@ use skep::{App, Error, Result, Site};
 use crate::jobs::Jobs;
 use crate::page::Page;
 use crate::schema;
+#[cfg(not(target_family = "wasm"))]
+use crate::task;
 
 /// Gives an application jobs.
 pub trait JobsApp {
     /// Mounts jobs: their tables, and what runs them, in the one process of the machine that also runs [`App::every`].
     /// The application needs a database ([`App::database`]). An example is at the [crate](crate).
+    ///
+    /// It also adds a [task](App::task), `jobs`, which lists queues and dead letters and does what the
+    /// [page](Self::jobs_page) does; and to the status and the metrics of the server, for each queue, how many jobs
+    /// wait, run and are dead letters, for how many seconds one is late, and how many attempts were done and have
+    /// failed since the process began.
     #[must_use]
     fn jobs(self, jobs: Jobs) -> Self;
 
@@ -35,10 +42,14 @@ pub trait JobsApp {
 
 impl JobsApp for App {
     fn jobs(self, jobs: Jobs) -> Self {
-        self.tables(schema::SQLITE, schema::POSTGRES)
-            .state(jobs)
-            .on_start(start)
-            .background("jobs", |background| run(background.site, background.grace))
+        let app = self.tables(schema::SQLITE, schema::POSTGRES).state(jobs).on_start(start);
+        // The host of a component has neither.
+        #[cfg(not(target_family = "wasm"))]
+        let app = app.task(task::NAME, task::ABOUT, task::run).on_status(|site| {
+            let jobs = site.state::<Jobs>();
+            jobs.figures.status(&jobs.queues(), jobs.now())
+        });
+        app.background("jobs", |background| run(background.site, background.grace))
     }
 
     fn jobs_page<G: Guard>(self, prefix: &str) -> Self {

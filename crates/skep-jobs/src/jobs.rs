@@ -12,6 +12,8 @@ use skep::{Result, Site};
 #[cfg(feature = "cron")]
 use crate::cron::Schedule;
 use crate::cx::JobCx;
+#[cfg(not(target_family = "wasm"))]
+use crate::figures::Figures;
 use crate::job::{Job, Outcome};
 use crate::mail::DeliverMail;
 use crate::store::Store;
@@ -42,6 +44,8 @@ pub struct Jobs {
     pub(crate) schedules: Vec<Schedule>,
     pub(crate) problems: Vec<String>,
     pub(crate) wake: Arc<Wake>,
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) figures: Figures,
     opened: OnceLock<Opened>,
 }
 
@@ -86,6 +90,8 @@ impl Default for Jobs {
             schedules: Vec::new(),
             problems: Vec::new(),
             wake: Arc::default(),
+            #[cfg(not(target_family = "wasm"))]
+            figures: Figures::default(),
             opened: OnceLock::new(),
         };
         jobs.kind::<DeliverMail>()

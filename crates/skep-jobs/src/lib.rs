@@ -51,7 +51,7 @@
 //! | enqueue, cancel | [`Later`], [`Order`] |
 //! | mount jobs, set how many run at once, run them by a clock | [`jobs!`], [`Jobs`], [`JobsApp`] |
 //! | send mail that is retried | [`Later::deliver_later`] |
-//! | look, retry, cancel, pause | [`JobsApp::jobs_page`] |
+//! | look, retry, cancel, pause | [`JobsApp::jobs_page`], and the task `jobs`: `shop --run jobs` |
 //! | run jobs in tests | `test`, with the feature of that name |
 //!
 //! Start reading at `runner.rs`, which claims jobs and runs them; `store.rs` has all statements.
@@ -59,11 +59,15 @@
 #![cfg_attr(target_family = "wasm", allow(dead_code, reason = "a component has no runner"))]
 #![allow(clippy::missing_panics_doc, reason = "what is missing is a fault in the application, as `Cx::state` says")]
 
+mod act;
 mod app;
 mod attempt;
+mod counts;
 #[cfg(feature = "cron")]
 mod cron;
 mod cx;
+#[cfg(not(target_family = "wasm"))]
+mod figures;
 mod job;
 mod jobs;
 mod later;
@@ -74,6 +78,8 @@ mod runner;
 mod schema;
 mod step;
 mod store;
+#[cfg(not(target_family = "wasm"))]
+mod task;
 #[cfg(all(feature = "test", not(target_family = "wasm")))]
 pub mod test;
 mod wake;

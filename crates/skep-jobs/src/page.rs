@@ -8,6 +8,8 @@ use skep::mount::{Mount, Mounted, ResponseFuture};
 use skep::sql::query;
 use skep::{Error, HeaderMap, Method, Response, Result, StatusCode, Work, header, html, sql};
 
+use crate::act::Act;
+use crate::counts::{count, queues};
 use crate::jobs::Jobs;
 use crate::schema::{DEAD, RUNNING, WAITING};
 
@@ -74,18 +76,8 @@ async fn change(mut request: Mounted, prefix: &str) -> Result {
     // Names of queues are plain but for a slash.
     let (act, of) = form.split_once('=').map(|(act, of)| (act, of.replace("%2F", "/"))).unwrap_or_default();
     let (db, jobs) = (work.db(), work.state::<Jobs>());
-    let number = || of.parse::<i64>().map_err(|_| Error::bad_request("the form names no job"));
-    let changed = match act {
-        "retry" => {
-            let text = "update skep_job set state = 0, at = ?, attempt = 0, crashes = 0 where id = ? and state <> 1";
-            query(text, (jobs.now(), number()?))
-        }
-        "cancel" => query("delete from skep_job where id = ?", number()?),
-        "pause" => query("insert into skep_job_pause (queue) values (?) on conflict do nothing", of),
-        "resume" => query("delete from skep_job_pause where queue = ?", of),
-        _ => return Err(Error::bad_request("the form says nothing that can be done")),
-    };
-    db.execute(changed.own()).await?;
+    let act = Act::parse(act, &of, jobs).map_err(Error::bad_request)?;
+    db.execute(act.statement(jobs.now())).await?;
     if let Some(notify) = jobs.store().notify() {
         db.one(notify).await?;
     }
@@ -109,23 +101,22 @@ async fn show(request: &Mounted, prefix: &str) -> Result {
     let work = work(request)?;
     let (db, jobs) = (work.db(), work.state::<Jobs>());
     let paused: Vec<String> = db.all("select queue from skep_job_pause").await?;
-    let count = "select queue, count(case when state = 0 then 1 end), count(case when state = 1 then 1 end),
-                 count(case when state = 2 then 1 end) from skep_job group by queue";
-    let counts: Vec<(String, i64, i64, i64)> = db.all(count).await?;
+    let counts = queues(db.all(count()).await?);
     let (dead, running, waiting) = (rows(db, DEAD).await?, rows(db, RUNNING).await?, rows(db, WAITING).await?);
     let now = jobs.now();
     let queues = jobs.queues().into_iter().map(|(queue, slots)| {
-        let counts = counts.iter().find(|row| row.0 == queue).map_or((0, 0, 0), |row| (row.1, row.2, row.3));
-        (queue, slots, counts, paused.iter().any(|paused| paused == queue))
+        let figures = counts.get(queue).cloned().unwrap_or_default();
+        (queue, slots, figures, paused.iter().any(|paused| paused == queue))
     });
     let content = html! {
         h1 { "Jobs" }
         h2 { "Queues" }
         table {
-            tr { th { "Queue" } th { "Slots" } th { "Waiting" } th { "Running" } th { "Dead" } th { "" } }
-            @for (queue, slots, (waiting, running, dead), is_paused) in queues {
+            tr { th { "Queue" } th { "Slots" } th { "Waiting" } th { "Running" } th { "Dead" } th { "Late" } th { "" } }
+            @for (queue, slots, figures, is_paused) in queues {
                 tr {
-                    td { (queue) } td { (slots) } td { (waiting) } td { (running) } td { (dead) }
+                    td { (queue) } td { (slots) } td { (figures.waiting) } td { (figures.running) } td { (figures.dead) }
+                    td { (figures.late(now)) " s" }
                     td { (button(prefix, if is_paused { "resume" } else { "pause" }, queue)) }
                 }
             }

@@ -46,9 +46,11 @@ pub(crate) fn run(site: &Arc<Site>, grace: Duration) -> Result<()> {
             tracing::warn!(target: "skep::job", %error, "jobs of other processes are looked for once a minute only");
         }
         let listening = tokio::task::spawn_local(listen(Arc::clone(site)));
+        let counting = tokio::task::spawn_local(count(Arc::clone(site)));
         runner.serve().await;
         jobs.wake.mute();
         listening.abort();
+        counting.abort();
         let ended = runner.end(grace).await;
         // Others that have begun to look meanwhile have not seen what is given back.
         jobs.wake.wake();
@@ -64,6 +66,11 @@ async fn listen(site: Arc<Site>) {
         tokio::time::sleep(PAUSE * 5).await;
         jobs.wake.wake();
     }
+}
+
+/// Counts jobs for who asks.
+async fn count(site: Arc<Site>) {
+    site.state::<Jobs>().figures.serve(&site.local().work()).await;
 }
 
 struct Runner {
@@ -217,6 +224,7 @@ impl Runner {
     fn note(&mut self, ended: Ended) {
         // One that was given to others is not ours to note.
         if self.running.remove(&ended.claimed.id).is_some() {
+            self.jobs().figures.note(&ended);
             self.ended.push(ended);
         }
     }

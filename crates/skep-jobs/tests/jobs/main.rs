@@ -12,6 +12,7 @@ mod queue;
 mod retries;
 mod schedules;
 mod servers;
+mod shell;
 
 use std::process::ExitCode;
 
@@ -45,7 +46,8 @@ fn main() -> ExitCode {
             Trial::test(*name, run).with_ignored_flag(ignored)
         }
     };
-    let here = [mail::TESTS, page::TESTS, queue::TESTS, retries::TESTS, schedules::TESTS, servers::TESTS].concat();
+    let here = [mail::TESTS, page::TESTS, queue::TESTS, retries::TESTS, schedules::TESTS, servers::TESTS, shell::TESTS]
+        .concat();
     let mut trials: Vec<Trial> = here.iter().map(trial(false)).collect();
     // They start a PostgreSQL of their own.
     trials.extend(postgres::TESTS.iter().map(trial(true)));

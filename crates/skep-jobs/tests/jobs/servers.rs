@@ -38,14 +38,7 @@ impl Running {
     }
 
     fn post(&self, path: &str) -> String {
-        let mut answer = String::new();
-        // A killed server answers nothing, and a test that needs the answer looks at it.
-        let sent = TcpStream::connect(&self.0.address).and_then(|mut stream| {
-            stream.write_all(&post(&self.0.address, path))?;
-            stream.read_to_string(&mut answer)
-        });
-        drop(sent);
-        answer
+        send(&self.0.address, path)
     }
 
     fn ask(&self, sql: &str) -> String {
@@ -64,6 +57,17 @@ impl Running {
     fn workers(&self) -> Vec<i32> {
         descendants(self.0.pid())
     }
+}
+
+/// What a server answers. One that is killed answers nothing, and a test that needs the answer looks at it.
+pub(crate) fn send(address: &str, path: &str) -> String {
+    let mut answer = String::new();
+    let sent = TcpStream::connect(address).and_then(|mut stream| {
+        stream.write_all(&post(address, path))?;
+        stream.read_to_string(&mut answer)
+    });
+    drop(sent);
+    answer
 }
 
 fn post(address: &str, path: &str) -> Vec<u8> {

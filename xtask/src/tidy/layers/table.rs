@@ -177,10 +177,10 @@ pub(super) const CRATES: &[Layers] = &[
     Layers {
         name: "skep-jobs",
         order: &[
-            ("tables", &["schema", "wake"]),
-            ("jobs", &["cron", "cx", "job", "jobs", "later", "mail", "store"]),
+            ("tables", &["counts", "schema", "wake"]),
+            ("jobs", &["act", "cron", "cx", "figures", "job", "jobs", "later", "mail", "store"]),
             ("running", &["attempt", "runner", "step"]),
-            ("interface", &["app", "page", "test"]),
+            ("interface", &["app", "page", "task", "test"]),
         ],
         upward: &[],
     },
