@@ -1,10 +1,10 @@
-//! How long macros compile. A page with 2 000 elements: with skep's `html!` and with maud's, in turns. 1 000
-//! statements: with `sql!`, which checks them, and with `query()`, which does not.
+//! How long macros and programs compile. A page with 2 000 elements: with skep's `html!` and with maud's, in turns.
+//! 1 000 statements: with `sql!`, which checks them, and with `query()`, which does not. Whole programs: `builds.rs`.
 //!
-//! All are crates of a workspace in `target/compile-time`, with cargo's own profiles: what a user gets who sets
-//! nothing. There proc macros are built without optimisation, even for a release. Each time the source is new and all
-//! that it depends on is ready, as for a developer who saved a file; only that nothing is taken from what was compiled
-//! before (`CARGO_INCREMENTAL=0`). What cargo and rustc take at the least is in all figures.
+//! Pages and statements are crates of a workspace in `target/compile-time`, with cargo's own profiles: what a user gets
+//! who sets nothing. There proc macros are built without optimisation, even for a release. Each time the source is new
+//! and all that it depends on is ready, as for a developer who saved a file; only that nothing is taken from what was
+//! compiled before (`CARGO_INCREMENTAL=0`). What cargo and rustc take at the least is in all figures.
 
 use std::fs;
 use std::path::Path;
@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use crate::command;
 
+mod builds;
 mod page;
 mod statements;
 
@@ -56,8 +57,12 @@ fn skep_itself() -> String {
     format!("skep = {{ path = '{}' }}", command::root().join("crates/skep").display())
 }
 
-/// Prints medians and ratios of this many rounds: of the statements if `sql`, else of the page.
-pub(crate) fn run(rounds: u32, sql: bool) -> Result<ExitCode, String> {
+/// Prints medians and ratios of this many rounds: of whole programs if `builds`, of the statements if `sql`, else of
+/// the page.
+pub(crate) fn run(rounds: u32, sql: bool, builds: bool) -> Result<ExitCode, String> {
+    if builds {
+        return builds::run(rounds).map(|()| ExitCode::SUCCESS);
+    }
     let (pages, statements) = (pages(), statements());
     write_workspace(pages.iter().chain(&statements)).map_err(|error| format!("{FOLDER}: {error}"))?;
     println!("{rounds} rounds; medians in seconds, ratios of what was measured in the same round\n");

@@ -67,11 +67,14 @@ enum Command {
         #[arg(value_name = "ARG", trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
-    /// Compile a large page with html! and with maud's, in turns
+    /// Compile a large page with html! and with maud's, in turns; or whole programs
     CompileTime {
         /// Check 1 000 statements instead: checked ones and unchecked ones
         #[arg(long)]
         sql: bool,
+        /// Build whole programs instead, from nothing and after an edit: some ten minutes a round
+        #[arg(long, conflicts_with = "sql")]
+        builds: bool,
         /// Rounds
         #[arg(default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
         rounds: u32,
@@ -104,7 +107,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
         Command::Pages => pages::run(),
         Command::Book => book::run(),
         Command::Peers { args } => peers::run(&args),
-        Command::CompileTime { rounds, sql } => compile_time::run(rounds, sql),
+        Command::CompileTime { rounds, sql, builds } => compile_time::run(rounds, sql, builds),
         Command::Drill { args } => drill::run(&args),
     }
 }
