@@ -1,8 +1,9 @@
-//! `skep db`: the database of an application while it is developed: its shell, from nothing again, with data.
+//! `skep db`: the database of an application: its shell, from nothing again, with data, on another engine.
 //!
 //! The programs `sqlite3` and `psql` do the work.
 
 mod address;
+mod moving;
 mod postgres;
 mod rollback;
 mod sqlite;
@@ -27,6 +28,9 @@ else the file in the data folder (SKEP_DATA, `data` of skep.toml, or `data`).
 
   console   open the shell of the database: sqlite3, or psql
   reset     delete all data; the next start makes the tables again. It asks before, unless there is --yes
+  move [FILE]
+            copy what is in the file of SQLite (FILE, or the one in the data folder) into the PostgreSQL that `database`
+            names, where the application has made its tables: all of it, or nothing. It asks before it deletes rows there
   rollback  undo the last migration: what it has added is dropped, or else db/rollback/ has a file of its name that says how.
             It shows the statements, and asks before, unless there is --yes
   seed      run db/seed.sql in a transaction: all of it, or nothing
@@ -35,7 +39,7 @@ else the file in the data folder (SKEP_DATA, `data` of skep.toml, or `data`).
 whose address names this machine. `reset` also wants a Cargo.toml in this folder; it and `rollback` want no server that runs.
 ";
 
-const COMMANDS: [&str; 4] = ["console", "reset", "rollback", "seed"];
+const COMMANDS: [&str; 5] = ["console", "move", "reset", "rollback", "seed"];
 
 /// What `seed` runs.
 const SEED: &str = "db/seed.sql";
@@ -48,18 +52,21 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     }
     let is_confirmed = words.iter().any(|word| word == "--yes");
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "--yes").collect();
-    let done = match words.as_slice() {
-        ["console"] => Target::find(Path::new(".")).and_then(|target| console(&target)),
-        ["rollback"] => {
-            Target::find(Path::new(".")).and_then(|target| rollback::rollback(&target, Path::new("."), is_confirmed))
-        }
-        ["seed"] => Target::find(Path::new(".")).and_then(|target| seed(&target)),
-        ["reset"] => Target::find(Path::new(".")).and_then(|target| reset(&target, Path::new("."), is_confirmed)),
-        other => {
-            eprint!("skep db: {}\n\n{HELP}", wrong(other));
-            return ExitCode::from(BAD_USAGE);
-        }
-    };
+    let done =
+        match words.as_slice() {
+            ["console"] => Target::find(Path::new(".")).and_then(|target| console(&target)),
+            ["move"] => Target::find(Path::new(".")).and_then(|target| moving::run(&target, None, is_confirmed)),
+            ["move", file] => Target::find(Path::new("."))
+                .and_then(|target| moving::run(&target, Some(Path::new(file)), is_confirmed)),
+            ["rollback"] => Target::find(Path::new("."))
+                .and_then(|target| rollback::rollback(&target, Path::new("."), is_confirmed)),
+            ["seed"] => Target::find(Path::new(".")).and_then(|target| seed(&target)),
+            ["reset"] => Target::find(Path::new(".")).and_then(|target| reset(&target, Path::new("."), is_confirmed)),
+            other => {
+                eprint!("skep db: {}\n\n{HELP}", wrong(other));
+                return ExitCode::from(BAD_USAGE);
+            }
+        };
     match done {
         Ok(said) => {
             print!("{said}");

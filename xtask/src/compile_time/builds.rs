@@ -3,9 +3,10 @@
 //! All is done in a copy of what git has of the tree, in a target folder of its own, in the development profile of the
 //! workspaces: lines of source in debug information, as `skep new` writes it. `cargo fetch` comes before.
 
-use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use std::{fs, io};
 
 use super::{Cost, cpu_of_children, median};
 use crate::command;
@@ -85,10 +86,19 @@ fn copy() -> Result<PathBuf, String> {
     let listed = command::output("git", &["ls-files"])?;
     for file in listed.lines() {
         let (from, to) = (root.join(file), tree.join(file));
-        let copied = fs::create_dir_all(to.parent().unwrap_or(&tree)).and_then(|()| fs::copy(&from, &to));
+        let copied = fs::create_dir_all(to.parent().unwrap_or(&tree)).and_then(|()| copy_one(&from, &to));
         copied.map_err(|error| format!("{file}: {error}"))?;
     }
     Ok(tree)
+}
+
+/// A link is one in the copy.
+fn copy_one(from: &Path, to: &Path) -> io::Result<()> {
+    if !from.is_symlink() {
+        return fs::copy(from, to).map(drop);
+    }
+    _ = fs::remove_file(to);
+    symlink(fs::read_link(from)?, to)
 }
 
 fn target(tree: &Path, workspace: &str) -> PathBuf {

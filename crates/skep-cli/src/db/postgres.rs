@@ -45,6 +45,13 @@ pub(super) fn ask(address: &Address, query: &str) -> Result<String, String> {
     answer(psql.args(["--tuples-only", "--no-align", "--command", query]))
 }
 
+/// Runs what it reads, and prints what queries give.
+pub(super) fn reader(address: &Address) -> Command {
+    let mut psql = script(&address.to_string(), address.password());
+    psql.args(["--tuples-only", "--no-align"]);
+    psql
+}
+
 /// Drops the database, and makes an empty one of its name.
 pub(super) fn make_again(address: &Address) -> Result<(), String> {
     let quoted = format!("\"{}\"", address.name()?.replace('"', "\"\""));

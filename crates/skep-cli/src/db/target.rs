@@ -11,6 +11,8 @@ use super::address::Address;
 #[derive(Debug, PartialEq)]
 pub(crate) struct Target {
     pub(super) database: Database,
+    /// The file of SQLite in the data folder, whether it is this database or not.
+    pub(super) file: PathBuf,
     is_development: bool,
     /// The socket on which a server listens while it runs.
     control: PathBuf,
@@ -50,6 +52,7 @@ impl Target {
         };
         Ok(Self {
             database,
+            file: data.join("database.sqlite"),
             is_development: setting("development").as_deref() == Some("true"),
             control: setting("control").map_or_else(|| data.join("control"), |path| folder.join(path)),
         })
