@@ -105,6 +105,49 @@ fn messages_are_received_and_sent_whatever_their_kind_and_size() {
 }
 
 #[test]
+fn messages_are_compressed_for_clients_that_offer_it() {
+    let server = server(&[("websocket.compress", "20")]);
+    let shake = |offer: &str| {
+        let mut stream = TcpStream::connect(address(&server)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let head = format!(
+            "GET /echo HTTP/1.1\r\nHost: {}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{offer}\r\n",
+            address(&server)
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            answer.push(byte[0]);
+        }
+        (stream, String::from_utf8(answer).unwrap().to_lowercase())
+    };
+    let offer = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n";
+    let (mut stream, answer) = shake(offer);
+    let accepted = "permessage-deflate; server_no_context_takeover; client_no_context_takeover\r\n";
+    assert!(answer.contains(&format!("sec-websocket-extensions: {accepted}")), "{answer}");
+    // "Hello", compressed and with a mask of zeros; it is too short to be compressed for the way back.
+    stream.write_all(&[0xc1, 0x87, 0, 0, 0, 0, 0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]).unwrap();
+    let mut back = [0; 7];
+    stream.read_exact(&mut back).unwrap();
+    assert_eq!(&back, b"\x81\x05Hello");
+    // 100 times `x`, not compressed, come back compressed.
+    stream.write_all(&[&[0x81, 0x80 | 100, 0, 0, 0, 0], &[b'x'; 100][..]].concat()).unwrap();
+    let mut head = [0; 2];
+    stream.read_exact(&mut head).unwrap();
+    assert!(head[0] == 0xc1 && head[1] < 20, "{head:?}");
+    let mut payload = vec![0; head[1].into()];
+    stream.read_exact(&mut payload).unwrap();
+    payload.extend([0, 0, 0xff, 0xff]);
+    let mut plain = [0; 100];
+    flate2::read::DeflateDecoder::new(&payload[..]).read_exact(&mut plain).unwrap();
+    assert_eq!(plain, [b'x'; 100]);
+    assert!(!shake("").1.contains("extensions"), "a client that offers nothing");
+}
+
+#[test]
 fn fragments_are_one_message_and_a_ping_between_them_is_answered() {
     let server = server(&[]);
     let mut client = connect(&server);

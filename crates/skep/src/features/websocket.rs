@@ -4,9 +4,14 @@
 //! says where the request comes from, and it must be this site, or one of
 //! [`App::trust_origin`](crate::App::trust_origin).
 //!
-//! Start reading at [`WebSocket::receive`]. `frame` is the format, `incoming` makes messages of frames, `handshake` is
-//! the request.
+//! Start reading at [`WebSocket::receive`]. `frame` is the format, `incoming` makes messages of frames, `deflate`
+//! compresses them, `handshake` is the request.
 
+#[cfg(feature = "compression")]
+mod deflate;
+#[cfg(not(feature = "compression"))]
+#[path = "websocket/plain.rs"]
+mod deflate;
 mod frame;
 mod handshake;
 mod incoming;
@@ -20,7 +25,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use crate::context::setup::websocket::Options;
-use frame::{Opcode, push_frame};
+use deflate::deflated;
+use frame::{Opcode, push_deflated, push_frame};
 use incoming::{Event, Incoming};
 use skep_http::ext::UpgradedExt as _;
 use skep_http::upgrade::Upgraded;
@@ -130,6 +136,8 @@ pub struct WebSocket {
     incoming: Incoming,
     options: Options,
     protocol: Option<&'static str>,
+    /// Whether messages may be compressed.
+    deflates: bool,
     /// What is still to be sent.
     out: Vec<u8>,
     sent: usize,
@@ -159,12 +167,13 @@ const SIGNED_OUT: &str = "signed out";
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 impl WebSocket {
-    pub(crate) fn new(stream: Upgraded, options: Options, protocol: Option<&'static str>) -> Self {
+    pub(crate) fn new(stream: Upgraded, options: Options, protocol: Option<&'static str>, deflates: bool) -> Self {
         Self {
             stream,
-            incoming: Incoming::new(options.message),
+            incoming: Incoming::new(options.message, deflates),
             options,
             protocol,
+            deflates,
             out: Vec::new(),
             sent: 0,
             state: State::Open,
@@ -244,7 +253,11 @@ impl WebSocket {
         if self.state != State::Open {
             return Err(Error(Kind::Closed));
         }
-        push_frame(&mut self.out, opcode, payload);
+        let compresses = self.deflates && payload.len() >= self.options.compress;
+        match compresses.then(|| deflated(payload)).flatten() {
+            Some(smaller) => push_deflated(&mut self.out, opcode, &smaller),
+            None => push_frame(&mut self.out, opcode, payload),
+        }
         poll_fn(|cx| self.poll_out(cx)).await
     }
 

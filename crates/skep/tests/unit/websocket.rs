@@ -20,7 +20,10 @@ fn frame(is_last: bool, opcode: u8, payload: &[u8]) -> Vec<u8> {
 
 /// What these bytes are, if they arrive in pieces of this size; or the close code for them.
 fn events(bytes: &[u8], size: usize) -> Result<Vec<Event>, u16> {
-    let mut incoming = Incoming::new(100_000);
+    read(Incoming::new(100_000, false), bytes, size)
+}
+
+fn read(mut incoming: Incoming, bytes: &[u8], size: usize) -> Result<Vec<Event>, u16> {
     let mut events = Vec::new();
     let code = |error: Error| match error.0 {
         Kind::Violation(code, _) => code.0,
@@ -95,6 +98,43 @@ fn what_breaks_the_protocol_has_its_close_code() {
     for (what, bytes, code) in cases {
         assert_eq!(same_in_all_pieces(&bytes), Err(code), "{what}");
     }
+}
+
+/// RFC 7692, 6: the bit is of the first frame of a message, and of no control frame.
+#[test]
+fn a_message_is_compressed_in_fragments_as_well_as_whole() {
+    let hello = [0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00];
+    let deflates = |bytes: &[u8]| {
+        let whole = read(Incoming::new(100, true), bytes, usize::MAX);
+        assert_eq!(read(Incoming::new(100, true), bytes, 1), whole);
+        whole
+    };
+    let frames = [
+        frame(true, 0x41, &hello),
+        frame(false, 0x42, &hello[..3]),
+        frame(true, 9, b""),
+        frame(true, 0, &hello[3..]),
+        frame(true, 1, b"plain"),
+    ];
+    let expected = vec![
+        Event::Message("Hello".into()),
+        Event::Ping(Vec::new()),
+        Event::Message(b"Hello".to_vec().into()),
+        Event::Message("plain".into()),
+    ];
+    assert_eq!(deflates(&frames.concat()), Ok(expected));
+    for (what, bytes, code) in [
+        ("a control frame", frame(true, 0x49, b""), 1002),
+        ("a continuation", [frame(false, 0x41, &hello[..3]), frame(true, 0x40, &hello[3..])].concat(), 1002),
+        ("another bit", frame(true, 0x21, &hello), 1002),
+        ("no compression", frame(true, 0x41, b"Hello"), 1007),
+        // 0xff, compressed.
+        ("no text", frame(true, 0x41, &deflate::deflated(&[0xff; 90]).unwrap()), 1007),
+        ("too large", frame(true, 0x41, &deflate::deflated(&[b'x'; 101]).unwrap()), 1009),
+    ] {
+        assert_eq!(deflates(&bytes), Err(code), "{what}");
+    }
+    assert_eq!(events(&frame(true, 0x41, &hello), 9), Err(1002), "it was not agreed on");
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub(super) enum Opcode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) is_last: bool,
+    /// The first bit for extensions: a message is compressed that begins here (RFC 7692, 6).
+    pub(super) is_deflated: bool,
     pub(super) opcode: Opcode,
     pub(super) length: u64,
     pub(super) mask: [u8; 4],
@@ -40,7 +42,7 @@ impl Header {
     pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Error> {
         let [first, second, rest @ ..] = bytes else { return Ok(None) };
         let opcode = Opcode::of(first & 0x0f).ok_or_else(|| violation("an unknown kind of frame"))?;
-        if first & 0x70 != 0 {
+        if first & 0x30 != 0 {
             return Err(violation("a bit is set that no extension has defined"));
         }
         if second & 0x80 == 0 {
@@ -65,12 +67,12 @@ impl Header {
             }
             short => (u64::from(short), rest),
         };
-        let is_last = first & 0x80 != 0;
+        let (is_last, is_deflated) = (first & 0x80 != 0, first & 0x40 != 0);
         if opcode.is_control() && (!is_last || length > LONGEST_CONTROL) {
             return Err(violation("a control frame is fragmented, or longer than 125 bytes"));
         }
         let Some((mask, rest)) = rest.split_first_chunk() else { return Ok(None) };
-        Ok(Some((Self { is_last, opcode, length, mask: *mask }, bytes.len() - rest.len())))
+        Ok(Some((Self { is_last, is_deflated, opcode, length, mask: *mask }, bytes.len() - rest.len())))
     }
 }
 
@@ -82,8 +84,17 @@ fn violation(why: &'static str) -> Error {
 
 /// Appends a whole frame. Those of a server are not masked.
 pub(super) fn push_frame(out: &mut Vec<u8>, opcode: Opcode, payload: &[u8]) {
+    push(out, opcode as u8, payload);
+}
+
+/// The same, of a message that is compressed.
+pub(super) fn push_deflated(out: &mut Vec<u8>, opcode: Opcode, payload: &[u8]) {
+    push(out, 0x40 | opcode as u8, payload);
+}
+
+fn push(out: &mut Vec<u8>, kind: u8, payload: &[u8]) {
     out.reserve(payload.len() + 10);
-    out.push(0x80 | opcode as u8);
+    out.push(0x80 | kind);
     match payload.len() {
         short @ 0..=125 => out.push(u8::try_from(short).unwrap_or_default()),
         middle @ 126..=0xffff => {

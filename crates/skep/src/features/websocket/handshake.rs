@@ -5,14 +5,14 @@ use std::pin::pin;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{
-    CONNECTION, CONTENT_LENGTH, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION,
-    TRANSFER_ENCODING, UPGRADE,
+    CONNECTION, CONTENT_LENGTH, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_EXTENSIONS, SEC_WEBSOCKET_KEY,
+    SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use sha1::{Digest, Sha1};
 use skep_units::panic::CatchPanic;
 
-use super::{CloseCode, WebSocket};
+use super::{CloseCode, WebSocket, deflate};
 use crate::context::cx::Cx;
 use crate::security::origin;
 use skep_http::body::Body;
@@ -103,11 +103,15 @@ impl Cx<'_> {
             return Err(Error::forbidden("this websocket was opened from another site"));
         }
         let (options, id, protocol) = (shared.setup.websocket, self.id(), choose(protocols, parts));
+        let deflates = options.compress > 0 && deflate::is_offered(values(parts, &SEC_WEBSOCKET_EXTENSIONS));
         let mut response = self.upgrade("websocket", async move |stream| {
-            serve(WebSocket::new(stream, options, protocol), run, id).await;
+            serve(WebSocket::new(stream, options, protocol, deflates), run, id).await;
         })?;
         if let Some(accept) = accept {
             response.headers_mut().insert(SEC_WEBSOCKET_ACCEPT, accept);
+        }
+        if deflates {
+            response.headers_mut().insert(SEC_WEBSOCKET_EXTENSIONS, HeaderValue::from_static(deflate::ACCEPTED));
         }
         if let Some(protocol) = protocol {
             response.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(protocol));
@@ -231,11 +235,15 @@ fn only<'r>(parts: &'r Parts, name: &HeaderName) -> Result<&'r str> {
     }
 }
 
+/// What is listed in a field.
+fn values<'p>(parts: &'p Parts, name: &HeaderName) -> impl Iterator<Item = &'p str> {
+    let fields = parts.headers.get_all(name).filter_map(|field| field.to_str().ok());
+    fields.flat_map(|field| field.split(',')).map(str::trim)
+}
+
 /// The first of these protocols that the client offers (RFC 6455, 4.2.2).
 fn choose(protocols: &[&'static str], parts: &Parts) -> Option<&'static str> {
-    let fields = parts.headers.get_all(SEC_WEBSOCKET_PROTOCOL);
-    let offered: Vec<&str> =
-        fields.filter_map(|field| field.to_str().ok()).flat_map(|field| field.split(',')).map(str::trim).collect();
+    let offered: Vec<&str> = values(parts, &SEC_WEBSOCKET_PROTOCOL).collect();
     protocols.iter().copied().find(|protocol| offered.contains(protocol))
 }
 

@@ -1,5 +1,6 @@
 //! From bytes that arrive in any pieces to messages (RFC 6455, 5.4 to 5.6). Nothing here waits.
 
+use super::deflate::inflated;
 use super::frame::{Header, Opcode, unmask};
 use super::{CloseCode, Error, Message};
 
@@ -16,6 +17,8 @@ pub(super) enum Event {
 #[derive(Debug)]
 pub(super) struct Incoming {
     most: usize,
+    /// Whether messages may be compressed.
+    deflates: bool,
     input: Vec<u8>,
     frame: Option<Frame>,
     /// Of a control frame, which may come within a message.
@@ -35,14 +38,15 @@ struct Frame {
 #[derive(Debug)]
 struct Partial {
     is_text: bool,
+    is_deflated: bool,
     bytes: Vec<u8>,
     /// How much of it is known to be UTF-8.
     valid: usize,
 }
 
 impl Incoming {
-    pub(super) fn new(most: usize) -> Self {
-        Self { most, input: Vec::new(), frame: None, control: Vec::new(), message: None }
+    pub(super) fn new(most: usize, deflates: bool) -> Self {
+        Self { most, deflates, input: Vec::new(), frame: None, control: Vec::new(), message: None }
     }
 
     pub(super) fn extend(&mut self, bytes: &[u8]) {
@@ -95,19 +99,23 @@ impl Incoming {
                 return control(header.opcode, std::mem::take(&mut self.control)).map(Some);
             }
             if let Some(message) = self.message.take_if(|_| is_last) {
-                return message.finish().map(|message| Some(Event::Message(message)));
+                return message.finish(self.most).map(|message| Some(Event::Message(message)));
             }
         }
     }
 
     fn begin(&mut self, header: Header) -> Result<(), Error> {
         let violation = |why| Err(Error::violation(CloseCode::PROTOCOL, why));
+        if header.is_deflated && !(self.deflates && matches!(header.opcode, Opcode::Text | Opcode::Binary)) {
+            return violation("a bit is set that no extension has defined");
+        }
         match (header.opcode, &self.message) {
             (Opcode::Continuation, None) => return violation("a message begins with a continuation"),
             (Opcode::Text | Opcode::Binary, Some(_)) => return violation("a message begins within another"),
             (Opcode::Text | Opcode::Binary, None) => {
                 let is_text = header.opcode == Opcode::Text;
-                self.message = Some(Partial { is_text, bytes: Vec::new(), valid: 0 });
+                let is_deflated = header.is_deflated;
+                self.message = Some(Partial { is_text, is_deflated, bytes: Vec::new(), valid: 0 });
             }
             _ => {}
         }
@@ -124,7 +132,7 @@ impl Incoming {
 impl Partial {
     fn extend(&mut self, piece: &[u8], is_last: bool) -> Result<(), Error> {
         self.bytes.extend_from_slice(piece);
-        if !self.is_text {
+        if !self.is_text || self.is_deflated {
             return Ok(());
         }
         match std::str::from_utf8(&self.bytes[self.valid..]) {
@@ -136,7 +144,10 @@ impl Partial {
         Ok(())
     }
 
-    fn finish(self) -> Result<Message, Error> {
+    fn finish(mut self, most: usize) -> Result<Message, Error> {
+        if self.is_deflated {
+            self.bytes = inflated(&self.bytes, most)?;
+        }
         if self.is_text {
             String::from_utf8(self.bytes).map(Message::Text).map_err(|_| no_text())
         } else {
