@@ -1,30 +1,61 @@
 // Follows a page: asks for it with what it shows, and morphs the pieces between "live" comments into what comes.
+// Sends the forms of such a page, and follows links with data-live, in place. The guide says what that means.
 (() => {
   "use strict";
-  let turn, connection, silence, failures = 0, pause = 1000, isFollowed = false;
+  let turn, visiting, connection, silence, isFollowed, wanted, failures = 0, pause = 1000, sent = new WeakSet();
+  const doc = document, root = doc.documentElement, aside = doc.createElement("div");
+  const bare = (url) => url.split("#")[0];
+  const isHere = (url) => bare(url) === bare(location.href);
+  const key = () => [bare(location.href), history.state?.live] + "";
+  let shown = key();
 
   // By GET: no form is sent again.
-  const reload = () => location.replace(location.href.split("#")[0]);
+  const reload = () => location.replace(bare(location.href));
 
-  // The pieces of the page: from <!--live NAME VERSION LENGTH--> to <!--/live NAME-->.
+  // From <!--live NAME VERSION LENGTH--> to <!--/live NAME-->.
   const pieces = () => {
-    const found = new Map(), walker = document.createTreeWalker(document.body, NodeFilter.SHOW_COMMENT);
+    const found = new Map(), walker = doc.createTreeWalker(doc.body, NodeFilter.SHOW_COMMENT);
     for (let node; (node = walker.nextNode()); ) {
       const [word, name, version] = node.data.split(" ");
       if (word === "live" && !found.has(name)) found.set(name, { start: node, version });
       else if (word === "/live" && found.has(name)) found.get(name).end = node;
     }
-    for (const [name, piece] of found) if (piece.end?.parentNode !== piece.start.parentNode) found.delete(name);
+    for (const [name, { start, end }] of found) if (end?.parentNode !== start.parentNode) found.delete(name);
     return found;
   };
 
+  const text = (node, name) => node.getAttribute?.(name) || "";
+  const idOf = (node) => text(node, "id");
+
+  // What was typed or chosen stays with its name.
   const isLike = (one, other) =>
-    one.nodeType === other.nodeType && one.nodeName === other.nodeName && (one.id || "") === (other.id || "");
+    one.nodeName === other.nodeName &&
+    ["id", "name", "type", "action", /radio|checkbox/.test(one.type) && "value"].every(
+      (name) => text(one, name) === text(other, name),
+    );
 
   // What a user has opened stays open. Values that were typed are no attributes.
-  const isUsers = (element, name) => name === "open" && /^(DETAILS|DIALOG)$/.test(element.nodeName);
+  const isUsers = ({ nodeName }, name) => name === "open" && /^(DETAILS|DIALOG)$/.test(nodeName);
 
-  const morphElement = (old, fresh) => {
+  // Some browsers keep all state of what is moved.
+  const move = (parent, node, before) => {
+    try {
+      parent.moveBefore(node, before);
+    } catch {
+      parent.insertBefore(node, before);
+    }
+  };
+
+  // What appears elsewhere is laid aside.
+  const remove = (node) => {
+    for (const one of [node, ...(node.querySelectorAll?.("[id]") || [])])
+      if (wanted.has(idOf(one))) move(aside, one, null);
+    if (node.parentNode !== aside) node.remove();
+  };
+
+  const morphNode = (old, fresh) => {
+    if (old.isEqualNode(fresh)) return;
+    if (!old.attributes) return (old.data = fresh.data);
     for (const { name } of [...old.attributes])
       if (!fresh.hasAttribute(name) && !isUsers(old, name)) old.removeAttribute(name);
     for (const { name, value } of fresh.attributes)
@@ -32,62 +63,179 @@
     morph(old, old.firstChild, null, fresh);
   };
 
-  const morphNode = (old, fresh) => {
-    if (old.isEqualNode(fresh)) return;
-    if (old.nodeType === Node.ELEMENT_NODE) morphElement(old, fresh);
-    else old.data = fresh.data;
-  };
-
-  // Makes what is from `at` to `end` like the children of `fresh`. What has the focus is never moved: others move around it.
+  // Makes what is from `at` to `end` like the children of `fresh`.
   const morph = (parent, at, end, fresh) => {
-    const ids = new Set([...fresh.childNodes].map((node) => node.id).filter(Boolean));
+    const ids = new Set([...fresh.childNodes].map(idOf).filter(Boolean));
     // What is gone goes first, so that nothing moves around it.
     for (let node = at; node && node !== end; ) {
       const old = node;
       node = node.nextSibling;
-      if (!old.id || ids.has(old.id)) continue;
+      if (!idOf(old) || ids.has(idOf(old))) continue;
       if (at === old) at = node;
-      old.remove();
+      remove(old);
     }
     const find = (like) => {
       for (let node = at; node && node !== end; node = node.nextSibling) {
         if (isLike(node, like)) return node;
-        if (!like.id && node.id && ids.has(node.id)) return null;
+        if (!idOf(like) && ids.has(idOf(node))) return;
       }
+      const other = doc.getElementById(idOf(like));
+      if (other && isLike(other, like) && !other.contains(parent)) return other;
     };
     for (const like of [...fresh.childNodes]) {
       const old = find(like);
-      if (!old) {
-        parent.insertBefore(like, at);
-        continue;
+      if (!old) parent.insertBefore(like, at);
+      else {
+        if (old === at) at = at.nextSibling;
+        else move(parent, old, at);
+        morphNode(old, like);
       }
-      while (at !== old) {
-        if (!old.contains(document.activeElement)) {
-          parent.insertBefore(old, at);
-          break;
-        }
-        const passed = at;
-        at = at.nextSibling;
-        if (ids.has(passed.id)) parent.insertBefore(passed, end);
-        else passed.remove();
-      }
-      if (at === old) at = old.nextSibling;
-      morphNode(old, like);
     }
     while (at && at !== end) {
-      const next = at.nextSibling;
-      at.remove();
-      at = next;
+      const old = at;
+      at = at.nextSibling;
+      remove(old);
     }
   };
 
+  // The focus stays where it is.
+  const change = (fresh, work) => {
+    const active = doc.activeElement;
+    wanted = new Set([...fresh.querySelectorAll("[id]")].map(idOf).filter(Boolean));
+    root.append(aside);
+    work();
+    aside.replaceChildren();
+    aside.remove();
+    if (active !== doc.activeElement && active.isConnected) active.focus({ preventScroll: true });
+  };
+
+  const tell = (detail) => doc.dispatchEvent(new CustomEvent("skep-live", { detail }));
+
   const show = ({ name, version, html }) => {
-    const piece = pieces().get(name), template = document.createElement("template");
-    if (!piece) return;
+    const { start, end } = pieces().get(name) || {}, template = doc.createElement("template");
+    if (!start) return;
     template.innerHTML = html;
-    morph(piece.start.parentNode, piece.start.nextSibling, piece.end, template.content);
-    piece.start.data = `live ${name} ${version} ${html.length}`;
-    document.dispatchEvent(new CustomEvent("skep-live", { detail: { name } }));
+    change(template.content, () => morph(start.parentNode, start.nextSibling, end, template.content));
+    start.data = `live ${name} ${version} ${html.length}`;
+    tell({ name });
+  };
+
+  const showPage = (fresh, hasFocus) => {
+    // Browsers would complain of it in a page that has the focus somewhere.
+    const first = fresh.querySelector("[autofocus]");
+    first?.removeAttribute("autofocus");
+    first?.setAttribute("data-first", "");
+    doc.title = fresh.title;
+    change(fresh, () => morphNode(doc.body, fresh.body));
+    const shownFirst = doc.querySelector("[data-first]");
+    shownFirst?.removeAttribute("data-first");
+    if (hasFocus) shownFirst?.focus();
+    shown = key();
+    isFollowed = false;
+    leave();
+    run();
+    tell({});
+  };
+
+  // The answer, and its page.
+  const ask = async (url, options) => {
+    const answer = await fetch(url, { ...options, headers: { Accept: "text/html", ...options?.headers } });
+    const isPage = answer.headers.get("content-type")?.startsWith("text/html");
+    return [answer, isPage && new DOMParser().parseFromString(await answer.text(), "text/html")];
+  };
+
+  const loaded = ({ head }) => {
+    const all = [...head.querySelectorAll("script, style, [rel=stylesheet]")];
+    return all.map((one) => one.src || one.href || one.textContent) + "";
+  };
+
+  const enter = (url) => history[isHere(url) ? "replaceState" : "pushState"]({ live: Date.now() }, "", url);
+
+  // What cannot be shown in place is loaded.
+  const visit = async (url, isNew, before) => {
+    const mine = (visiting = {});
+    try {
+      const [answer, fresh] = await ask(url);
+      before?.();
+      if (visiting !== mine) return;
+      if (!answer.ok || !fresh || loaded(fresh) !== loaded(doc)) throw 0;
+      const { hash } = new URL(url);
+      if (isNew) enter(answer.url + hash);
+      showPage(fresh);
+      if (isNew) (doc.getElementById(hash.slice(1)) || doc.body).scrollIntoView();
+    } catch {
+      if (visiting !== mine) return;
+      if (isHere(url)) reload();
+      else location.assign(url);
+    }
+  };
+
+  const note = (label, ...content) => {
+    const dialog = doc.createElement("dialog");
+    dialog.ariaLabel = label;
+    dialog.innerHTML = "<form method=dialog><button>OK</button></form>";
+    dialog.prepend(...content);
+    dialog.onclose = () => dialog.remove();
+    doc.body.append(dialog);
+    dialog.showModal();
+  };
+
+  const send = async (form, url, body) => {
+    const typed = () => new URLSearchParams(new FormData(form)) + "", before = typed();
+    const release = () => {
+      sent.delete(form);
+      form.ariaBusy = null;
+    };
+    sent.add(form);
+    form.ariaBusy = true;
+    try {
+      const [answer, fresh] = await ask(url, { method: "POST", body, headers: { "Skep-Live": "form" } });
+      const to = answer.headers.get("Skep-Live"), { href, hash } = new URL(to || answer.url, url);
+      if (to || answer.redirected) {
+        if (!isHere(href)) {
+          setTimeout(release, 5000);
+          return location.assign(href);
+        }
+        let isSame;
+        await visit(href, false, () => (isSame = typed() === before));
+        if (isSame) form.reset();
+        if (hash) location.assign(href);
+      } else if (!fresh) {
+        if (answer.status !== 204) location.assign(URL.createObjectURL(await answer.blob()));
+      } else if (answer.ok || [...fresh.forms].some((one) => isLike(one, form))) {
+        showPage(fresh, true);
+      } else note(fresh.title, ...(fresh.querySelector("main") || fresh.body).childNodes);
+    } catch {
+      const lost = root.dataset.liveLost || "The server cannot be reached. What you have typed is still here.";
+      note(lost, lost);
+    }
+    release();
+  };
+
+  const submit = (event) => {
+    const { target: form, submitter } = event, live = form.getAttribute("data-live");
+    const of = (name) => submitter?.getAttribute("form" + name) ?? text(form, name);
+    const url = new URL(of("action") || location.href, doc.baseURI), isPost = /^post$/i.test(of("method"));
+    if (event.defaultPrevented || !["", "_self"].includes(of("target")) || url.origin !== location.origin) return;
+    if (live === "off" || of("enctype") === "text/plain" || (live === null && !(isPost && pieces().size))) return;
+    const data = new FormData(form, submitter);
+    // As browsers encode it: of files, the name.
+    const field = ([name, value]) => [name, (value.name ?? value).replace(/\r?\n|\r/g, "\r\n")];
+    const query = new URLSearchParams([...data].map(field));
+    event.preventDefault();
+    if (sent.has(form)) return;
+    if (isPost) return send(form, url, of("enctype") === "multipart/form-data" ? data : query);
+    url.search = query;
+    visit(url.href, true);
+  };
+
+  const click = (event) => {
+    const link = event.target.closest?.("a[data-live]");
+    if (!link || link.target || event.defaultPrevented || event.button) return;
+    if (event.ctrlKey || event.shiftKey || event.altKey || event.metaKey) return;
+    if (link.origin !== location.origin || link.hasAttribute("download") || (link.hash && isHere(link.href))) return;
+    event.preventDefault();
+    visit(link.href, true);
   };
 
   const take = (event) => {
@@ -105,9 +253,9 @@
 
   // Reads events until they end: false if this page is not to be followed any more.
   const follow = async ({ signal }) => {
-    const shown = [...pieces()].map(([name, { version }]) => `${name}:${version}`).join(" ");
-    if (!shown) return false;
-    const headers = { "Skep-Live": shown, Accept: "text/html" }, begun = Date.now();
+    const versions = [...pieces()].map(([name, { version }]) => `${name}:${version}`).join(" ");
+    if (!versions) return false;
+    const headers = { "Skep-Live": versions, Accept: "text/html" }, begun = Date.now();
     const answer = await fetch(location.href, { headers, cache: "no-store", redirect: "manual", signal });
     if (answer.status >= 500 || answer.status === 429) return true;
     if (!answer.headers.get("content-type")?.startsWith("text/event-stream")) {
@@ -116,21 +264,21 @@
       return false;
     }
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    for (let text = ""; ; ) {
+    for (let rest = ""; ; ) {
       const { value, done } = await reader.read();
       // Responses of a component end at once.
       if (Date.now() - begun > 10000 || (done && pause >= 5000)) failures = 0;
       if (done) return true;
       alive();
       isFollowed = true;
-      const events = (text + value).split("\n\n");
-      text = events.pop();
+      const events = (rest + value).split("\n\n");
+      rest = events.pop();
       events.forEach(take);
     }
   };
 
   const run = async () => {
-    if (turn || document.hidden) return;
+    if (turn || doc.hidden) return;
     for (const mine = (turn = {}); turn === mine; ) {
       alive();
       try {
@@ -148,8 +296,14 @@
     connection?.abort();
   };
 
+  addEventListener("submit", submit);
+  addEventListener("click", click);
+  addEventListener("popstate", () => key() !== shown && visit(location.href));
   addEventListener("pagehide", leave);
-  addEventListener("pageshow", run);
-  document.addEventListener("visibilitychange", () => (document.hidden ? leave() : run()));
+  addEventListener("pageshow", () => {
+    sent = new WeakSet();
+    run();
+  });
+  doc.addEventListener("visibilitychange", () => (doc.hidden ? leave() : run()));
   run();
 })();

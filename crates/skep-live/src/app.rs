@@ -1,4 +1,4 @@
-//! Topics and live pages of an application, mounted in one line each.
+//! Topics, live pages and presence of an application, mounted in one line each.
 
 use std::time::Duration;
 
@@ -7,6 +7,7 @@ use skep::html::{Html, Metadata};
 
 use crate::page::follow;
 use crate::pages::LivePages;
+use crate::presences::Presences;
 use crate::schema;
 use crate::topics::Topics;
 
@@ -18,7 +19,7 @@ skep::assets! {
 /// How often messages are removed that are too old.
 const TIDY: Duration = Duration::from_mins(1);
 
-/// Gives an application topics and live pages.
+/// Gives an application topics, live pages and presence.
 pub trait LiveApp {
     /// Mounts topics: the table of messages, and what removes old ones. The application needs a database
     /// ([`App::database`]). An example is at [`Topic`](crate::Topic).
@@ -52,6 +53,11 @@ pub trait LiveApp {
     /// ```
     #[must_use]
     fn live_pages(self) -> Self;
+
+    /// Mounts [presence](crate::Presence): its tables. The application needs a database ([`App::database`]), and live
+    /// pages or WebSockets by which somebody is present. An example is at [`Presence`](crate::Presence).
+    #[must_use]
+    fn presence(self, presences: Presences) -> Self;
 }
 
 impl LiveApp for App {
@@ -74,10 +80,18 @@ impl LiveApp for App {
             .wrap(follow)
             .files("/-/live", Script::files())
     }
+
+    fn presence(self, presences: Presences) -> Self {
+        self.tables(schema::PRESENCE_SQLITE, schema::PRESENCE_POSTGRES).state(presences).on_start(|site| {
+            site.state::<Presences>().open(site);
+            Ok(())
+        })
+    }
 }
 
-/// The script of live pages, for the `head` of a page: less than 6 KB, from this server, which the default [security
-/// headers](skep::SecurityHeaders) allow. A policy of your own allows `script-src 'self'` and `connect-src 'self'`.
+/// The script of live pages, for the `head` of a page: 4 KB as it travels, from this server, which the default
+/// [security headers](skep::SecurityHeaders) allow. A policy of your own allows `script-src 'self'` and `connect-src
+/// 'self'`.
 #[must_use]
 pub fn live_script() -> Html<Metadata> {
     skep::piece! { script src=(Script::LIVE_JS) defer {} }

@@ -1,4 +1,5 @@
 //! A page that is followed: the response to a request with the field `Skep-Live`, which says what the browser shows.
+//! A form of such a page that is sent in place has the field, too.
 //!
 //! The server has nothing of a page but the open response. The same request is answered again when something was
 //! written that it has read, and what differs in the pieces is sent; a browser that connects again says what it shows,
@@ -15,16 +16,18 @@ use std::time::{Duration, Instant};
 use futures_util::future::select;
 use futures_util::stream;
 use serde::Serialize;
-use skep::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use skep::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use skep::layer::Next;
 use skep::repeat::{Reads, Repeat};
 use skep::sse::Event;
-use skep::{Cx, HeaderName, Method, Response, Result, StatusCode};
+use skep::{Body, Cx, HeaderName, Method, Response, Result, StatusCode};
 use skep_units::lock;
 
 use crate::changes::{Changes, up_to};
+use crate::members::{Present, Tracked, replace};
 use crate::pages::LivePages;
 use crate::piece::{parse_versions, pieces};
+use crate::presences::{Attendance, Presences};
 use crate::send::pause;
 
 const SHOWN: HeaderName = HeaderName::from_static("skep-live");
@@ -47,16 +50,37 @@ const SPREAD: Duration = Duration::from_secs(10);
 /// Bytes of a page.
 const MOST: u64 = 8 << 20;
 
-/// Marks a request that is answered again, and takes what was read for it.
+/// Marks a request that is answered again, and takes what was noted meanwhile.
 #[derive(Clone, Debug, Default)]
-struct Again(Arc<Mutex<Reads>>);
+struct Again(Arc<Mutex<Noted>>);
 
-/// The layer: a request with the field `Skep-Live` is answered by events.
+#[derive(Debug, Default)]
+struct Noted {
+    reads: Reads,
+    tracked: Vec<Tracked>,
+}
+
+/// Notes who is present as long as this page is followed, if it is.
+pub(crate) fn track(cx: &Cx<'_>, tracked: impl FnOnce() -> Result<Tracked>) -> Result<()> {
+    if let Some(again) = cx.extension::<Again>() {
+        lock(&again.0).tracked.push(tracked()?);
+    } else if cx.header(&SHOWN).is_some()
+        && let Some(pages) = cx.find_state::<LivePages>()
+    {
+        pages.note(cx.id().into(), tracked()?);
+    }
+    Ok(())
+}
+
+/// The layer: a request with the field `Skep-Live` is answered by events; if it brings a form, without a redirect.
 pub(crate) async fn follow(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
+    if cx.method() == Method::POST && cx.header(&SHOWN).is_some() {
+        return Ok(without_redirect(next.run(cx).await?));
+    }
     if let Some(again) = cx.extension::<Again>().cloned() {
         cx.note_reads();
         let response = next.run(cx).await;
-        *lock(&again.0) = cx.reads();
+        lock(&again.0).reads = cx.reads();
         return response;
     }
     let shown = cx.header(&SHOWN).filter(|_| cx.method() == Method::GET).map(parse_versions);
@@ -66,12 +90,15 @@ pub(crate) async fn follow(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
     let (moment, again, mut repeat) = (pages.changes.now(), Again::default(), cx.repeat()?);
     repeat.headers_mut().remove(SHOWN);
     cx.note_reads();
+    let first = pages.begin(cx.id().into());
     // Guards say here what ends the events.
     let response = next.run(cx).await?;
     if !is_page(&response) {
         return Ok(response);
     }
     let mut viewer = Viewer {
+        presences: cx.find_state::<Presences>().map(|presences| Arc::clone(&presences.shared)),
+        present: Vec::new(),
         repeat: repeat.with(again.clone()),
         again,
         changes: Arc::clone(&pages.changes),
@@ -83,6 +110,7 @@ pub(crate) async fn follow(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
         ready: VecDeque::new(),
         has_ended: false,
     };
+    viewer.track(first.tracked());
     if response.headers().contains_key(CONTENT_ENCODING) {
         // It came out of the cache as it is sent.
         viewer.render().await;
@@ -94,6 +122,20 @@ pub(crate) async fn follow(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
         Some((Ok::<_, Infallible>(event), viewer))
     });
     Ok(cx.events(events).retry(retry()).into())
+}
+
+/// Says where a redirect leads in the field `Skep-Live`. Scripts cannot read that of a redirect; if `fetch` followed
+/// it, the page would be made twice where the browser then goes, and the wrong one would show a flash message.
+fn without_redirect(mut response: Response) -> Response {
+    let asks_by_get = [StatusCode::MOVED_PERMANENTLY, StatusCode::FOUND, StatusCode::SEE_OTHER];
+    if asks_by_get.contains(&response.status())
+        && let Some(to) = response.headers_mut().remove(LOCATION)
+    {
+        response.headers_mut().insert(SHOWN, to);
+        *response.body_mut() = Body::empty();
+        return response.with_status(StatusCode::NO_CONTENT);
+    }
+    response
 }
 
 fn is_page(response: &Response) -> bool {
@@ -121,6 +163,9 @@ fn retry() -> Duration {
 
 /// One browser that shows one page.
 struct Viewer {
+    presences: Option<Arc<Attendance>>,
+    /// As long as the page is followed.
+    present: Vec<Present>,
     repeat: Repeat,
     again: Again,
     changes: Arc<Changes>,
@@ -167,6 +212,7 @@ impl Viewer {
     async fn render(&mut self) {
         let begun = Instant::now();
         let before = std::mem::replace(&mut self.moment, self.changes.now());
+        lock(&self.again.0).tracked.clear();
         let response = self.repeat.answer().await;
         let has_failed = response.status().is_server_error() || response.status() == StatusCode::TOO_MANY_REQUESTS;
         if has_failed {
@@ -175,10 +221,21 @@ impl Viewer {
             self.failures += 1;
         } else {
             self.failures = 0;
-            self.reads = lock(&self.again.0).clone();
+            let noted = std::mem::take(&mut *lock(&self.again.0));
+            self.reads = noted.reads;
+            self.track(noted.tracked);
             self.take(response).await;
         }
         self.rest = Instant::now() + rest(begun.elapsed(), self.failures);
+    }
+
+    /// Has those be present whom the page tracks.
+    fn track(&mut self, tracked: Vec<Tracked>) {
+        let Some(presences) = &self.presences else { return };
+        replace(&mut self.present, tracked, |tracked| {
+            let joined = presences.join(tracked);
+            joined.inspect_err(|error| tracing::error!(target: "skep::live", "nobody is present: {error}")).ok()
+        });
     }
 
     async fn take(&mut self, response: Response) {

@@ -1,10 +1,13 @@
 //! The live pages of an application: what this process hears of writes, and tells others of its own.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 
 use skep::{Result, Site};
+use skep_units::lock;
 
 use crate::changes::Changes;
+use crate::members::Tracked;
 
 #[cfg(not(target_family = "wasm"))]
 use native::Others;
@@ -13,6 +16,8 @@ use native::Others;
 #[derive(Default)]
 pub(crate) struct LivePages {
     pub(crate) changes: Arc<Changes>,
+    /// Whom pages track that are made for the first time of those who begin to follow them, by request.
+    first: Mutex<HashMap<u64, Vec<Tracked>>>,
     #[cfg(not(target_family = "wasm"))]
     others: Arc<Others>,
 }
@@ -42,11 +47,41 @@ impl LivePages {
         }
     }
 
+    /// Notes whom the page of this request tracks, as long as the returned value is there.
+    pub(crate) fn begin(&self, id: u64) -> First<'_> {
+        lock(&self.first).insert(id, Vec::new());
+        First { pages: self, id }
+    }
+
+    pub(crate) fn note(&self, id: u64, tracked: Tracked) {
+        if let Some(noted) = lock(&self.first).get_mut(&id) {
+            noted.push(tracked);
+        }
+    }
+
     /// Has this process hear of writes of others.
     pub(crate) fn start(&self) -> Result<()> {
         #[cfg(not(target_family = "wasm"))]
         self.others.start(&self.changes)?;
         Ok(())
+    }
+}
+
+/// The first making of a page that is followed.
+pub(crate) struct First<'p> {
+    pages: &'p LivePages,
+    id: u64,
+}
+
+impl First<'_> {
+    pub(crate) fn tracked(&self) -> Vec<Tracked> {
+        lock(&self.pages.first).get_mut(&self.id).map(std::mem::take).unwrap_or_default()
+    }
+}
+
+impl Drop for First<'_> {
+    fn drop(&mut self) {
+        lock(&self.pages.first).remove(&self.id);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The table of messages. Each statement changes nothing if it ran before.
+//! The tables of messages, and of who is present. Each statement changes nothing if it ran before.
 //!
 //! A message becomes visible with its number, and never behind one with a higher number that others have seen. On
 //! SQLite there is one writer, so numbers are given and committed in one order. On PostgreSQL, a sequence alone would
@@ -39,4 +39,25 @@ begin
             deferrable initially deferred for each row execute function skep_topic_number();
     end if;
 end $$",
+];
+
+const PRESENCE_KEYS: &str = "create index if not exists skep_presence_key on skep_presence (topic, key)";
+
+/// Connections by their processes, and the leases of these.
+pub(crate) const PRESENCE_SQLITE: &[&str] = &[
+    "create table if not exists skep_presence (
+    process text not null, number integer not null, topic text not null, key text not null, id text not null,
+    who text not null, at integer not null, primary key (process, number)
+) strict, without rowid",
+    PRESENCE_KEYS,
+    "create table if not exists skep_presence_process (process text primary key, until integer not null) strict, without rowid",
+];
+
+pub(crate) const PRESENCE_POSTGRES: &[&str] = &[
+    "create table if not exists skep_presence (
+    process text not null, number bigint not null, topic text not null, key text not null, id text not null,
+    who text not null, at bigint not null, primary key (process, number)
+)",
+    PRESENCE_KEYS,
+    "create table if not exists skep_presence_process (process text primary key, until bigint not null)",
 ];

@@ -31,18 +31,30 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
     /// # Errors
     /// Of the database.
     pub async fn events(&self, cx: &Cx<'_>, key: &K, after: Option<i64>) -> Result {
+        self.events_with(cx, key, after, ()).await
+    }
+
+    /// The same, which holds a value until it ends.
+    pub(crate) async fn events_with<H: Send + 'static>(
+        &self,
+        cx: &Cx<'_>,
+        key: &K,
+        after: Option<i64>,
+        held: H,
+    ) -> Result {
         let after = cx.last_event_id().and_then(|id| id.parse().ok()).or(after);
         let subscription = self.subscribe(cx, key, after).await?;
         let start = Ok::<_, skep::Error>(Event::id_alone(subscription.number()));
         let clock = cx.state::<Topics>().clock().clone();
-        let events = stream::unfold(Some((subscription, clock)), async |state: Option<(Subscription<M>, Clock)>| {
-            let (mut subscription, clock) = state.filter(|(subscription, _)| subscription.goes_on())?;
+        let state = Some((subscription, clock, held));
+        let events = stream::unfold(state, async |state: Option<(Subscription<M>, Clock, H)>| {
+            let (mut subscription, clock, held) = state.filter(|(subscription, ..)| subscription.goes_on())?;
             let next = match next_or_number(&mut subscription, &clock).await {
                 Either::Left(next) => next,
-                Either::Right(number) => return Some((Ok(Event::id_alone(number)), Some((subscription, clock)))),
+                Either::Right(number) => return Some((Ok(Event::id_alone(number)), Some((subscription, clock, held)))),
             };
             Some(match next {
-                Ok(Next::Entry(entry)) => (Ok(entry.event().clone()), Some((subscription, clock))),
+                Ok(Next::Entry(entry)) => (Ok(entry.event().clone()), Some((subscription, clock, held))),
                 // The browser connects again.
                 Err(error) => (Err(error), None),
                 Ok(Next::Reload) => {
@@ -55,8 +67,9 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
     }
 
     /// Accepts a WebSocket and sends it all messages of a key after this number, or from now on: a text with
-    /// `{"number":7,"message":...}` for each. A page that connects again names the last number. If messages are gone,
-    /// the socket is closed with [`RELOAD`]. What the page sends is ignored: for more, write the loop with
+    /// `{"number":7,"message":...}` for each. At the beginning, and now and then where there is no message, the text is
+    /// `{"number":7}`: how far it is. A page that connects again names the last number. If messages are gone, the
+    /// socket is closed with [`RELOAD`]. What the page sends is ignored: for more, write the loop with
     /// [`subscribe`](Self::subscribe).
     ///
     /// ```
@@ -76,11 +89,25 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
     /// # Errors
     /// Of the database, and of the handshake ([`Cx::websocket`]).
     pub async fn socket(&self, cx: &mut Cx<'_>, key: &K, after: Option<i64>) -> Result {
+        self.socket_with(cx, key, after, ()).await
+    }
+
+    /// The same, which holds a value until it ends.
+    pub(crate) async fn socket_with<H: 'static>(
+        &self,
+        cx: &mut Cx<'_>,
+        key: &K,
+        after: Option<i64>,
+        held: H,
+    ) -> Result {
         let mut subscription = self.subscribe(cx, key, after).await?;
+        let clock = cx.state::<Topics>().clock().clone();
         cx.websocket(async move |socket: &mut WebSocket| {
+            let _held = held;
+            socket.send_text(&number_alone(subscription.number())).await?;
             loop {
                 let next = {
-                    let (received, next) = (pin!(socket.receive()), pin!(subscription.next_entry()));
+                    let (received, next) = (pin!(socket.receive()), pin!(next_or_number(&mut subscription, &clock)));
                     match select(received, next).await {
                         Either::Left((received, _)) => match received? {
                             Some(_) => continue,
@@ -89,13 +116,19 @@ impl<M: 'static, K: Display + ?Sized> Topic<M, K> {
                         Either::Right((next, _)) => next,
                     }
                 };
-                match next? {
-                    Next::Entry(entry) => socket.send_text(entry.frame()).await?,
-                    Next::Reload => return Ok(socket.close(RELOAD, "reload").await?),
+                match next {
+                    Either::Left(Ok(Next::Entry(entry))) => socket.send_text(entry.frame()).await?,
+                    Either::Left(Ok(Next::Reload)) => return Ok(socket.close(RELOAD, "reload").await?),
+                    Either::Left(Err(error)) => return Err(error),
+                    Either::Right(number) => socket.send_text(&number_alone(number)).await?,
                 }
             }
         })
     }
+}
+
+fn number_alone(number: i64) -> String {
+    format!("{{\"number\":{number}}}")
 }
 
 /// After this time without a message, a browser receives how far it has got, so that it need not reload when it comes

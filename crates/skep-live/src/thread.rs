@@ -76,6 +76,14 @@ impl Signals {
         !is_time
     }
 
+    /// Waits until it is woken, or until this moment.
+    pub(crate) async fn woken_until(&self, moment: Option<std::time::Instant>) {
+        match moment {
+            Some(moment) => _ = timeout_at(moment.into(), self.notify.notified()).await,
+            None => self.notify.notified().await,
+        }
+    }
+
     pub(crate) async fn pause(&self) {
         tokio::time::sleep(PAUSE).await;
     }
@@ -90,6 +98,17 @@ impl Worker {
         let has_file = !site.setup().temporary_database && !is_postgres(site.db().dialect());
         let file = has_file.then(|| Arc::new(WakeupFile::new(site.data().join(format!("{name}.wake")))));
         _ = self.opened.set(Opened { database: site.db().clone(), file });
+    }
+
+    /// The same for a thread that no other process wakes.
+    pub(crate) fn open_alone(&self, site: &Site) {
+        _ = self.opened.set(Opened { database: site.db().clone(), file: None });
+    }
+
+    /// What wakes the thread.
+    pub(crate) fn waker(&self) -> impl Fn() + Send + Sync + 'static {
+        let shared = Arc::clone(&self.shared);
+        move || shared.wake()
     }
 
     pub(crate) fn is_on_postgres(&self) -> bool {

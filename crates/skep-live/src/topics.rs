@@ -96,7 +96,7 @@ impl Topics {
 
     /// What is to be done once messages are committed.
     #[cfg(not(target_family = "wasm"))]
-    pub(crate) fn waker(&self) -> impl FnOnce() + Send + 'static {
+    pub(crate) fn waker(&self) -> impl Fn() + Send + Sync + 'static {
         let worker = Arc::clone(&self.worker);
         move || {
             worker.wake();
@@ -105,7 +105,7 @@ impl Topics {
     }
 
     #[cfg(target_family = "wasm")]
-    pub(crate) fn waker(&self) -> impl FnOnce() + Send + 'static {
+    pub(crate) fn waker(&self) -> impl Fn() + Send + Sync + 'static {
         || ()
     }
 

@@ -26,6 +26,9 @@ pub(crate) struct Note {
 /// Notes, by their room.
 pub(crate) const NOTES: Topic<Note> = Topic::new("notes");
 
+/// Short where processes are killed, on a clock that is not moved.
+const LEASE: Duration = Duration::from_secs(3);
+
 /// How often the notes of a room were rendered.
 #[derive(Default)]
 pub(crate) struct Renderings(pub(crate) AtomicU64);
@@ -264,6 +267,119 @@ impl Handle for AskedByForm {
     }
 }
 
+/// A form that leads to a page.
+#[derive(Service)]
+#[service(POST "/rooms/{room}/leave")]
+struct Leave {
+    room: String,
+}
+
+impl Handle for Leave {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.flash("You have left.");
+        Ok(Response::see_other(Room { room: self.room }.at("left")))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/script")]
+struct ScriptPage;
+
+impl Handle for ScriptPage {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::html(html! { (DOCTYPE) html lang="en" { head { title { "A script" } (live_script()) } body {} } }))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Person {
+    name: String,
+}
+
+/// Who is in a room.
+const PEOPLE: Presence<Person> = Presence::new("people");
+
+/// A page of who is in a room, and of who looks at it.
+#[derive(Service)]
+#[service(GET "/rooms/{room}/people")]
+struct People {
+    room: String,
+    #[query]
+    id: Option<u32>,
+    #[query]
+    name: Option<String>,
+}
+
+impl Handle for People {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        if let (Some(id), Some(mut name)) = (self.id, self.name) {
+            if name == "counts" {
+                let count = cx.db().one(stored!(i64, "select count(*) from note")).await?;
+                name = format!("{} notes", count.unwrap_or_default());
+            }
+            PEOPLE.track(cx, &*self.room, id, &Person { name: name.clone() })?;
+            if name == "nobody" {
+                return Err(Error::forbidden("not for you"));
+            }
+        }
+        let present = Present { room: self.room };
+        // Who is nobody asks for the moment.
+        let people = if self.id.is_some() { cx.fragment(&present).await? } else { present.make(cx.shared()).await? };
+        Ok(Response::html(html! { (live("people", people)) }))
+    }
+}
+
+#[derive(Hash)]
+struct Present {
+    room: String,
+}
+
+impl Fragment for Present {
+    fn policy(&self) -> EntryPolicy {
+        EntryPolicy::new(Duration::from_mins(10))
+    }
+
+    async fn make(&self, cx: &SharedCx<'_>) -> Result<Html> {
+        let people = PEOPLE.list(cx, &*self.room).await?;
+        let names: Vec<String> = people.into_iter().map(|person| person.name).collect();
+        Ok(html! { p { (names.join(", ")) } })
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/rooms/{room}/arrivals")]
+struct Arrivals {
+    room: String,
+    #[query]
+    id: u32,
+    #[query]
+    name: String,
+    #[query]
+    after: Option<i64>,
+}
+
+impl Handle for Arrivals {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        PEOPLE.events(cx, &*self.room, self.id, &Person { name: self.name }, self.after).await
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/rooms/{room}/door")]
+struct Door {
+    room: String,
+    #[query]
+    id: u32,
+    #[query]
+    name: String,
+}
+
+impl Handle for Door {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        PEOPLE.socket(cx, &*self.room, self.id, &Person { name: self.name }, None).await
+    }
+}
+
 /// Changes the database in any way: tables are not known.
 #[derive(Service)]
 #[service(POST "/change")]
@@ -317,6 +433,11 @@ pub(crate) fn app_with(topics: Topics) -> App {
             Own,
             Asked,
             AskedByForm,
+            Leave,
+            ScriptPage,
+            People,
+            Arrivals,
+            Door,
             Change,
             Elsewhere,
             End,
@@ -326,6 +447,7 @@ pub(crate) fn app_with(topics: Topics) -> App {
         ])
         .topics(topics)
         .live_pages()
+        .presence(Presences::new().lease(LEASE))
 }
 
 pub(crate) fn app() -> App {

@@ -5,6 +5,7 @@
 
 mod application;
 mod pages;
+mod presence;
 mod servers;
 mod topics;
 
@@ -38,6 +39,6 @@ fn main() -> ExitCode {
         };
         Trial::test(*name, run)
     };
-    let all = [pages::TESTS, servers::TESTS, topics::TESTS].concat();
+    let all = [pages::TESTS, presence::TESTS, servers::TESTS, topics::TESTS].concat();
     libtest_mimic::run(&Arguments::from_args(), all.iter().map(trial).collect()).exit_code()
 }

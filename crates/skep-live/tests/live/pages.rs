@@ -21,6 +21,8 @@ crate::tests![
     a_drain_ends_what_is_followed,
     a_refusal_is_passed_on,
     a_form_is_never_repeated,
+    a_form_that_is_sent_in_place_learns_where_it_leads,
+    the_script_is_at_most_six_kilobytes_as_it_travels,
     a_page_that_is_open_does_not_keep_its_session,
     a_rendering_does_not_count_for_a_rate_limit,
 ];
@@ -145,6 +147,34 @@ fn a_form_is_never_repeated() {
     let client = Client::new(app());
     let answer = client.request(Method::POST, "/asked").header("skep-live", "asked:0").send();
     assert_eq!((answer.status().as_u16(), answer.header("content-type")), (200, Some("text/html; charset=utf-8")));
+}
+
+fn a_form_that_is_sent_in_place_learns_where_it_leads() {
+    let client = Client::new(app());
+    let send = |path: &str| client.request(Method::POST, path).header("skep-live", "form").send();
+    let there = send("/rooms/a/leave");
+    let fields = (there.header("skep-live"), there.header("location"));
+    assert_eq!((there.status().as_u16(), fields), (204, (Some("/rooms/a#left"), None)));
+    assert!(
+        there.header("set-cookie").is_some_and(|cookie| cookie.starts_with("skep-flash=")),
+        "the next page shows it"
+    );
+    assert_eq!(there.text(), "");
+    // What is no redirect by GET is passed on.
+    assert_eq!(send("/nowhere").status(), 404);
+    assert_eq!(client.post("/rooms/a/leave", &[]).status(), 200, "others are redirected");
+}
+
+fn the_script_is_at_most_six_kilobytes_as_it_travels() {
+    let client = Client::new(app());
+    let page = client.get("/script");
+    let script = page.text().split('"').find(|part| part.starts_with("/-/live/")).unwrap().to_owned();
+    for coding in ["gzip", "br"] {
+        let answer = client.request(Method::GET, &script).header("accept-encoding", coding).send();
+        assert_eq!(answer.header("content-encoding"), Some(coding));
+        let length: usize = answer.header("content-length").unwrap().parse().unwrap();
+        assert!(length <= 6 << 10, "{coding}: {length} bytes");
+    }
 }
 
 /// Two weeks pass (`session.idle`), in which the page is rendered now and then, and its user does nothing.

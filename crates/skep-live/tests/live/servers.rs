@@ -17,6 +17,7 @@ crate::tests![
     a_websocket_gets_messages_and_goes_on_where_it_was,
     a_write_of_another_process_is_shown,
     nothing_is_done_while_nothing_is_published,
+    who_is_present_by_a_worker_that_is_killed_is_gone_soon,
 ];
 
 const PREFORK: &[&str] = &["--set", "mpm=prefork", "--set", "workers=2", "--set", "concurrency=100"];
@@ -245,7 +246,9 @@ fn socket(address: &str, path: &str) -> BufReader<TcpStream> {
 
 fn a_websocket_gets_messages_and_goes_on_where_it_was() {
     let server = Running::start(&[]);
-    let mut first = socket(&server.0.address, "/rooms/a/socket?after=0");
+    let mut first = socket(&server.0.address, "/rooms/a/socket");
+    // It names it, should nothing be published until it comes back.
+    assert_eq!(frame(&mut first).unwrap(), "{\"number\":0}");
     for number in 1..=3 {
         server.post(&format!("/rooms/a/notes/{number}"));
         let expected = format!("{{\"number\":{number},\"message\":{{\"text\":\"{number}\"}}}}");
@@ -255,6 +258,7 @@ fn a_websocket_gets_messages_and_goes_on_where_it_was() {
     assert_eq!(frame(&mut first), None, "the old version closes it");
     server.post("/rooms/a/notes/4");
     let mut second = socket(&server.0.address, "/rooms/a/socket?after=3");
+    assert_eq!(frame(&mut second).unwrap(), "{\"number\":3}");
     assert_eq!(frame(&mut second).unwrap(), "{\"number\":4,\"message\":{\"text\":\"4\"}}");
 }
 
@@ -317,4 +321,57 @@ fn nothing_is_done_while_nothing_is_published() {
     let spent = used().saturating_sub(before);
     assert!(spent < Duration::from_millis(60), "{spent:?} in two idle seconds");
     drop(events);
+}
+
+/// Viewers of both workers see all, also who holds a WebSocket; of a worker that is killed, nobody is left when its
+/// lease ends.
+fn who_is_present_by_a_worker_that_is_killed_is_gone_soon() {
+    let server = Running::start(PREFORK);
+    let address = &server.0.address;
+    let mut door = socket(address, "/rooms/a/door?id=99&name=Door");
+    assert_eq!(frame(&mut door).unwrap(), "{\"number\":0}");
+    assert!(frame(&mut door).unwrap().contains("{\"here\":{\"id\":\"99\""));
+    let view = |id: usize| {
+        let path = format!("/rooms/a/people?id={id}&name=Viewer{id}");
+        open(address, &path, "Skep-Live: people:0\r\n").unwrap()
+    };
+    let mut viewers: Vec<_> = (10..22).map(view).collect();
+    let shown = || {
+        let mut page = open(address, "/rooms/a/people", "Connection: close\r\n").unwrap();
+        let mut text = String::new();
+        while page.read_line(&mut text).is_ok_and(|read| read > 0) {}
+        text
+    };
+    let is_there = |page: &str, id: usize| page.contains(&format!("Viewer{id}"));
+    wait_until(&shown, || (10..22).all(|id| is_there(&shown(), id)));
+    for (id, viewer) in (10..22).zip(&mut viewers) {
+        // All are told of the last one.
+        expect(viewer, if id == 21 { "Viewer20" } else { "Viewer21" });
+    }
+    let mut workers = descendants(server.0.pid());
+    let mut left = Vec::new();
+    while left.iter().all(|(_, is_open)| *is_open) {
+        // The youngest first: others are its parents.
+        kill(workers.pop().expect("one of them has a connection"), Signal::KILL);
+        left = (10..22).zip(viewers.iter_mut().map(is_open)).collect();
+    }
+    let is_right = || {
+        let page = shown();
+        !page.is_empty() && left.iter().all(|(id, is_open)| is_there(&page, *id) == *is_open)
+    };
+    wait_until(|| format!("{left:?} and {}", shown()), is_right);
+}
+
+/// After half a second without a byte, it is.
+fn is_open(viewer: &mut BufReader<TcpStream>) -> bool {
+    loop {
+        match viewer.fill_buf() {
+            Ok([]) => return false,
+            Ok(bytes) => {
+                let length = bytes.len();
+                viewer.consume(length);
+            }
+            Err(error) => return matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+        }
+    }
 }

@@ -187,9 +187,9 @@ pub(super) const CRATES: &[Layers] = &[
     Layers {
         name: "skep-live",
         order: &[
-            ("values", &["changes", "hub", "piece", "schema"]),
-            ("of the process", &["elsewhere", "pages", "thread", "topic", "topics"]),
-            ("interface", &["app", "page", "send"]),
+            ("values", &["changes", "hub", "members", "piece", "schema"]),
+            ("of the process", &["elsewhere", "pages", "presences", "thread", "topic", "topics"]),
+            ("interface", &["app", "page", "presence", "send"]),
         ],
         upward: &[],
     },
