@@ -19,6 +19,8 @@ mod crawl;
 struct Account {
     example: &'static str,
     flags: &'static [&'static str],
+    /// Where the form is sent.
+    path: &'static str,
     form: &'static str,
 }
 
@@ -26,14 +28,17 @@ const ACCOUNTS: &[Account] = &[
     Account {
         example: "blog",
         flags: &["--set", "blog.author=ann@example.org", "--set", "blog.author_password=a straw basket"],
+        path: "/sign-in",
         form: "email=ann%40example.org&password=a+straw+basket",
     },
     Account {
         example: "helpdesk",
         // Without it, pages have no forms for passkeys.
         flags: &["--set", "base_url=http://localhost"],
+        path: "/sign-in",
         form: "email=ada%40example.org&password=straw+basket",
     },
+    Account { example: "board", flags: &[], path: "/name", form: "name=Ann" },
 ];
 
 /// Judges the pages of every example.
@@ -57,7 +62,7 @@ pub(crate) fn complaints() -> Result<Vec<String>, String> {
         let mut site = Site::start(&root, name, &data, account.map_or(&[], |account| account.flags))?;
         let mut pages = crawl::all(&site)?;
         if let Some(account) = account {
-            site.sign_in("/sign-in", account.form)?;
+            site.sign_in(account.path, account.form)?;
             pages.extend(crawl::all(&site)?);
         }
         println!("{name}: {} pages", pages.len());

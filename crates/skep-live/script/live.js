@@ -2,7 +2,10 @@
 // Sends the forms of such a page, and follows links with data-live, in place. The guide says what that means.
 (() => {
   "use strict";
-  let turn, visiting, connection, silence, isFollowed, wanted, failures = 0, pause = 1000, sent = new WeakSet();
+  let turn, visiting, connection, silence, isFollowed, wanted, failures = 0, pause = 1000;
+  // Forms that are being sent, and those that are left alone: somebody types, or reads what is wrong. So the version of
+  // a row in them stays the one that is edited.
+  let sent = new WeakSet(), kept = new WeakSet();
   const doc = document, root = doc.documentElement, aside = doc.createElement("div");
   const bare = (url) => url.split("#")[0];
   const isHere = (url) => bare(url) === bare(location.href);
@@ -49,12 +52,12 @@
   // What appears elsewhere is laid aside.
   const remove = (node) => {
     for (const one of [node, ...(node.querySelectorAll?.("[id]") || [])])
-      if (wanted.has(idOf(one))) move(aside, one, null);
+      if (wanted.has(idOf(one)) && !aside.contains(one)) move(aside, one, null);
     if (node.parentNode !== aside) node.remove();
   };
 
   const morphNode = (old, fresh) => {
-    if (old.isEqualNode(fresh)) return;
+    if (kept.has(old) || old.isEqualNode(fresh)) return;
     if (!old.attributes) return (old.data = fresh.data);
     for (const { name } of [...old.attributes])
       if (!fresh.hasAttribute(name) && !isUsers(old, name)) old.removeAttribute(name);
@@ -149,7 +152,10 @@
     return all.map((one) => one.src || one.href || one.textContent) + "";
   };
 
-  const enter = (url) => history[isHere(url) ? "replaceState" : "pushState"]({ live: Date.now() }, "", url);
+  const enter = (url) => {
+    history[isHere(url) ? "replaceState" : "pushState"]({ live: Date.now() }, "", url);
+    shown = key();
+  };
 
   // What cannot be shown in place is loaded.
   const visit = async (url, isNew, before) => {
@@ -160,7 +166,10 @@
       if (visiting !== mine) return;
       if (!answer.ok || !fresh || loaded(fresh) !== loaded(doc)) throw 0;
       const { hash } = new URL(url);
-      if (isNew) enter(answer.url + hash);
+      if (isNew) {
+        enter(answer.url + hash);
+        kept = new WeakSet();
+      }
       showPage(fresh);
       if (isNew) (doc.getElementById(hash.slice(1)) || doc.body).scrollIntoView();
     } catch {
@@ -191,6 +200,7 @@
     try {
       const [answer, fresh] = await ask(url, { method: "POST", body, headers: { "Skep-Live": "form" } });
       const to = answer.headers.get("Skep-Live"), { href, hash } = new URL(to || answer.url, url);
+      kept.delete(form);
       if (to || answer.redirected) {
         if (!isHere(href)) {
           setTimeout(release, 5000);
@@ -199,11 +209,14 @@
         let isSame;
         await visit(href, false, () => (isSame = typed() === before));
         if (isSame) form.reset();
-        if (hash) location.assign(href);
+        if (hash) enter(href);
+        // Where it would be loaded, the focus is lost.
+        doc.getElementById(hash.slice(1))?.scrollIntoView({ block: "nearest" });
       } else if (!fresh) {
         if (answer.status !== 204) location.assign(URL.createObjectURL(await answer.blob()));
       } else if (answer.ok || [...fresh.forms].some((one) => isLike(one, form))) {
         showPage(fresh, true);
+        for (const one of doc.forms) if (isLike(one, form)) kept.add(one);
       } else note(fresh.title, ...(fresh.querySelector("main") || fresh.body).childNodes);
     } catch {
       const lost = root.dataset.liveLost || "The server cannot be reached. What you have typed is still here.";
@@ -298,6 +311,8 @@
 
   addEventListener("submit", submit);
   addEventListener("click", click);
+  addEventListener("input", ({ target }) => target.form && kept.add(target.form));
+  addEventListener("reset", ({ target }) => kept.delete(target));
   addEventListener("popstate", () => key() !== shown && visit(location.href));
   addEventListener("pagehide", leave);
   addEventListener("pageshow", () => {
