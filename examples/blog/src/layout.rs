@@ -69,7 +69,7 @@ fn document(title: &str, content: &Html) -> Html<Document> {
                         a href=(Archive) { "Archive" }
                         a href=(Atom) { "Feed" }
                     }
-                    form (Search::form().prefixed("top")) role="search" {
+                    form (Search::form().prefixed("top")) role="search" data-live="" {
                         input (Search::q) type="search" aria-label="Search the articles" placeholder="Search";
                     }
                 }

@@ -51,9 +51,11 @@ fn a_visitor_reads_comments_and_searches() {
     assert_eq!(browser.eval("document.querySelector('#comment-text').value"), json!("No name."));
     browser.picture("problem", 1100, false);
 
+    let loaded = browser.eval("performance.timeOrigin");
     browser.type_into("header input[type=search]", "escaping\u{e007}");
-    browser.wait_for("location.pathname === '/search'");
+    browser.wait_for("location.pathname === '/search' && location.search === '?q=escaping'");
     browser.wait_for("document.querySelectorAll('.teaser mark').length > 0");
+    assert_eq!(browser.eval("performance.timeOrigin"), loaded, "the search is shown in place");
     browser.picture("search", 1100, false);
 
     // A refused form is an error of the console by itself; everything else must be silent.

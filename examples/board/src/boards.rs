@@ -20,7 +20,7 @@ impl Handle for Boards {
         let boards = cx.db().all(sql!((i64, String), "select id, title from board order by id desc limit 50")).await?;
         let content = html! {
             h1 { "Hello " (self.person.name) }
-            ul.boards { @for (id, title) in &boards { li { a href=(Board::link(*id)) { (title) } } } }
+            ul.boards { @for (id, title) in &boards { li { a href=(Board::link(*id)) data-live="" { (title) } } } }
             form.narrow (Create::form(cx)) {
                 label (Create::title) { "A new board" }
                 input (Create::title);

@@ -39,7 +39,8 @@ fn document(title: &str, content: &Html) -> Html<Document> {
                 script src=(Static::DRAG_JS) defer {}
             }
             body {
-                header { a href=(Boards::link()) { "Boards" } }
+                // Links with `data-live` are followed in place.
+                header { a href=(Boards::link()) data-live="" { "Boards" } }
                 main { (content) }
             }
         }

@@ -145,6 +145,36 @@ fn forms_are_sent_in_place_and_say_what_is_wrong() {
     assert_eq!(ann.eval("document.querySelector('[data-list=todo] .add').elements.title.value"), json!("Lost"));
 }
 
+/// As if they were loaded, but for the page, which stays.
+#[test]
+fn links_are_followed_in_place_and_back() {
+    let (_server, [ann, ben], _folder) = open(["Ann", "Ben"]);
+    let (loaded, entries) = (ann.eval("performance.timeOrigin"), ann.eval("history.length").as_u64().unwrap());
+    let viewers = "document.querySelector('.viewers')?.innerText.replace(/\\s+/g, ' ')";
+    ben.wait_for(&format!("{viewers} === 'Ann Ben'"));
+    ann.click("header a");
+    ann.wait_for("location.pathname === '/' && document.title === 'Boards' && document.querySelector('h1').textContent === 'Hello Ann'");
+    assert_eq!(ann.eval("history.length"), json!(entries + 1));
+    // She does not look at the board any more.
+    ben.wait_for(&format!("{viewers} === 'Ben'"));
+    ann.post("back", &json!({}));
+    ann.wait_for("location.pathname === '/boards/1' && !!document.querySelector('#card-1')");
+    ben.wait_for(&format!("{viewers} === 'Ben Ann'"));
+    press(&ben, 1, "right");
+    ann.wait_for(&format!("{} === 'Look after the queens,Order new frames'", list("doing")));
+    ann.post("forward", &json!({}));
+    ann.wait_for("document.title === 'Boards' && !document.querySelector('#card-1')");
+    ann.click("main a");
+    ann.wait_for("location.pathname === '/boards/1' && !!document.querySelector('#card-1')");
+    assert_eq!(ann.eval("performance.timeOrigin"), loaded, "no page was loaded");
+    ann.assert_quiet();
+    // What cannot be shown in place is loaded.
+    ann.eval("document.querySelector('header a').href = '/static/nothing'");
+    ann.click("header a");
+    ann.wait_for("document.querySelector('h1').textContent === 'Not Found'");
+    assert_eq!(ann.eval("location.pathname"), json!("/static/nothing"));
+}
+
 #[test]
 fn cards_are_dragged_to_other_lists() {
     let (_server, [ann], _folder) = open(["Ann"]);

@@ -345,7 +345,7 @@ fn who_is_present_by_a_worker_that_is_killed_is_gone_soon() {
     let is_there = |page: &str, id: usize| page.contains(&format!("Viewer{id}"));
     wait_until(&shown, || (10..22).all(|id| is_there(&shown(), id)));
     for (id, viewer) in (10..22).zip(&mut viewers) {
-        // All are told of the last one.
+        // All see the last one.
         expect(viewer, if id == 21 { "Viewer20" } else { "Viewer21" });
     }
     let mut workers = descendants(server.0.pid());
