@@ -88,6 +88,40 @@ impl Handle for Page {
     }
 }
 
+#[derive(Serialize, Deserialize)]
+struct Person {
+    name: String,
+}
+
+const PEOPLE: Presence<Person> = Presence::new("people");
+
+#[derive(Service)]
+#[service(GET "/people/{name}")]
+struct People {
+    name: String,
+}
+
+impl Handle for People {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        PEOPLE.track(cx, "all", &self.name, &Person { name: self.name.clone() })?;
+        let people = PEOPLE.list(cx.shared(), "all").await?;
+        let names: Vec<_> = people.into_iter().map(|person| person.name).collect();
+        Ok(Response::html(live("people", html! { p { (names.join(", ")) } })))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/arrivals/{name}")]
+struct Arrivals {
+    name: String,
+}
+
+impl Handle for Arrivals {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        PEOPLE.events(cx, "all", &self.name, &Person { name: self.name.clone() }, Some(0)).await
+    }
+}
+
 /// It ends with the process.
 fn cluster() -> &'static Cluster {
     static CLUSTER: OnceLock<Cluster> = OnceLock::new();
@@ -95,7 +129,12 @@ fn cluster() -> &'static Cluster {
 }
 
 fn app() -> App {
-    App::new().serve(services![Write, Events, Page]).database(MIGRATIONS).topics(Topics::new()).live_pages()
+    App::new()
+        .serve(services![Write, Events, Page, People, Arrivals])
+        .database(MIGRATIONS)
+        .topics(Topics::new())
+        .live_pages()
+        .presence(Presences::new())
 }
 
 /// An application on a database of its own.
@@ -214,4 +253,33 @@ fn a_write_of_one_machine_is_shown_by_the_other() {
         assert_eq!(receiver.recv_timeout(Duration::from_secs(20)).unwrap(), count.to_string());
     }
     waiting.join().unwrap();
+}
+
+/// Also of who was there before, and in messages.
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn people_on_two_machines_see_each_other() {
+    let (_cluster, [one, two], _folder) = machines();
+    let mut changes = subscribe(&one, "/arrivals/Zoe");
+    let mut change = move || {
+        let event = std::iter::from_fn(|| changes.next_event()).find(|event| event.contains("data: ")).unwrap();
+        event.split_once("data: ").unwrap().1.to_owned()
+    };
+    assert_eq!(change(), "{\"here\":{\"id\":\"Zoe\",\"who\":{\"name\":\"Zoe\"}}}");
+    let follow = |client: &Client, name: &str| {
+        client.request(Method::GET, &format!("/people/{name}")).header("skep-live", "people:0").open()
+    };
+    let shows = |stream: &mut TestStream, names: &str| {
+        let found = std::iter::from_fn(|| stream.next_event()).any(|event| event.contains(&format!("<p>{names}</p>")));
+        assert!(found, "it never showed {names}");
+    };
+    let mut ann = follow(&one, "Ann");
+    shows(&mut ann, "Zoe, Ann");
+    let mut bob = follow(&two, "Bob");
+    shows(&mut bob, "Zoe, Ann, Bob");
+    shows(&mut ann, "Zoe, Ann, Bob");
+    drop(bob);
+    shows(&mut ann, "Zoe, Ann");
+    let rest = [change(), change(), change()];
+    assert_eq!(rest[2], "{\"gone\":{\"id\":\"Bob\"}}", "{rest:?}");
 }
