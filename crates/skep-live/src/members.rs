@@ -78,7 +78,10 @@ impl Members {
         let mut state = lock(&self.state);
         state.last += 1;
         let number = state.last;
-        state.members.insert(number, Member { tracked, is_stored: false, leaves: None });
+        // A component has nobody who would write and remove it.
+        if !cfg!(target_family = "wasm") {
+            state.members.insert(number, Member { tracked, is_stored: false, leaves: None });
+        }
         drop(state);
         self.wake();
         Present { members: Arc::clone(self), number }

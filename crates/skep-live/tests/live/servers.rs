@@ -343,7 +343,7 @@ fn who_is_present_by_a_worker_that_is_killed_is_gone_soon() {
         text
     };
     let is_there = |page: &str, id: usize| page.contains(&format!("Viewer{id}"));
-    wait_until(&shown, || (10..22).all(|id| is_there(&shown(), id)));
+    wait_until(shown, || (10..22).all(|id| is_there(&shown(), id)));
     for (id, viewer) in (10..22).zip(&mut viewers) {
         // All see the last one.
         expect(viewer, if id == 21 { "Viewer20" } else { "Viewer21" });
