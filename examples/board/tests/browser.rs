@@ -167,6 +167,11 @@ fn links_are_followed_in_place_and_back() {
     ann.click("main a");
     ann.wait_for("location.pathname === '/boards/1' && !!document.querySelector('#card-1')");
     assert_eq!(ann.eval("performance.timeOrigin"), loaded, "no page was loaded");
+    // A form that leads to another page loads that.
+    ann.eval("document.querySelector('[data-list=todo] .add').setAttribute('action', '/')");
+    ann.type_into("[data-list=todo] .add input:not([type=hidden])", "Autumn\u{e007}");
+    ann.wait_for("location.pathname === '/boards/2' && document.querySelector('h1')?.textContent === 'Autumn'");
+    assert_ne!(ann.eval("performance.timeOrigin"), loaded);
     ann.assert_quiet();
     // What cannot be shown in place is loaded.
     ann.eval("document.querySelector('header a').href = '/static/nothing'");
