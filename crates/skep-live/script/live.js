@@ -299,6 +299,7 @@
       } catch {
         // The server is away for a moment.
       }
+      if (turn !== mine) return;
       const longest = Math.min(30000, pause * 2 ** failures++);
       await new Promise((done) => setTimeout(done, (longest * (1 + Math.random())) / 2));
     }

@@ -89,9 +89,9 @@ impl LiveApp for App {
     }
 }
 
-/// The script of live pages, for the `head` of a page: 4 KB as it travels, from this server, which the default
-/// [security headers](skep::SecurityHeaders) allow. A policy of your own allows `script-src 'self'` and `connect-src
-/// 'self'`.
+/// The script of live pages, for the `head` of a page: 4.1 KB with brotli, 4.8 KB with gzip, from this server, which
+/// the default [security headers](skep::SecurityHeaders) allow. A policy of your own allows `script-src 'self'` and
+/// `connect-src 'self'`.
 #[must_use]
 pub fn live_script() -> Html<Metadata> {
     skep::piece! { script src=(Script::LIVE_JS) defer {} }
