@@ -182,6 +182,26 @@ impl<A: Account> Guard for Signed<A> {
 #[derive(Debug)]
 pub struct Maybe<A>(Option<A>);
 
+impl<A> Maybe<A> {
+    /// The account as the guard [`Signed`], if there is one: of that a [`Scope`](skep::guard::Scope) is made, where a
+    /// page for everybody shows a user their own rows.
+    ///
+    /// ```
+    /// # use skep::prelude::*;
+    /// # use skep_people::{Account, Maybe, Signed};
+    /// fn greeting<A: Account>(user: Maybe<A>) -> String {
+    ///     match user.signed() {
+    ///         Some(user) => format!("Hello, {}", user.name()),
+    ///         None => "Hello".to_owned(),
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn signed(self) -> Option<Signed<A>> {
+        self.0.map(Signed)
+    }
+}
+
 impl<A: Account> Guard for Maybe<A> {
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
         Ok(Self(find_and_hold::<A>(cx).await?.map(|(account, _)| account)))
