@@ -94,6 +94,24 @@ impl TestResponse {
         std::str::from_utf8(&self.body).expect("the body is UTF-8")
     }
 
+    /// The body of what is no text, such as a picture.
+    ///
+    /// ```
+    /// # use skep::prelude::*;
+    /// # #[derive(Service)] #[service(GET "/dot")] struct Dot;
+    /// # impl Handle for Dot {
+    /// #     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+    /// #         Ok(Response::with_content_type("image/png", &b"\x89PNG"[..]))
+    /// #     }
+    /// # }
+    /// # let client = skep::test::Client::new(App::new().serve(services![Dot]));
+    /// assert_eq!(client.get("/dot").bytes(), b"\x89PNG");
+    /// ```
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.body
+    }
+
     /// Where the last redirect led, or what was asked for.
     #[must_use]
     pub fn url(&self) -> &str {
