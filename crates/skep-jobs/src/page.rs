@@ -112,7 +112,7 @@ async fn show(request: &Mounted, prefix: &str) -> Result {
         h1 { "Jobs" }
         h2 { "Queues" }
         table {
-            tr { th { "Queue" } th { "Slots" } th { "Waiting" } th { "Running" } th { "Dead" } th { "Late" } th { "" } }
+            tr { th { "Queue" } th { "Slots" } th { "Waiting" } th { "Running" } th { "Dead" } th { "Late" } th { "Actions" } }
             @for (queue, slots, figures, is_paused) in queues {
                 tr {
                     td { (queue) } td { (slots) } td { (figures.waiting) } td { (figures.running) } td { (figures.dead) }
@@ -128,8 +128,15 @@ async fn show(request: &Mounted, prefix: &str) -> Result {
     let page = html! {
         (skep::html::DOCTYPE)
         html lang="en" {
-            head { meta charset="utf-8"; meta name="robots" content="noindex"; title { "Jobs" } }
-            body { (content) }
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="robots" content="noindex";
+                title { "Jobs" }
+                link rel="icon" href="data:,";
+            }
+            body { main { (content) } }
         }
     };
     Ok(Response::html(page).with_header(header::CACHE_CONTROL, header::HeaderValue::from_static("private, no-store")))
@@ -148,7 +155,7 @@ fn list(heading: &str, rows: &[Row], prefix: &str, now: i64, acts: &[&'static st
         h2 { (heading) }
         @if rows.is_empty() { p { "None." } } @else {
             table {
-                tr { th { "Job" } th { "Kind" } th { "Queue" } th { "Due" } th { "Attempts" } th { "Fields" } th { "Error" } th { "" } }
+                tr { th { "Job" } th { "Kind" } th { "Queue" } th { "Due" } th { "Attempts" } th { "Fields" } th { "Error" } th { "Actions" } }
                 @for row in rows {
                     tr {
                         td { (row.id) } td { (row.kind) } td { (row.queue) } td { (due(row.at, now)) } td { (row.attempt) }
