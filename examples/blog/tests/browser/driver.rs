@@ -162,6 +162,18 @@ impl Browser {
         std::fs::write(folder.join(format!("{name}.png")), base64(picture["data"].as_str().unwrap())).unwrap();
     }
 
+    /// What axe finds wrong with the page: nothing, if it is `[]`.
+    pub fn axe(&self) -> Value {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../tools/axe-core/node_modules/axe-core/axe.min.js");
+        let axe = std::fs::read_to_string(&file)
+            .unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask setup`", file.display()));
+        self.post("execute/sync", &json!({ "script": axe, "args": [] }));
+        let script = "const done = arguments[0]; axe.run().then(done, error => done(String(error)))";
+        let mut result = self.post("execute/async", &json!({ "script": script, "args": [] }));
+        assert!(result["passes"].as_array().is_some_and(|rules| rules.len() > 10), "axe has not run: {result}");
+        result["violations"].take()
+    }
+
     /// Nothing was said on the console: no error, no warning, no file that is missing.
     pub fn assert_quiet(&self) {
         let log = self.post("se/log", &json!({ "type": "browser" }));

@@ -1,4 +1,4 @@
-//! The help-desk as a component: how it is built, and the server that serves it, which is the test program itself in a
+//! An example as a component: how it is built, and the server that serves it, which is the test program itself in a
 //! child process.
 
 use std::ffi::OsString;
@@ -11,9 +11,9 @@ use std::thread;
 use tempfile::TempDir;
 
 /// The arguments of the server, one a line.
-const ARGUMENTS: &str = "HELPDESK_TEST_COMPONENT";
+const ARGUMENTS: &str = "TEST_COMPONENT";
 
-const NAME: &str = "helpdesk";
+const NAME: &str = env!("CARGO_PKG_NAME");
 
 #[test]
 #[ignore = "child process: the server of components of the tests here"]
