@@ -39,6 +39,12 @@ const ACCOUNTS: &[Account] = &[
         form: "email=ada%40example.org&password=straw+basket",
     },
     Account { example: "board", flags: &[], path: "/name", form: "name=Ann" },
+    Account {
+        example: "courses",
+        flags: &["--set", "courses.demo=true"],
+        path: "/sign-in",
+        form: "email=ada%40example.org&password=straw+basket",
+    },
 ];
 
 /// Judges the pages of every example.

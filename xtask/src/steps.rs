@@ -168,6 +168,7 @@ pub(crate) const STEPS: &[Step] = &[
                 "cargo rustc -p hello --lib --crate-type cdylib --target wasm32-wasip2",
                 "cargo rustc -p blog --lib --crate-type cdylib --target wasm32-wasip2",
                 "cargo rustc -p helpdesk --lib --crate-type cdylib --target wasm32-wasip2",
+                "cargo rustc -p courses --lib --crate-type cdylib --target wasm32-wasip2",
             ],
             &[],
         ),
@@ -178,9 +179,9 @@ pub(crate) const STEPS: &[Step] = &[
         runs: Runs::Rest,
         work: Work::Commands(
             &[
-                // Two packages have a library `axum_sql`. With an example, and with the features of `clippy`: what that
-                // has checked has the right features, then.
-                "cargo doc --workspace --exclude axum-sql --exclude axum-sql-postgres --no-deps --lib --bins --example configuration --all-features",
+                // Two packages have a library `axum_sql`, and two `courses`. With an example, and with the features of
+                // `clippy`: what that has checked has the right features, then.
+                "cargo doc --workspace --exclude axum-sql --exclude axum-sql-postgres --exclude courses --exclude courses-postgres --no-deps --lib --bins --example configuration --all-features",
                 "cargo xtask book",
             ],
             &[("RUSTDOCFLAGS", "-D warnings")],
