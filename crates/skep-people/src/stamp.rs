@@ -56,7 +56,8 @@ impl Stamp {
         let (mut digest, mut longest) = (Sha256::new(), 0);
         for part in parts {
             let part = random_part(part.as_ref());
-            digest.update(part.len().to_be_bytes());
+            // A component has another `usize`, and must come to the same.
+            digest.update((part.len() as u64).to_be_bytes());
             digest.update(part);
             longest = longest.max(part.len());
         }

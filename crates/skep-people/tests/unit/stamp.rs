@@ -21,6 +21,12 @@ fn a_stamp_changes_with_the_salt_of_a_password_and_not_with_its_cost() {
     assert!(!Stamp::of([HASH]).matches("") && !Stamp::of([HASH]).matches(&format!("{kept}A")));
 }
 
+/// It is kept: by another version, and in a component, whose words are of 32 bits.
+#[test]
+fn a_stamp_is_the_same_everywhere() {
+    assert_eq!(Stamp::of(["b2f5ff47436671b6", "x"]).to_text().unwrap(), "HIenWfN7NOyMPiLHAyOaiQ");
+}
+
 #[test]
 fn a_stamp_of_nothing_random_is_refused() {
     for parts in [&[][..], &[""], &["", "7"], &["ada@example.org"]] {
