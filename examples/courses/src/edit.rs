@@ -18,7 +18,7 @@ use crate::show::Show;
 #[service(GET "/courses/new")]
 pub struct New {
     #[guard]
-    _staff: Staff,
+    staff: Staff,
 }
 
 /// Adds a course, once or for several weeks.
@@ -72,7 +72,7 @@ impl Handle for New {
                 h1 { (t!(cx, new_course)) }
                 form (form) {
                     @fields(Create::course) { (controls(cx, &form.fields(Create::course), &trainers)) }
-                    @fields(Create::when) { (when_controls(cx, &form.fields(Create::when))) }
+                    @fields(Create::when) { (when_controls(cx, &form.fields(Create::when), &self.staff.zone)) }
                     label (Create::weeks) { (t!(cx, weeks)) }
                     input (Create::weeks);
                     div.buttons { button { (t!(cx, save)) } }
@@ -119,7 +119,7 @@ impl Handle for Edit {
                 form (form) {
                     input (Save::version);
                     @fields(Save::course) { (controls(cx, &form.fields(Save::course), &trainers)) }
-                    @fields(Save::when) { (when_controls(cx, &form.fields(Save::when))) }
+                    @fields(Save::when) { (when_controls(cx, &form.fields(Save::when), &self.staff.zone)) }
                     div.buttons { button { (t!(cx, save)) } a href=(Show::link(self.id)) { (t!(cx, back)) } }
                 }
                 (picture::form(cx, &course))

@@ -144,8 +144,8 @@ pub(crate) fn a_course_of_several_weeks_stays_at_its_hour(setup: Setup) {
     assert!(max.get("/?day=2027-04-04").text().contains("Linocut"));
     // The clocks go forward in this night, and back in the other.
     let gap = studio.course("8", "2027-03-28T02:30", "1");
-    assert_eq!(gap.status(), 422);
-    assert!(!gap.text().contains("when.fold\"") || gap.text().contains("vorgestellt"), "{}", gap.text());
+    assert!(gap.status() == 422 && gap.text().contains("vorgestellt"), "{}", gap.text());
+    assert!(!gap.text().contains("Das zweite Mal"));
     let twice = studio.course("8", "2027-10-31T02:30", "1");
     assert!(twice.status() == 422 && twice.text().contains("Das zweite Mal"), "{}", twice.text());
 }
