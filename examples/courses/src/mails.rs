@@ -46,7 +46,7 @@ pub(crate) fn booked(to: &Reader, course: &Course, state: BookingState, origin: 
 }
 
 fn mail(to: &Reader, course: &Course, subject: &str, text: &str, origin: &str) -> Mail {
-    let when = to.language.date(&course.starts.to_zoned(to.zone.clone()), DateLength::Full);
+    let when = to.language.date(course.starts.to_zoned(to.zone.clone()), DateLength::Full);
     let page = html! {
         h1 { (course.title) }
         p { (text) }

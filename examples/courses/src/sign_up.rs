@@ -70,11 +70,11 @@ impl Handle for SignUp {
         send_sign_up_link::<User>(cx, self.email.as_str(), |to, token| match token {
             Some(token) => {
                 let link = cx.absolute(NewAccount::link(token.into()));
-                Mail::new(to, t!(cx, mail_welcome), t!(cx, mail_go_on, link = link.to_string()))
+                Mail::new(to, t!(cx, mail_welcome), t!(cx, mail_go_on, link))
             }
             None => {
                 let link = cx.absolute(SignInPage::link());
-                Mail::new(to, t!(cx, mail_has_account), t!(cx, mail_go_on, link = link.to_string()))
+                Mail::new(to, t!(cx, mail_has_account), t!(cx, mail_go_on, link))
             }
         })
         .await?;
