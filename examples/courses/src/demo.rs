@@ -60,7 +60,7 @@ pub fn fill(site: &Site) -> Result<()> {
     Ok(())
 }
 
-/// Accounts, and courses for four weeks from a day on.
+/// Accounts, and courses for three weeks from a day on.
 fn write(db: &mut Blocking<'_>, hash: &str, first: Date) -> sql::Result<()> {
     let mut trainer = 0;
     for [email, name, role, language, zone] in ACCOUNTS {
@@ -77,7 +77,7 @@ fn write(db: &mut Blocking<'_>, hash: &str, first: Date) -> sql::Result<()> {
         let id = db.one(insert)?.unwrap_or_default();
         trainer = if role == "trainer" { id } else { trainer };
     }
-    for (day, (title, about, level, hour, minutes, places, price)) in (0..28_i64).zip(COURSES.into_iter().cycle()) {
+    for (day, (title, about, level, hour, minutes, places, price)) in (0..21_i64).zip(COURSES.into_iter().cycle()) {
         let local = first.saturating_add(day.days()).at(hour, 0, 0, 0);
         let Ok(starts) = local.to_zoned(house_zone()) else { continue };
         db.execute(sql!(

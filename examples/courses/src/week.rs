@@ -54,17 +54,21 @@ pub(crate) async fn courses(db: &sql::Local, first: Date, zone: &TimeZone) -> Re
 impl Handle for Week {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let viewer = Viewer::of(cx).await?;
-        let monday = monday(self.day, cx.now(), &viewer.zone);
+        let (this, monday) = (monday(None, cx.now(), &viewer.zone), monday(self.day, cx.now(), &viewer.zone));
         let courses = courses(cx.db(), monday, &viewer.zone).await?;
-        let to = |days: i64| Week::link().day(monday.checked_add(days.days()).ok());
+        // Some weeks around this one: a crawler would follow links to others for ever.
+        let to = |days: i64| {
+            let day = monday.checked_add(days.days()).ok()?;
+            (-28..=84).contains(&(day - this).get_days()).then(|| Week::link().day(Some(day)))
+        };
         let days = (0..7).filter_map(|day: i64| monday.checked_add(day.days()).ok());
         let content = html! {
             div.heading {
                 h1 { (t!(cx, week_of, day = viewer.language.date(monday, DateLength::Long))) }
                 nav.pager aria-label=(t!(cx, weeks)) {
-                    a rel="prev" href=(to(-7)) { "← " (t!(cx, previous)) }
+                    @if let Some(to) = to(-7) { a rel="prev" href=(to) { "← " (t!(cx, previous)) } }
                     a href=(Week::link()) { (t!(cx, today)) }
-                    a rel="next" href=(to(7)) { (t!(cx, next)) " →" }
+                    @if let Some(to) = to(7) { a rel="next" href=(to) { (t!(cx, next)) " →" } }
                 }
             }
             ol.week { @for day in days { (of_day(&viewer, day, &courses)) } }
