@@ -85,10 +85,10 @@ pub(crate) const NEEDS: &[Need] = &[
     },
     Need {
         name: "Chromium",
-        why: "the blog is tried in a real browser, driven by chromedriver",
+        why: "the examples are tried in a real browser",
         steps: &["external", "long"],
-        found: || command::on_path("chromium") && command::on_path("chromedriver"),
-        from: From::Debian(&["chromium", "chromium-driver"]),
+        found: || command::on_path("chromium"),
+        from: From::Debian(&["chromium"]),
     },
     Need {
         name: "Java",

@@ -35,7 +35,7 @@ use crate::tls;
 pub use factory::AppFactory;
 use factory::Name;
 pub use running::Running;
-use start::start_with;
+use start::{Host, start_with};
 
 /// The exit code for a command line that is wrong.
 const BAD_USAGE: u8 = 2;
@@ -60,6 +60,7 @@ pub struct Server {
     usage: Option<String>,
     allow_unmounted_services: bool,
     subscriber: Option<OwnSubscriber>,
+    keeps_nothing: bool,
 }
 
 impl Server {
@@ -80,7 +81,23 @@ impl Server {
             usage: None,
             allow_unmounted_services: false,
             subscriber: None,
+            keeps_nothing: false,
         }
+    }
+
+    /// A server for a test, to [`start`](Self::start): on a free port of this machine, with a temporary database,
+    /// temporary keys and files, and mail that is collected ([`Running::site`]).
+    ///
+    /// ```
+    /// let server = skep_server::Server::for_test(skep::App::new).start()?;
+    /// assert!(server.url().starts_with("http://127.0.0.1:"));
+    /// # server.stop();
+    /// # Ok::<(), skep_server::StartError>(())
+    /// ```
+    #[must_use]
+    pub fn for_test(app: impl Into<AppFactory>) -> Self {
+        let server = Self { keeps_nothing: true, ..Self::new(app) };
+        server.arguments(["--listen", "127.0.0.1:0"]).arguments(["--set", "log.access=false"])
     }
 
     /// Fixes a setting: neither the file nor the environment nor flags can change it. `docs/reference/configuration.md`
@@ -297,7 +314,7 @@ impl Server {
         }
         let app = self.app.create_checked(self.allow_unmounted_services)?;
         let settings = reading.read(Some(&app.setting_rows()))?;
-        let (running, signals) = start_with(app, settings, self.subscriber, None, || Signals::listen(None))?;
+        let (running, signals) = start_with(app, settings, self.subscriber, Host::Process, || Signals::listen(None))?;
         running.announce();
         Ok(running.run_until_stopped(signals))
     }
@@ -322,7 +339,7 @@ impl Server {
         let settings = config::Settings { config, application, values: Values::default() };
         let channel = handoff.channel.try_clone()?;
         let (running, signals) =
-            start_with(app, settings, self.subscriber, Some(handoff), || Signals::listen(Some(channel)))?;
+            start_with(app, settings, self.subscriber, Host::Worker(handoff), || Signals::listen(Some(channel)))?;
         handoff.title("ready");
         handoff.send("ready");
         Ok(running.run_until_stopped(signals))
@@ -347,7 +364,8 @@ impl Server {
         let reading = Reading { sources: Sources::default(), ..self.reading(&flags) };
         let app = self.app.create();
         let settings = reading.read(Some(&app.setting_rows()))?;
-        start_with(app, settings, self.subscriber, None, || Ok(())).map(|(running, ())| running)
+        let host = if self.keeps_nothing { Host::Test } else { Host::Process };
+        start_with(app, settings, self.subscriber, host, || Ok(())).map(|(running, ())| running)
     }
 
     /// `--check`: reports everything that can be wrong, without serving.

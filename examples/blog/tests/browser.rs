@@ -1,216 +1,204 @@
 //! The blog in a real browser. Pictures of what a visitor sees are left in `target/screenshots`.
 
-#[path = "browser/driver.rs"]
-mod driver;
+#[path = "browser/looks.rs"]
+mod looks;
 
-use std::process::Command;
+use std::net::TcpListener;
+use std::path::Path;
 
-use driver::{Browser, Process};
+use looks::{assert_only, picture};
 use serde_json::{Value, json};
+use skep::test::Browser;
+use skep_server::{Running, Server};
+
+/// A server with data of its own, and a browser at its first page.
+fn open() -> (Running, Browser) {
+    let server = Server::for_test(blog::app).start().unwrap();
+    let browser = Browser::open(server.url());
+    browser.visit("/");
+    (server, browser)
+}
+
+/// The same at the newest article.
+fn open_article() -> (Running, Browser) {
+    let (server, browser) = open();
+    browser.click(".teaser h2 a");
+    assert!(browser.path().starts_with("/writings/"));
+    (server, browser)
+}
 
 #[test]
 fn a_visitor_reads_comments_and_searches() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_server, url) = Process::server(env!("CARGO_BIN_EXE_blog"), folder.path());
-    let browser = Browser::open();
-
-    browser.go(&url);
+    let (_server, browser) = open();
     assert_eq!(browser.text("h1"), "The Skep blog");
-    browser.picture("list-light", 1100, false);
-    browser.picture("list-dark", 1100, true);
-    browser.picture("list-phone", 390, false);
+    picture(&browser, "list-light", 1100, false);
+    picture(&browser, "list-dark", 1100, true);
+    picture(&browser, "list-phone", 390, false);
 
     let title = browser.text(".teaser h2 a");
     browser.click(".teaser h2 a");
-    browser.wait_for("location.pathname.startsWith('/writings/')");
+    browser.wait_until("location.pathname.startsWith('/writings/')");
     assert_eq!(browser.text("article h1"), title);
-    browser.picture("article-light", 1100, false);
-    browser.picture("article-phone-dark", 390, true);
+    picture(&browser, "article-light", 1100, false);
+    picture(&browser, "article-phone-dark", 390, true);
 
-    browser.type_into("#comment-author", "Ann");
-    browser.type_into("#comment-text", "What a *fine* page.");
+    browser.fill_in("#comment-author", "Ann");
+    browser.fill_in("#comment-text", "What a *fine* page.");
     browser.click("button[name=preview]");
-    browser.wait_for("!!document.querySelector('.preview em')");
+    browser.wait_until("!!document.querySelector('.preview em')");
     assert_eq!(browser.text("#comments"), "No comments yet");
-    browser.picture("preview", 1100, false);
+    picture(&browser, "preview", 1100, false);
     browser.click("form[method=post] button:not([name])");
-    browser.wait_for("document.querySelector('#comments')?.innerText === 'One comment'");
+    browser.wait_until("document.querySelector('#comments')?.innerText === 'One comment'");
     assert_eq!(browser.text(".comment em"), "fine");
 
     // The browser's own checks are put aside, to see what the server says.
-    browser.eval("document.querySelector('form[method=post]').noValidate = true");
-    browser.type_into("#comment-text", "No name.");
+    browser.evaluate("document.querySelector('form[method=post]').noValidate = true");
+    browser.fill_in("#comment-text", "No name.");
     browser.click("form[method=post] button:not([name])");
-    browser.wait_for("!!document.querySelector('#comment-author-problem')");
+    browser.wait_until("!!document.querySelector('#comment-author-problem')");
     assert_eq!(
-        browser.eval("document.activeElement.id"),
+        browser.evaluate("document.activeElement.id"),
         json!("comment-author"),
         "the cursor is where something is to mend"
     );
-    assert_eq!(browser.eval("document.querySelector('#comment-text').value"), json!("No name."));
-    browser.picture("problem", 1100, false);
+    assert_eq!(browser.evaluate("document.querySelector('#comment-text').value"), json!("No name."));
+    picture(&browser, "problem", 1100, false);
 
-    let loaded = browser.eval("performance.timeOrigin");
-    browser.type_into("header input[type=search]", "escaping\u{e007}");
-    browser.wait_for("location.pathname === '/search' && location.search === '?q=escaping'");
-    browser.wait_for("document.querySelectorAll('.teaser mark').length > 0");
-    assert_eq!(browser.eval("performance.timeOrigin"), loaded, "the search is shown in place");
-    browser.picture("search", 1100, false);
+    let loaded = browser.evaluate("performance.timeOrigin");
+    browser.fill_in("header input[type=search]", "escaping");
+    browser.press("Enter");
+    browser.wait_until("location.pathname === '/search' && location.search === '?q=escaping'");
+    browser.wait_until("document.querySelectorAll('.teaser mark').length > 0");
+    assert_eq!(browser.evaluate("performance.timeOrigin"), loaded, "the search is shown in place");
+    picture(&browser, "search", 1100, false);
 
-    // A refused form is an error of the console by itself; everything else must be silent.
-    let log = browser.post("se/log", &json!({ "type": "browser" }));
-    let others: Vec<&Value> =
-        log.as_array().unwrap().iter().filter(|entry| !entry.to_string().contains("422")).collect();
-    assert!(others.is_empty(), "{others:?}");
-
-    browser.go(&format!("{url}/nowhere"));
+    // A refused form and what is not found are errors of the console; everything else must be silent.
+    assert_only(&browser, "422");
+    browser.visit("/nowhere");
     assert_eq!(browser.text("h1"), "Not Found");
-    browser.picture("not-found", 1100, false);
-    browser.go(&format!("{url}/archive"));
-    let expected = browser.post("se/log", &json!({ "type": "browser" }));
-    assert!(expected.as_array().unwrap().iter().all(|entry| entry.to_string().contains("404")), "{expected}");
-    browser.picture("archive", 1100, false);
-    browser.assert_quiet();
+    picture(&browser, "not-found", 1100, false);
+    browser.visit("/archive");
+    assert_only(&browser, "404");
+    picture(&browser, "archive", 1100, false);
 }
 
 /// With requests in its plots and tables, and an error.
 #[test]
 fn axe_finds_nothing_wrong_with_the_status_page() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let folder = tempfile::tempdir().unwrap();
-    let blog = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_blog"));
-        command.args(["--listen", "127.0.0.1:0", "--set", "log.access=false"]).arg("--data").arg(folder.path());
-        command.args(arguments);
-        command
-    };
-    let (_server, url) = Process::start(&mut blog(&["--set", "status.listen=127.0.0.1:0"]), |line| {
-        line.find("http://").and_then(|at| line[at..].split_whitespace().next()).map(ToOwned::to_owned)
-    });
-    let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-    for path in ["/", "/", "/archive", "/nowhere"] {
-        agent.get(format!("{url}{path}")).call().unwrap();
-    }
-    let status = blog(&["--control", "status json"]).output().unwrap();
-    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
-    let browser = Browser::open();
+    let server = Server::for_test(blog::app).fix("data", folder.path().to_str().unwrap());
+    let server = server.fix("status.listen", format!("127.0.0.1:{port}")).start().unwrap();
+    let browser = Browser::open(server.url());
+    ["/", "/", "/archive", "/nowhere"].map(|path| browser.visit(path));
+    assert_only(&browser, "404");
+    let axe = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../tools/axe-core/node_modules/axe-core/axe.min.js");
+    let axe = std::fs::read_to_string(&axe)
+        .unwrap_or_else(|error| panic!("{}: {error}: run `cargo xtask setup`", axe.display()));
     for (name, width, dark) in [("light", 1100, false), ("dark", 1100, true), ("phone", 390, false)] {
-        browser.go(&format!("{}/-/status", status["status_url"].as_str().unwrap()));
-        browser.picture(&format!("status-{name}"), width, dark);
-        assert_eq!(browser.axe(), json!([]), "{name}");
+        browser.visit(&format!("http://127.0.0.1:{port}/-/status"));
+        picture(&browser, &format!("status-{name}"), width, dark);
+        browser.evaluate(&format!("{axe}; 0"));
+        let result = browser.evaluate("axe.run()");
+        assert!(result["passes"].as_array().is_some_and(|rules| rules.len() > 10), "axe has not run: {result}");
+        assert_eq!(result["violations"], json!([]), "{name}");
     }
-    browser.assert_quiet();
 }
 
 /// Two readers of one article: what one sends appears at the other, who types meanwhile.
 #[test]
 fn a_comment_appears_where_somebody_else_types() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_server, url) = Process::server(env!("CARGO_BIN_EXE_blog"), folder.path());
-    let [ann, ben] = [Browser::open(), Browser::open()];
-    for browser in [&ann, &ben] {
-        browser.go(&url);
-        browser.click(".teaser h2 a");
-        browser.wait_for("location.pathname.startsWith('/writings/')");
-    }
+    let (server, ann) = open_article();
+    let ben = Browser::open(server.url());
+    ben.visit(&ann.path());
     comment(&ann, "Ann", "First.");
-    ben.wait_for("document.querySelector('#comments').innerText === 'One comment'");
+    ben.wait_until("document.querySelector('#comments').innerText === 'One comment'");
 
-    ben.type_into("#comment-author", "Ben");
-    ben.type_into("#comment-text", "I am still typing");
+    ben.fill_in("#comment-author", "Ben");
+    ben.fill_in("#comment-text", "I am still typing");
     // With a selection, and in the middle of the page.
-    ben.eval("(document.querySelector('#comment-text').setSelectionRange(5, 10), window.same = document.querySelector('#comment-1'), 1)");
+    ben.evaluate("(document.querySelector('#comment-text').setSelectionRange(5, 10), window.same = document.querySelector('#comment-1'), 1)");
     comment(&ann, "Ann", "Second.");
-    ben.wait_for("document.querySelector('#comments').innerText === '2 comments'");
-    ben.wait_for("document.querySelectorAll('.comment').length === 2");
+    ben.wait_until("document.querySelector('#comments').innerText === '2 comments'");
+    ben.wait_until("document.querySelectorAll('.comment').length === 2");
     let state = "(area => [document.activeElement === area, area.value, area.selectionStart, area.selectionEnd, \
                  document.querySelector('#comment-author').value, window.same === document.querySelector('#comment-1')])\
                  (document.querySelector('#comment-text'))";
-    assert_eq!(ben.eval(state), json!([true, "I am still typing", 5, 10, "Ben", true]));
-    ben.picture("live-comments", 1100, false);
+    assert_eq!(ben.evaluate(state), json!([true, "I am still typing", 5, 10, "Ben", true]));
+    picture(&ben, "live-comments", 1100, false);
 
     // Without a word of script, the form works as ever.
     ben.click("form[method=post] button:not([name])");
-    ben.wait_for("document.querySelector('#comments')?.innerText === '3 comments'");
-    ann.wait_for("document.querySelector('#comments').innerText === '3 comments'");
-    assert_eq!(ann.eval("document.querySelectorAll('.comment').length"), json!(3));
-    for browser in [&ann, &ben] {
-        browser.assert_quiet();
-    }
+    ben.wait_until("document.querySelector('#comments')?.innerText === '3 comments'");
+    ann.wait_until("document.querySelector('#comments').innerText === '3 comments'");
+    assert_eq!(ann.evaluate("document.querySelectorAll('.comment').length"), json!(3));
+    for browser in [&ann, &ben] {}
 }
 
 /// The script asks for the page by GET, of which the answer to a form knows nothing: that page is left alone, and no
 /// form is sent again.
 #[test]
 fn an_answer_to_a_form_is_not_loaded_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_server, url) = Process::server(env!("CARGO_BIN_EXE_blog"), folder.path());
-    let browser = Browser::open();
-    browser.go(&url);
-    browser.click(".teaser h2 a");
-    browser.wait_for("location.pathname.startsWith('/writings/')");
-    browser.type_into("#comment-author", "Ann");
-    browser.type_into("#comment-text", "What a *fine* page.");
+    let (_server, browser) = open_article();
+    browser.fill_in("#comment-author", "Ann");
+    browser.fill_in("#comment-text", "What a *fine* page.");
     browser.click("button[name=preview]");
-    browser.wait_for("!!document.querySelector('.preview em')");
-    let loaded = browser.eval("performance.timeOrigin");
+    browser.wait_until("!!document.querySelector('.preview em')");
+    let loaded = browser.evaluate("performance.timeOrigin");
     assert_stays(&browser, &loaded);
     assert_eq!(browser.text(".preview em"), "fine");
-    assert_eq!(browser.eval("document.querySelector('#comment-text').value"), json!("What a *fine* page."));
+    assert_eq!(browser.evaluate("document.querySelector('#comment-text').value"), json!("What a *fine* page."));
 
     // A form that is refused, too.
-    browser.eval("document.querySelector('form[method=post]').noValidate = true");
-    browser.eval("document.querySelector('#comment-author').value = ''");
+    browser.evaluate("document.querySelector('form[method=post]').noValidate = true");
+    browser.evaluate("document.querySelector('#comment-author').value = ''");
     browser.click("form[method=post] button:not([name])");
-    browser.wait_for("!!document.querySelector('#comment-author-problem')");
-    let loaded = browser.eval("performance.timeOrigin");
+    browser.wait_until("!!document.querySelector('#comment-author-problem')");
+    let loaded = browser.evaluate("performance.timeOrigin");
     assert_stays(&browser, &loaded);
-    assert_eq!(browser.eval("document.querySelector('#comment-text').value"), json!("What a *fine* page."));
+    assert_eq!(browser.evaluate("document.querySelector('#comment-text').value"), json!("What a *fine* page."));
+    assert_only(&browser, "422");
 }
 
 /// Waits until the script has asked for the page, and then for two answers more, before which the page would have been
 /// left.
 fn assert_stays(browser: &Browser, loaded: &Value) {
-    browser.wait_for("performance.getEntriesByType('resource').some(({ initiatorType }) => initiatorType === 'fetch')");
+    browser
+        .wait_until("performance.getEntriesByType('resource').some(({ initiatorType }) => initiatorType === 'fetch')");
     for _ in 0..2 {
-        let script =
-            "const done = arguments[0]; fetch('/?' + Math.random(), { cache: 'no-store' }).then(() => done(1))";
-        browser.post("execute/async", &json!({ "script": script, "args": [] }));
-        assert_eq!(browser.eval("performance.timeOrigin"), *loaded, "the page was loaded again");
+        browser.evaluate("fetch('/?' + Math.random(), { cache: 'no-store' }).then(() => 1)");
+        assert_eq!(browser.evaluate("performance.timeOrigin"), *loaded, "the page was loaded again");
     }
 }
 
 /// Nothing is moved that stays, so a selection in it stays, too.
 #[test]
 fn a_selection_stays_when_something_above_it_is_removed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_server, url) = Process::server(env!("CARGO_BIN_EXE_blog"), folder.path());
-    let browser = Browser::open();
-    browser.go(&url);
-    browser.click(".teaser h2 a");
-    browser.wait_for("location.pathname.startsWith('/writings/')");
+    let (_server, browser) = open_article();
     for text in ["First.", "Second.", "Third."] {
         comment(&browser, "Ann", text);
     }
-    browser.eval("getSelection().selectAllChildren(document.querySelector('#comment-3 p'))");
-    assert_eq!(browser.eval("getSelection().toString().trim()"), json!("Third."));
+    browser.evaluate("getSelection().selectAllChildren(document.querySelector('#comment-3 p'))");
+    assert_eq!(browser.evaluate("getSelection().toString().trim()"), json!("Third."));
     // What the server would send if the first one were removed.
-    let script = "const part = document.querySelector('#comments').parentNode.cloneNode(true); \
+    let script = "{ const part = document.querySelector('#comments').parentNode.cloneNode(true); \
                   part.querySelector('#comment-1').remove(); \
                   const html = part.innerHTML.split('<!--/live')[0].replace(/^.*?-->/s, ''); \
                   const data = JSON.stringify({ name: 'comments', version: '1', html }); \
                   const headers = { 'content-type': 'text/event-stream' }; \
                   window.fetch = async () => new Response(`event: live\\ndata: ${data}\\n\\n`, { headers }); \
-                  for (const name of ['pagehide', 'pageshow']) dispatchEvent(new Event(name));";
-    browser.post("execute/sync", &json!({ "script": script, "args": [] }));
-    browser.wait_for("!document.querySelector('#comment-1')");
-    assert_eq!(browser.eval("getSelection().toString().trim()"), json!("Third."));
-    browser.assert_quiet();
+                  for (const name of ['pagehide', 'pageshow']) dispatchEvent(new Event(name)) }";
+    browser.evaluate(script);
+    browser.wait_until("!document.querySelector('#comment-1')");
+    assert_eq!(browser.evaluate("getSelection().toString().trim()"), json!("Third."));
 }
 
 fn comment(browser: &Browser, author: &str, text: &str) {
-    browser.type_into("#comment-author", author);
-    browser.type_into("#comment-text", text);
+    browser.fill_in("#comment-author", author);
+    browser.fill_in("#comment-text", text);
     browser.click("form[method=post] button:not([name])");
-    browser
-        .wait_for(&format!("[...document.querySelectorAll('.comment')].some(one => one.innerText.includes({text:?}))"));
+    browser.wait_until(&format!(
+        "[...document.querySelectorAll('.comment')].some(one => one.innerText.includes({text:?}))"
+    ));
 }

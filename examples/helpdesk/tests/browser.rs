@@ -3,27 +3,26 @@
 
 #[path = "support/component.rs"]
 mod component;
-#[path = "../../blog/tests/browser/driver.rs"]
-mod driver;
+#[path = "../../blog/tests/browser/looks.rs"]
+mod looks;
 #[path = "browser/two_people.rs"]
 mod two_people;
 
 use std::net::TcpListener;
-use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use driver::{Browser, Process};
+use looks::{assert_only, picture};
 use serde_json::{Value, json};
+use skep::test::Browser;
+use skep_server::{Running, Server};
 
 const ADA: &str = "ada@example.org";
 const CARLA: &str = "carla@example.org";
 
 /// Notes what a page asks authenticators for, and what becomes of it.
 const REQUESTS: &str = "
-    const get = CredentialsContainer.prototype.get;
+    const get = window.CredentialsContainer?.prototype.get;
     window.requests = [];
-    CredentialsContainer.prototype.get = function (options) {
+    if (get) CredentialsContainer.prototype.get = function (options) {
         const request = [options.mediation ?? 'button', 'pending'], asked = get.call(this, options);
         window.requests.push(request);
         asked.then(() => request[1] = 'done', error => request[1] = error.name);
@@ -34,40 +33,35 @@ const REQUESTS: &str = "
 struct World {
     browser: Browser,
     authenticator: String,
-    url: String,
-    _server: Process,
-    _folder: tempfile::TempDir,
+    _server: Running,
 }
 
 impl World {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
         // The address is in the base URL, so it is chosen before the server starts. A host of numbers can have no
         // passkeys.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let url = format!("http://localhost:{port}");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_helpdesk"));
-        command.args(["--listen", &format!("127.0.0.1:{port}"), "--set", "log.access=false"]);
-        command.args(["--set", &format!("base_url={url}"), "--data"]).arg(folder.path());
-        let (server, _) = Process::start(&mut command, |line| line.contains("http://").then(String::new));
-        let browser = Browser::open();
-        browser.cdp("WebAuthn.enable", json!({}));
+        let server = Server::for_test(helpdesk::app).fix("listen", format!("127.0.0.1:{port}")).fix("base_url", &url);
+        let server = server.start().unwrap();
+        let browser = Browser::open(&url);
+        browser.command("WebAuthn.enable", &json!({}));
         let options = json!({
             "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
             "isUserVerified": true, "automaticPresenceSimulation": true,
         });
-        let added = browser.cdp("WebAuthn.addVirtualAuthenticator", json!({ "options": options }));
+        let added = browser.command("WebAuthn.addVirtualAuthenticator", &json!({ "options": options }));
         let authenticator = added["authenticatorId"].as_str().unwrap().to_owned();
-        browser.cdp("Page.addScriptToEvaluateOnNewDocument", json!({ "source": REQUESTS }));
-        Self { browser, authenticator, url, _server: server, _folder: folder }
+        browser.command("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": REQUESTS }));
+        Self { browser, authenticator, _server: server }
     }
 
     fn go(&self, path: &str) {
-        self.browser.go(&format!("{}{path}", self.url));
+        self.browser.visit(path);
     }
 
     fn at(&self, path: &str) {
-        self.browser.wait_for(&format!("location.pathname === {path:?} && document.readyState === 'complete'"));
+        self.browser.wait_until(&format!("location.pathname === {path:?} && document.readyState === 'complete'"));
     }
 
     fn sign_in_with_password(&self) {
@@ -76,8 +70,8 @@ impl World {
 
     fn sign_in_as(&self, email: &str) {
         self.go("/sign-in");
-        self.browser.type_into("input[type=email]", email);
-        self.browser.type_into("input[type=password]", helpdesk::demo::PASSWORD);
+        self.browser.fill_in("input[type=email]", email);
+        self.browser.fill_in("input[type=password]", helpdesk::demo::PASSWORD);
         self.browser.click("main form:not([data-passkey]) button");
         self.at("/tickets");
     }
@@ -99,17 +93,12 @@ impl World {
     /// Whether the user answers the authenticator at once, or never: what is offered is not taken, then.
     fn touches(&self, at_once: bool) {
         let parameters = json!({ "authenticatorId": self.authenticator, "enabled": at_once });
-        self.browser.cdp("WebAuthn.setAutomaticPresenceSimulation", parameters);
+        self.browser.command("WebAuthn.setAutomaticPresenceSimulation", &parameters);
     }
 
     /// Waits until the page has asked for this.
     fn has_asked(&self, requests: &Value) {
-        let (begun, mut seen) = (Instant::now(), json!(null));
-        while seen != *requests {
-            assert!(begun.elapsed() < Duration::from_secs(20), "{requests} is not what it asked for: {seen}");
-            thread::sleep(Duration::from_millis(20));
-            seen = self.browser.eval("window.requests");
-        }
+        self.browser.wait_until(&format!("JSON.stringify(window.requests) === {:?}", requests.to_string()));
     }
 
     fn sign_out(&self) {
@@ -121,23 +110,23 @@ impl World {
     fn add(&self, name: &str) {
         self.touches(true);
         self.go("/profile");
-        self.browser.type_into("form[data-passkey] input[name=name]", name);
+        self.browser.fill_in("form[data-passkey] input[name=name]", name);
         self.browser.click("form[data-passkey] button");
     }
 
     fn credential(&self) -> Value {
-        let all = self.browser.cdp("WebAuthn.getCredentials", json!({ "authenticatorId": self.authenticator }));
+        let all = self.browser.command("WebAuthn.getCredentials", &json!({ "authenticatorId": self.authenticator }));
         assert_eq!(all["credentials"].as_array().map(Vec::len), Some(1), "{all}");
         all["credentials"][0].clone()
     }
 
     fn clear(&self) {
-        self.browser.cdp("WebAuthn.clearCredentials", json!({ "authenticatorId": self.authenticator }));
+        self.browser.command("WebAuthn.clearCredentials", &json!({ "authenticatorId": self.authenticator }));
     }
 
     fn put(&self, credential: &Value) {
         let parameters = json!({ "authenticatorId": self.authenticator, "credential": credential });
-        self.browser.cdp("WebAuthn.addCredential", parameters);
+        self.browser.command("WebAuthn.addCredential", &parameters);
     }
 }
 
@@ -147,27 +136,24 @@ fn a_passkey_is_added_signs_in_and_a_copy_of_it_is_found_out() {
     let browser = &world.browser;
     world.sign_in_with_password();
     world.add("My laptop");
-    browser.wait_for("document.querySelector('.notice')?.innerText === 'You can sign in with this passkey now.'");
-    assert_eq!(browser.eval("document.querySelector('.rename input[name=new_name]').value"), json!("My laptop"));
+    browser.wait_until("document.querySelector('.notice')?.innerText === 'You can sign in with this passkey now.'");
+    assert_eq!(browser.evaluate("document.querySelector('.rename input[name=new_name]').value"), json!("My laptop"));
     for (name, width, dark) in [("light", 1100, false), ("dark", 1100, true), ("phone", 390, false)] {
-        browser.picture(&format!("helpdesk-passkeys-{name}"), width, dark);
+        picture(browser, &format!("helpdesk-passkeys-{name}"), width, dark);
     }
-    browser.assert_quiet();
     let mut copy = world.credential();
 
     world.sign_out();
-    browser.picture("helpdesk-sign-in", 1100, false);
+    picture(browser, "helpdesk-sign-in", 1100, false);
     world.sign_in_with_passkey();
     world.at("/tickets");
     assert_eq!(browser.text(".account a"), "Carla Customer");
-    browser.assert_quiet();
 
     // Who signs in to see a page comes to it.
     world.sign_out();
     world.go("/tickets/new");
     world.press();
     world.at("/tickets/new");
-    browser.assert_quiet();
     let genuine = world.credential();
 
     // A thief has the key as it was before, so its counter lags behind.
@@ -178,6 +164,7 @@ fn a_passkey_is_added_signs_in_and_a_copy_of_it_is_found_out() {
     world.sign_in_with_passkey();
     world.at("/sign-in/passkey");
     assert!(browser.text("main").contains("This passkey was not accepted."), "{}", browser.text("main"));
+    assert_only(browser, "403");
     world.touches(false);
     world.go("/profile");
     world.at("/sign-in");
@@ -194,25 +181,25 @@ fn a_passkey_is_offered_while_a_name_is_typed_and_the_button_still_works() {
     let browser = &world.browser;
     world.sign_in_with_password();
     world.add("My laptop");
-    browser.wait_for("!!document.querySelector('.rename')");
+    browser.wait_until("!!document.querySelector('.rename')");
 
     // Nobody takes the offer: it waits, and nothing is in the way of a password or of the button.
     world.sign_out();
     world.has_asked(&json!([["conditional", "pending"]]));
-    browser.type_into("input[type=email]", CARLA);
+    browser.fill_in("input[type=email]", CARLA);
     browser.click("form[data-passkey] button");
     world.has_asked(&json!([["conditional", "AbortError"], ["button", "pending"]]));
-    assert_eq!(browser.eval("document.querySelectorAll('.problem').length"), json!(0));
+    assert_eq!(browser.evaluate("document.querySelectorAll('.problem').length"), json!(0));
     world.sign_in_with_password();
-    browser.assert_quiet();
 
     // Taken, it signs in, and leads to where the user wanted to go.
     world.sign_out();
+    // The page that the user leaves would take it.
+    browser.visit("about:blank");
     world.touches(true);
     world.go("/tickets/new");
     world.at("/tickets/new");
     assert_eq!(browser.text(".account a"), "Carla Customer");
-    browser.assert_quiet();
 }
 
 /// A table that is wider than the window scrolls in a box of its own (WCAG 2.2, 1.4.10), which keys reach.
@@ -222,20 +209,19 @@ fn the_audit_trail_fits_into_a_small_window() {
     let browser = &world.browser;
     world.sign_in_as(ADA);
     world.go("/audit");
-    browser.eval("document.querySelector('table code').append('x'.repeat(60))");
+    browser.evaluate("document.querySelector('table code').append('x'.repeat(60))");
     for (width, dark) in [(1100, false), (400, true), (320, false)] {
-        browser.picture(&format!("helpdesk-audit-{width}"), width, dark);
-        assert_eq!(browser.eval("innerWidth"), json!(width), "the window is not made wider");
+        picture(browser, &format!("helpdesk-audit-{width}"), width, dark);
+        assert_eq!(browser.evaluate("innerWidth"), json!(width), "the window is not made wider");
     }
     let boxed = "document.querySelector('[role=region][aria-label][tabindex=\"0\"]')";
     assert_eq!(
-        browser.eval(&format!("{boxed}.scrollWidth > {boxed}.clientWidth")),
+        browser.evaluate(&format!("{boxed}.scrollWidth > {boxed}.clientWidth")),
         json!(true),
         "there is more to see"
     );
-    browser.eval(&format!("{boxed}.focus()"));
-    assert_eq!(browser.eval(&format!("document.activeElement === {boxed}")), json!(true));
-    browser.assert_quiet();
+    browser.evaluate(&format!("{boxed}.focus()"));
+    assert_eq!(browser.evaluate(&format!("document.activeElement === {boxed}")), json!(true));
 }
 
 #[test]
@@ -249,8 +235,7 @@ fn a_passkey_is_offered_again_after_the_button_failed() {
     world.browser.click("form[data-passkey] button");
     let failed = "NotAllowedError";
     world.has_asked(&json!([["conditional", "AbortError"], ["button", failed], ["conditional", failed]]));
-    assert_eq!(world.browser.eval("document.querySelectorAll('form[data-passkey] .problem').length"), json!(1));
-    world.browser.assert_quiet();
+    assert_eq!(world.browser.evaluate("document.querySelectorAll('form[data-passkey] .problem').length"), json!(1));
 }
 
 #[test]
@@ -259,26 +244,27 @@ fn a_passkey_is_added_once_renamed_and_removed() {
     let browser = &world.browser;
     world.sign_in_with_password();
     world.add("First");
-    browser.wait_for("!!document.querySelector('.rename')");
+    browser.wait_until("!!document.querySelector('.rename')");
     // The authenticator knows that it has one for this user.
     world.add("Again");
-    browser.wait_for(
+    browser.wait_until(
         "document.querySelector('form[data-passkey] .problem')?.innerText === 'This passkey has been added already.'",
     );
-    browser.picture("helpdesk-passkey-failed", 390, true);
+    picture(browser, "helpdesk-passkey-failed", 390, true);
 
-    browser.eval("document.querySelector('.rename input[name=new_name]').value = ''");
-    browser.type_into(".rename input[name=new_name]", "Laptop");
+    browser.evaluate("document.querySelector('.rename input[name=new_name]').value = ''");
+    browser.fill_in(".rename input[name=new_name]", "Laptop");
     browser.click(".rename button");
-    browser.wait_for("document.querySelector('.notice')?.innerText === 'Saved.'");
-    assert_eq!(browser.eval("document.querySelector('.rename input[name=new_name]').value"), json!("Laptop"));
+    browser.wait_until("document.querySelector('.notice')?.innerText === 'Saved.'");
+    assert_eq!(browser.evaluate("document.querySelector('.rename input[name=new_name]').value"), json!("Laptop"));
 
     browser.click("form[action$='/remove'] button");
-    browser.wait_for("!document.querySelector('.rename')");
+    browser.wait_until("!document.querySelector('.rename')");
     world.sign_out();
     world.sign_in_with_passkey();
     world.at("/sign-in/passkey");
     assert!(browser.text("main").contains("This passkey was not accepted."), "{}", browser.text("main"));
+    assert_only(browser, "403");
 }
 
 #[test]
@@ -287,12 +273,12 @@ fn nobody_who_is_not_verified_gets_in() {
     let browser = &world.browser;
     world.sign_in_with_password();
     world.add("My laptop");
-    browser.wait_for("!!document.querySelector('.rename')");
+    browser.wait_until("!!document.querySelector('.rename')");
     world.sign_out();
     let verified = json!({ "authenticatorId": world.authenticator, "isUserVerified": false });
-    browser.cdp("WebAuthn.setUserVerified", verified);
+    browser.command("WebAuthn.setUserVerified", &verified);
     world.sign_in_with_passkey();
-    browser.wait_for("!!document.querySelector('form[data-passkey] .problem')");
+    browser.wait_until("!!document.querySelector('form[data-passkey] .problem')");
     world.go("/profile");
     world.at("/sign-in");
 }

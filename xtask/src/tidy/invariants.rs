@@ -34,8 +34,9 @@ const NOT_IN_SKEP: [&[&str]; 12] = [
     &["tokio", "::"],
 ];
 
-/// The thread that the test client runs an application on.
-const TEST_CLIENT: &str = "crates/skep/src/features/test/driver.rs";
+/// The thread that the test client runs an application on, and the process of its browser.
+const TEST_CLIENT: [&str; 2] =
+    ["crates/skep/src/features/test/driver.rs", "crates/skep/src/features/test/browser/chromium.rs"];
 
 /// `unsafe` stands where ARCHITECTURE.md allows it. The bench has peers that are unsafe by design.
 pub(super) fn unsafe_code(source: &Source) -> Vec<Complaint> {
@@ -55,7 +56,7 @@ const FEATURES: [&str; 2] = ["crates/skep-sql/src/postgres/", "crates/skep-sql/s
 /// the client for tests of applications, and [`FEATURES`].
 pub(super) fn sockets_and_threads(source: &Source) -> Vec<Complaint> {
     let is_exempt = source.is_test()
-        || source.path == TEST_CLIENT
+        || TEST_CLIENT.contains(&source.path.as_str())
         || FEATURES.iter().any(|feature| source.path.starts_with(feature));
     let held = ["crates/skep/", "crates/skep-http/", "crates/skep-people/", "crates/skep-sql/"];
     let is_held = held.iter().any(|held| source.path.starts_with(held));

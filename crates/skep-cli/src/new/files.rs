@@ -28,6 +28,7 @@ pub(super) const OPEN: &[(&str, &str)] = files![
     "src/layout.rs",
     "src/lib.rs",
     "src/note.rs",
+    "tests/browser.rs",
     "tests/notes.rs",
 ];
 
@@ -42,6 +43,7 @@ pub(super) const MEMBERS: &[(&str, &str)] = files![
     "src/note.rs",
     "src/sign_in.rs",
     "src/sign_up.rs",
+    "tests/browser.rs",
     "tests/notes.rs",
     "tests/sign_in.rs",
     "tests/support/client.rs",
@@ -52,6 +54,13 @@ const OPEN_CLIENT: (&str, &str) = (
     "fn client() -> Client {\n    Client::new(app())\n}\n",
     "#[path = \"support/client.rs\"]\nmod support;\n\nuse support::client;\n",
 );
+
+/// How a browser's test comes by its server, and how with a database of PostgreSQL.
+const SERVER: (&str, &str) = (
+    "Server::for_test(app).start().unwrap();",
+    "Server::for_test(app)\n        .fix(\"database\", support::database())\n        .start()\n        .unwrap();",
+);
+const LAST_USE: &str = "use skep_server::Server;\n";
 
 /// The same in the support of tests with accounts.
 const VISITOR: &str = "    Client::new(app())\n";
@@ -105,10 +114,15 @@ impl Wanted {
                     *text = text.replace("use starter::app;\n", "").replace("use notes_api::app;\n\n", "");
                     *text = text.replace(OPEN_CLIENT.0, OPEN_CLIENT.1);
                 }
+                "tests/browser.rs" => {
+                    *text = text.replace(SERVER.0, SERVER.1);
+                    *text =
+                        text.replace(LAST_USE, &format!("{LAST_USE}\n#[path = \"support/client.rs\"]\nmod support;\n"));
+                }
                 "tests/support/client.rs" if self.sign_in => {
                     *text = text.replace(VISITOR, opened);
                     *text = text.replace("TestResponse};\n", "TestResponse};\nuse skep::{Secret, Setup};\n");
-                    *text = text.replace("/// A password.", &format!("{}\n/// A password.", database(support)));
+                    *text = text.replace("/// A password.", &format!("{}/// A password.", database(support)));
                 }
                 "skep.toml" => text.push_str(include_str!("postgres/skep.toml")),
                 "README.md" => {
@@ -125,10 +139,10 @@ impl Wanted {
     }
 }
 
-/// The constant with the address for tests.
+/// The constant with the address for tests, and the function that returns it.
 fn database(support: &str) -> String {
-    let lines = support.lines().skip_while(|line| !line.starts_with("/// Of a user")).take(2);
-    lines.map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
+    let lines = support.lines().skip_while(|line| !line.starts_with("/// Of a user"));
+    lines.take_while(|line| *line != "/// A browser.").flat_map(|line| [line, "\n"]).collect()
 }
 
 const NOTES_ROW: &str = "| `src/note.rs` | the notes |\n";

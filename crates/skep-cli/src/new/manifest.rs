@@ -21,6 +21,7 @@ impl Wanted {
         let people = if self.sign_in { format!("skep-people = {{ {people} }}\n") } else { String::new() };
         let crates = if self.api { API_CRATES } else { "" };
         let openapi = if self.api { ", features = [\"openapi\"]" } else { "" };
+        let test = if self.api { "test" } else { "browser" };
         let for_tests = if self.api { "serde_json = \"1\"\n" } else { "" };
         let (driver, metadata) = if self.postgres {
             (", features = [\"postgres\"]", "[package.metadata.skep]\ndatabase = \"postgres\"\n\n")
@@ -43,7 +44,7 @@ publish = false
 {people}skep-server = {{ {server}{driver} }}
 
 [dev-dependencies]
-{for_tests}skep = {{ {framework}, features = ["test"] }}
+{for_tests}skep = {{ {framework}, features = ["{test}"] }}
 
 # Less to write for the compiler, and a panic still says its line.
 [profile.dev]

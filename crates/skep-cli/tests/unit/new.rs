@@ -102,6 +102,8 @@ fn an_application_on_postgres_has_nothing_of_sqlite() {
         assert!(of("tests/support/client.rs").contains("Client::with_setup(app(), setup)"));
         assert!(of("tests/support/client.rs").contains("const DATABASE: &str = \"postgres:"));
         assert!(of("tests/notes.rs").contains("use support::client;"));
+        assert!(of("tests/browser.rs").contains(".fix(\"database\", support::database())"));
+        assert!(of("tests/support/client.rs").contains("pub(crate) fn database() -> String {"));
         assert!(of(".github/workflows/ci.yml").contains("TEST_DATABASE: postgres://"));
         assert_eq!(of("README.md").contains("`src/account.rs`"), sign_in);
         assert!(of("README.md").contains("createdb shop") && !of("README.md").contains("database.sqlite"));

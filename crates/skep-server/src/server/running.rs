@@ -48,6 +48,22 @@ impl Running {
         &self.urls
     }
 
+    /// The first of them.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.urls[0]
+    }
+
+    /// The application, for what a test does beside requests: `skep::test::Client::of_site(server.site()).mails()` has
+    /// the mails of this server.
+    ///
+    /// # Panics
+    /// Never before [`stop`](Self::stop).
+    #[must_use]
+    pub fn site(&self) -> &Arc<Site> {
+        self.site.as_ref().expect("it is there until the server stops")
+    }
+
     /// Stops accepting, finishes requests in progress within the setting `grace`, and returns when everything has
     /// ended.
     pub fn stop(mut self) {

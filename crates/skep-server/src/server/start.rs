@@ -1,9 +1,10 @@
 //! The start of a process that serves with threads.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use skep::App;
+use skep::{App, Setup};
 use skep_observe::log::{Logs, OwnSubscriber};
 use tokio::sync::{mpsc, watch};
 
@@ -22,16 +23,40 @@ use crate::tls;
 use crate::worker::ConnectionLimit;
 use crate::worker_state::WorkerState;
 
+/// The process in which a server starts.
+#[derive(Clone, Copy)]
+pub(super) enum Host<'h> {
+    /// One of its own, or of a program that does something else, too.
+    Process,
+    /// A worker of a supervisor.
+    Worker(&'h WorkerHandoff),
+    /// A test: nothing is left of the server.
+    Test,
+}
+
+impl<'h> Host<'h> {
+    fn handoff(self) -> Option<&'h WorkerHandoff> {
+        if let Self::Worker(handoff) = self { Some(handoff) } else { None }
+    }
+}
+
+/// The same without a data directory of its own.
+fn temporary(mut setup: Setup) -> Setup {
+    (setup.data, setup.temporary_database) = (PathBuf::new(), true);
+    setup
+}
+
 /// `before` is called when everything is ready but nothing is accepted yet. A signal that is sent after the first
 /// response must be handled, and one that is sent while the start takes long must end the process.
 pub(super) fn start_with<T>(
     app: App,
     settings: config::Settings,
     subscriber: Option<OwnSubscriber>,
-    handoff: Option<&WorkerHandoff>,
+    host: Host<'_>,
     before: impl FnOnce() -> io::Result<T>,
 ) -> Result<(Running, T), StartError> {
     let config = &settings.config;
+    let handoff = host.handoff();
     if config.mpm == Model::Prefork {
         return Err(StartError::new("mpm = prefork needs a supervisor: leave supervise = true".into()));
     }
@@ -52,9 +77,13 @@ pub(super) fn start_with<T>(
         }
     };
     let tls = tls::acceptor(&config.tls, true).map_err(StartError::new)?;
-    create_data_dir(config)?;
+    let keeps_nothing = matches!(host, Host::Test) && settings.values.is_default("data");
+    if !keeps_nothing {
+        create_data_dir(config)?;
+    }
     let background = config.caches_need_a_runtime().then(Background::start).transpose()?;
     let setup = app_setup(config, settings.application, handoff)?;
+    let setup = if keeps_nothing { temporary(setup) } else { setup };
     let site = {
         let _entered = background.as_ref().map(|background| background.handle().enter());
         Arc::new(app.open(setup)?)

@@ -50,11 +50,15 @@ use skep_http::response::Cause;
 
 use self::driver::Driver;
 
+#[cfg(feature = "browser")]
+mod browser;
 mod driver;
 mod form;
 mod response;
 mod stream;
 
+#[cfg(feature = "browser")]
+pub use browser::Browser;
 pub use form::FormFiller;
 pub use response::TestResponse;
 pub use stream::TestStream;

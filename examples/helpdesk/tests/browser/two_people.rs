@@ -4,10 +4,11 @@ use std::thread;
 
 use helpdesk::demo::PASSWORD;
 use serde_json::json;
+use skep::test::Browser;
 use skep_drill::{Server, Subject};
 
 use super::component;
-use super::driver::Browser;
+use super::looks::assert_only;
 
 const CARLA: (&str, &str) = ("carla@example.org", "Carla Customer");
 const KARL: (&str, &str) = ("karl@example.org", "Karl Kunde");
@@ -80,15 +81,15 @@ fn two_people(address: &str) {
         }
     });
     both.map(Person::lists_its_own);
-    both.map(|person| person.browser.assert_quiet());
     for (person, tickets) in both.iter().zip(tickets.iter().rev()) {
         tickets.iter().for_each(|ticket| person.is_refused(ticket));
+        assert_only(&person.browser, "404");
     }
     one_leaves(carla, &karl);
 }
 
 /// Signing out ends one session and no other one; who signs in next in that browser is who it says.
-fn one_leaves(leaving: Person<'_>, staying: &Person<'_>) {
+fn one_leaves(leaving: Person, staying: &Person) {
     leaving.sees_itself("/tickets");
     leaving.sign_out();
     leaving.go("/tickets");
@@ -103,33 +104,32 @@ fn one_leaves(leaving: Person<'_>, staying: &Person<'_>) {
 }
 
 /// A browser and who sits in front of it.
-struct Person<'a> {
+struct Person {
     browser: Browser,
-    address: &'a str,
     email: &'static str,
     name: &'static str,
     /// What this person must not see.
     other: &'static str,
 }
 
-impl<'a> Person<'a> {
-    fn new(address: &'a str, (email, name): (&'static str, &'static str)) -> Self {
+impl Person {
+    fn new(address: &str, (email, name): (&'static str, &'static str)) -> Self {
         let other = if name == CARLA.1 { KARL.1 } else { CARLA.1 };
-        Self { browser: Browser::open(), address, email, name, other }
+        Self { browser: Browser::open(&format!("http://{address}")), email, name, other }
     }
 
     fn go(&self, path: &str) {
-        self.browser.go(&format!("http://{}{path}", self.address));
+        self.browser.visit(path);
     }
 
     fn at(&self, path: &str) {
-        self.browser.wait_for(&format!("location.pathname === {path:?} && document.readyState === 'complete'"));
+        self.browser.wait_until(&format!("location.pathname === {path:?} && document.readyState === 'complete'"));
     }
 
     fn sign_in(&self) {
         self.go("/sign-in");
-        self.browser.type_into("input[type=email]", self.email);
-        self.browser.type_into("input[type=password]", PASSWORD);
+        self.browser.fill_in("input[type=email]", self.email);
+        self.browser.fill_in("input[type=password]", PASSWORD);
         self.browser.click("main form button");
         self.at("/tickets");
     }
@@ -155,21 +155,22 @@ impl<'a> Person<'a> {
     /// Makes a ticket. The path of its page.
     fn reports(&self, round: usize) -> String {
         self.go("/tickets/new");
-        self.browser.type_into("main input[name=title]", &format!("Case {round} of {}", self.name));
-        self.browser.type_into("main textarea[name=text]", &format!("{} began it.", self.name));
+        self.browser.fill_in("main input[name=title]", &format!("Case {round} of {}", self.name));
+        self.browser.fill_in("main textarea[name=text]", &format!("{} began it.", self.name));
         self.browser.click("main button");
-        self.browser.wait_for("/^\\/tickets\\/\\d+$/.test(location.pathname) && document.readyState === 'complete'");
-        assert_eq!(self.browser.eval("document.querySelectorAll('.notice').length"), json!(1), "a message, once");
+        self.browser.wait_until("/^\\/tickets\\/\\d+$/.test(location.pathname) && document.readyState === 'complete'");
+        assert_eq!(self.browser.evaluate("document.querySelectorAll('.notice').length"), json!(1), "a message, once");
         self.is_alone();
-        self.browser.eval("location.pathname").as_str().unwrap().to_owned()
+        self.browser.evaluate("location.pathname").as_str().unwrap().to_owned()
     }
 
     fn comments(&self, ticket: &str) {
         self.sees_itself(ticket);
-        self.browser.type_into("form.reply textarea", &format!("{} was here.", self.name));
+        self.browser.fill_in("form.reply textarea", &format!("{} was here.", self.name));
         self.browser.click("form.reply button");
-        self.browser.wait_for("document.querySelectorAll('article.comment').length === 2");
-        let said = self.browser.eval("[...document.querySelectorAll('article.comment .text')].map(e => e.innerText)");
+        self.browser.wait_until("document.querySelectorAll('article.comment').length === 2");
+        let said =
+            self.browser.evaluate("[...document.querySelectorAll('article.comment .text')].map(e => e.innerText)");
         assert_eq!(said, json!([format!("{} began it.", self.name), format!("{} was here.", self.name)]));
         self.is_alone();
     }
@@ -179,7 +180,7 @@ impl<'a> Person<'a> {
         self.go("/tickets?q=Case");
         self.is_alone();
         let mut titles: Vec<String> = serde_json::from_value(
-            self.browser.eval("[...document.querySelectorAll('table.tickets a.title')].map(e => e.innerText)"),
+            self.browser.evaluate("[...document.querySelectorAll('table.tickets a.title')].map(e => e.innerText)"),
         )
         .unwrap();
         titles.sort();

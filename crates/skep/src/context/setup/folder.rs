@@ -22,7 +22,8 @@ impl TemporaryFolder {
         Ok(Some(folder))
     }
 
-    fn create() -> io::Result<Self> {
+    /// A new one.
+    pub(crate) fn create() -> io::Result<Self> {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let path = std::env::temp_dir().join(format!("skep-{:016x}", u64::from_ne_bytes(bytes)));
@@ -31,6 +32,12 @@ impl TemporaryFolder {
         std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);
         builder.create(&path)?;
         Ok(Self(path))
+    }
+
+    /// Where it is.
+    #[cfg(feature = "browser")]
+    pub(crate) fn path(&self) -> &std::path::Path {
+        &self.0
     }
 }
 
