@@ -7,10 +7,12 @@ use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
+use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
 use http::{HeaderMap, StatusCode};
 use skep_units::chain;
+use skep_units::panic::{self, Panicked};
 
 use crate::body::Body;
 use crate::fetch::FetchError;
@@ -62,13 +64,21 @@ struct Inner {
     details: Vec<ErrorDetail>,
     /// What is sent in place of an error page. A body is not `Sync`, and an error is.
     response: Option<Mutex<http::Response<Body>>>,
+    /// Where it was made.
+    place: Option<&'static Location<'static>>,
+    /// In development, of a 5xx.
+    backtrace: Option<Box<str>>,
+    /// In development: the keys of the session, if its handler has read it.
+    session: Option<Vec<String>>,
 }
 
 impl Error {
     /// An error with this status and nothing else to say.
     #[must_use]
+    #[track_caller]
     pub fn new(status: StatusCode) -> Self {
-        Self { inner: Box::new(Inner { status, ..Inner::default() }) }
+        let backtrace = if status.is_server_error() { panic::backtrace() } else { None };
+        Self { inner: Box::new(Inner { status, place: Some(Location::caller()), backtrace, ..Inner::default() }) }
     }
 
     /// 404.
@@ -86,6 +96,7 @@ impl Error {
 
     /// 500; `cause` goes to the log only.
     #[must_use]
+    #[track_caller]
     pub fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR).with_cause(cause)
     }
@@ -291,6 +302,30 @@ extension! {
         fn headers(&self) -> &HeaderMap {
             &self.inner.headers
         }
+
+        /// Where it was made.
+        fn place(&self) -> Option<&'static Location<'static>> {
+            self.inner.place
+        }
+
+        /// In development: the backtrace of a 5xx, or of the panic that it is.
+        fn backtrace(&self) -> Option<&str> {
+            let panicked = self.cause().and_then(|cause| cause.downcast_ref::<Panicked>());
+            panicked.map_or(self.inner.backtrace.as_deref(), |panicked| panicked.backtrace.as_deref())
+        }
+
+        /// In development: the keys of the session.
+        fn session(&self) -> Option<&[String]> {
+            self.inner.session.as_deref()
+        }
+
+        /// Notes them.
+        #[must_use]
+        fn with_session(self, keys: Vec<String>) -> Self {
+            let mut this = self;
+            this.inner.session = Some(keys);
+            this
+        }
     }
 }
 
@@ -321,6 +356,7 @@ refusals! {
 
 // Like anyhow's: `Error` itself is no `std::error::Error`, which is what lets `?` take all others.
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
+    #[track_caller]
     fn from(cause: E) -> Self {
         match not_ours(&cause) {
             Some((status, message)) => {

@@ -10,6 +10,9 @@ pub mod account;
 pub mod body;
 pub mod compression;
 pub mod cookie;
+#[doc(hidden)]
+#[cfg(not(target_family = "wasm"))]
+pub mod development;
 pub mod error;
 pub mod error_page;
 pub mod fetch;

@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use skep::html::Trusted;
 use skep::prelude::*;
+use skep::session::Key;
+use skep::sql::{Migrations, query};
 use skep::test::{Browser, Client};
 use skep_server::{Running, Server};
 
@@ -104,8 +106,30 @@ impl Handle for Broken {
     }
 }
 
+/// Fails after some work.
+#[derive(Service)]
+#[service(GET "/mistake/{slug}")]
+struct Mistake {
+    slug: String,
+}
+
+impl Handle for Mistake {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        const SEEN: Key<String> = Key::new("seen");
+        cx.session().set(&SEEN, &self.slug).await?;
+        for number in 0..12 {
+            cx.db()
+                .execute(query("select ? as number, 'a longer text than fits into a small window' as text", number))
+                .await?;
+        }
+        tracing::warn!(slug = self.slug, "about to fail");
+        let title: Option<(String,)> = cx.db().one(query("select title from post where slug = ?", &self.slug)).await?;
+        Ok(Response::text(title.or_404()?.0))
+    }
+}
+
 fn app() -> App {
-    App::new().serve(services![Index, Register, Done, Broken])
+    App::new().serve(services![Index, Register, Done, Broken, Mistake]).database(Migrations::NONE)
 }
 
 fn open(path: &str) -> (Running, Browser) {
@@ -233,4 +257,36 @@ fn a_picture_is_of_the_size_and_in_the_colours_that_were_set() {
     assert!(picture.starts_with(b"\x89PNG") && picture[16..24] == [0, 0, 1, 134, 0, 0, 1, 244]);
     // The application is the one that a client without a socket sees.
     assert_eq!(Client::of_site(server.site()).get("/").status(), 200);
+}
+
+#[test]
+fn a_failure_in_development_is_a_page_to_work_with() {
+    let server = Server::for_test(app).fix("development", "true").start().unwrap();
+    let browser = Browser::open(server.url());
+    browser.visit("/mistake/bees?token=private");
+    assert!(browser.take_problems()[0].contains("500"));
+    assert_eq!(browser.text("h1"), "no such table: post; in: select title from post where slug = ?");
+    for text in
+        ["No migration makes this table", "tests/browser.rs", "one statement for all of them?", "about to fail", "seen"]
+    {
+        browser.wait_for_text(text);
+    }
+    for (name, width, dark) in
+        [("light", 1100, false), ("dark", 1100, true), ("phone", 390, false), ("phone-dark", 390, true)]
+    {
+        browser.resize(width, 900);
+        browser.prefer_dark(dark);
+        assert_eq!(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), json!(true), "{name}");
+        browser.screenshot(&format!("development-{name}"));
+    }
+    browser.command(
+        "Browser.grantPermissions",
+        &json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] }),
+    );
+    browser.click("Copy as Markdown");
+    browser.wait_for_text("Copied");
+    let copied = browser.evaluate("navigator.clipboard.readText()");
+    let copied = copied.as_str().unwrap();
+    assert!(copied.starts_with("# 500 Internal Server Error: no such table") && copied.contains("## Log"), "{copied}");
+    assert!(!copied.contains("private"), "{copied}");
 }

@@ -27,6 +27,7 @@ mod number;
 pub mod panic;
 mod rate;
 mod size;
+mod suggestion;
 mod text;
 
 pub use address::Address;
@@ -38,4 +39,5 @@ pub use mutex::lock;
 pub use nearest::nearest;
 pub use rate::Rate;
 pub use size::{format_size, parse_size};
+pub use suggestion::suggestion;
 pub use text::{escape_unprintable, is_unprintable};

@@ -1,23 +1,42 @@
 //! Catches panics, with message and location.
 
 use std::any::Any;
+use std::backtrace::Backtrace;
 use std::cell::RefCell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 thread_local! {
     /// Text and place of the panic that is being caught on this thread; `None` where nobody catches.
-    static CAUGHT: RefCell<Option<String>> = const { RefCell::new(None) };
+    static CAUGHT: RefCell<Option<Panicked>> = const { RefCell::new(None) };
 }
 
-/// A future panicked: what it said, and where.
-#[derive(Debug)]
-pub struct Panicked(String);
+/// Backtraces are taken: an application is in development.
+static IN_DEVELOPMENT: AtomicBool = AtomicBool::new(false);
 
-crate::error_text!(Panicked, |panicked| format_args!("panicked {}", panicked.0));
+/// A future panicked: what it said, and where; in development, with a backtrace.
+#[derive(Debug, Default)]
+pub struct Panicked {
+    text: String,
+    pub backtrace: Option<Box<str>>,
+}
+
+crate::error_text!(Panicked, |panicked| format_args!("panicked {}", panicked.text));
+
+/// Has panics and errors know their backtraces from now on, which costs milliseconds each.
+pub fn take_backtraces() {
+    IN_DEVELOPMENT.store(true, Ordering::Relaxed);
+}
+
+/// Where this is called from, in development.
+#[must_use]
+pub fn backtrace() -> Option<Box<str>> {
+    IN_DEVELOPMENT.load(Ordering::Relaxed).then(|| Backtrace::force_capture().to_string().into())
+}
 
 /// Makes [`catch`] and [`CatchPanic`] know text and place of what they catch, and has `told` hear of it. Other panics
 /// are reported as before.
@@ -27,9 +46,10 @@ pub fn install_hook(told: fn(&str)) {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             let caught = CAUGHT.with_borrow_mut(|caught| {
-                let Some(text) = caught else { return false };
+                let Some(Panicked { text, backtrace: trace }) = caught else { return false };
                 let place = info.location().map_or_else(String::new, |place| format!("at {place}: "));
                 *text = place + info.payload_as_str().unwrap_or("with a value that is no text");
+                *trace = backtrace();
                 told(text);
                 true
             });
@@ -43,11 +63,16 @@ pub fn install_hook(told: fn(&str)) {
 /// Runs `work`; a panic inside becomes an error.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     // One may be within another: a function of SQL in a handler.
-    let outer = CAUGHT.replace(Some(String::new()));
+    let outer = CAUGHT.replace(Some(Panicked::default()));
     // What panicked is not used again, and what it borrowed belongs to its request alone.
     let result = catch_unwind(AssertUnwindSafe(work));
-    let text = CAUGHT.replace(outer).unwrap_or_default();
-    result.map_err(|payload| Panicked(if text.is_empty() { text_of(&*payload) } else { text }))
+    let mut caught = CAUGHT.replace(outer).unwrap_or_default();
+    result.map_err(|payload| {
+        if caught.text.is_empty() {
+            caught.text = text_of(&*payload);
+        }
+        caught
+    })
 }
 
 /// What is known where nobody has installed the hook.

@@ -60,6 +60,8 @@ pub struct Recorder {
 struct Recording {
     start: Instant,
     lines: Mutex<Lines>,
+    /// In development: its lines as text, for the page of its error.
+    shown: Option<Mutex<Vec<String>>>,
 }
 
 /// Lines, each after its length; the oldest are dropped first.
@@ -70,6 +72,8 @@ static RECORDER: OnceLock<Recorder> = OnceLock::new();
 
 static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const NO_SPAN: [u8; 16] = [b'0'; 16];
+/// The most lines that the page of an error shows.
+const MOST_SHOWN: usize = 200;
 const LENGTH: usize = size_of::<u32>();
 
 /// Keeps suppressed lines of all requests from now on. The first recorder stays.
@@ -193,6 +197,29 @@ impl RequestLog {
         }
     }
 
+    /// True in development: its lines are shown on the page of its error.
+    #[must_use]
+    pub fn shows_lines(&self) -> bool {
+        self.recording.as_ref().is_some_and(|recording| recording.shown.is_some())
+    }
+
+    /// Keeps a line for that page.
+    pub fn show(&self, line: &[u8]) {
+        if let Some(shown) = self.recording.as_ref().and_then(|recording| recording.shown.as_ref()) {
+            let mut lines = lock(shown);
+            if lines.len() < MOST_SHOWN {
+                lines.push(String::from_utf8_lossy(line).trim_end().to_owned());
+            }
+        }
+    }
+
+    /// The lines of that page.
+    #[must_use]
+    pub fn shown(&self) -> Vec<String> {
+        let shown = self.recording.as_ref().and_then(|recording| recording.shown.as_ref());
+        shown.map(|lines| lock(lines).clone()).unwrap_or_default()
+    }
+
     /// Writes what is recorded, and forgets it.
     pub fn write_recorded(&self) {
         if let (Some(recording), Some(recorder)) = (&self.recording, RECORDER.get()) {
@@ -208,7 +235,7 @@ extension! {
         /// For the request with this id. `raised`: its lines are written from this level up.
         fn new(id: u64, headers: &Fields, raised: Option<Level>) -> Self {
             let trace = Trace::of(headers).map(Box::new);
-            let recording = RECORDER.get().map(|_| Arc::new(Recording { start: Instant::now(), lines: Mutex::default() }));
+            let recording = RECORDER.get().map(|_| Arc::new(Recording::new(None)));
             let raised = raised.map(|level| Arc::new(Raised::new(level)));
             Self { id, service: 0, trace, has_span: false, user: None, raised, span: None, recording }
         }
@@ -220,6 +247,12 @@ extension! {
             this.has_span = trace.is_some();
             this.trace = trace.map(Box::new).or(this.trace);
             this
+        }
+
+        /// In development: its lines are shown on the page of its error.
+        #[must_use]
+        fn showing_lines(self) -> Self {
+            Self { recording: Some(Arc::new(Recording::new(Some(Mutex::default())))), ..self }
         }
 
         /// Makes a span of the request, if the program's subscriber wants spans; the server's does not.
@@ -270,6 +303,10 @@ extension! {
 }
 
 impl Recording {
+    fn new(shown: Option<Mutex<Vec<String>>>) -> Self {
+        Self { start: Instant::now(), lines: Mutex::default(), shown }
+    }
+
     fn lines(&self) -> std::sync::MutexGuard<'_, Lines> {
         lock(&self.lines)
     }

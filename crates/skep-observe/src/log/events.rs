@@ -107,6 +107,15 @@ fn tell_repeats(folded: Option<Folded>) {
     }
 }
 
+/// Keeps an event for the page of an error in development.
+fn show(record: &Record<'_>, line: &mut Vec<u8>) {
+    if let Some(request) = record.request.filter(|request| request.shows_lines()) {
+        line.clear();
+        Layout::Text { colour: false }.write(line, record);
+        request.show(line);
+    }
+}
+
 /// Writes what [`EventLog::record`] has kept: the number of the output, and the line.
 fn write_recorded(entry: &[u8]) {
     let (Some(Events(shared)), Some((number, line))) = (INSTALLED.get(), entry.split_first()) else { return };
@@ -202,6 +211,7 @@ impl EventLog {
     /// Keeps an event with its request.
     fn record(&self, record: &Record<'_>, line: &mut Vec<u8>) {
         let Some(request) = record.request else { return };
+        show(record, line);
         for (number, output) in (0..u8::MAX).zip(&self.outputs) {
             if self.takes(output, record) {
                 line.clear();
@@ -218,6 +228,7 @@ impl EventLog {
             Verdict::Fold => return REPEATS.store(true, Ordering::Relaxed),
             Verdict::Write(folded) => tell_repeats(folded),
         }
+        show(record, line);
         let severe = record.level <= Level::WARN;
         if let Some(request) = record.request.filter(|_| self.is_recording && record.level == Level::ERROR) {
             // What led to it comes first.

@@ -339,6 +339,9 @@ impl App {
     /// Makes the application ready to answer, or says all that keeps it from it.
     pub fn open(self, mut setup: Setup) -> Result<Site, StartError> {
         carry::install(&mut setup);
+        if setup.development {
+            skep_units::panic::take_backtraces();
+        }
         let keeps_nothing = setup.temporary_database;
         let folder = TemporaryFolder::for_data(&mut setup)?;
         if folder.is_some() && !keeps_nothing {

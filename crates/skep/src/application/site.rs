@@ -485,8 +485,7 @@ impl LocalSite {
             Some(endpoint(&site.router.find(&path)?, &parts.method, &query).ok()?.speaks_json())
         };
         let mut nonce = nonce::Scope::default();
-        let about =
-            About { parts: Some(parts), speaks_json: speaks_json().unwrap_or(false), user: None, language: None };
+        let about = About { parts: Some(parts), speaks_json: speaks_json().unwrap_or(false), ..About::default() };
         let mut response = nonce.enter(|| self.page(error, id, &about));
         response.note_hint(false);
         response.settle(parts.method == Method::HEAD);

@@ -29,7 +29,7 @@ use crate::settings::Settings;
 use crate::sql;
 use skep_http::body::Body;
 use skep_http::error::{Error, Result};
-use skep_http::ext::{RequestLogExt as _, StoredFileExt as _};
+use skep_http::ext::{ErrorExt as _, RequestLogExt as _, StoredFileExt as _};
 use skep_http::files::StoredFile;
 use skep_http::log;
 use skep_http::quota::Share;
@@ -451,6 +451,10 @@ impl<'r> Cx<'r> {
     /// The handler has returned an error.
     pub(crate) fn fail(&self, error: Error) -> Error {
         self.undo();
+        let error = match self.session.get() {
+            Some(session) if self.in_development() => error.with_session(session.keys()),
+            _ => error,
+        };
         self.explain(error)
     }
 

@@ -155,6 +155,16 @@ struct Open {
     begun: u64,
 }
 
+impl SessionState {
+    /// The names of what has been read of it, without values.
+    pub(crate) fn keys(&self) -> Vec<String> {
+        match &*self.now.borrow() {
+            LoadState::Open(open) => open.values.keys().cloned().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// How often `update` tries.
 const ATTEMPTS: u32 = 100;
 

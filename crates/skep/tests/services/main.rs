@@ -6,6 +6,7 @@ mod assets;
 mod compression;
 mod contract;
 mod cors;
+mod development;
 mod files;
 mod guards;
 mod hardening;

@@ -16,7 +16,7 @@ pub(super) const CRATES: &[Layers] = &[
         name: "skep-units",
         order: &[
             ("parsing", &["chain", "error", "macros", "nearest", "number"]),
-            ("values", &["address", "duration", "list", "mutex", "panic", "rate", "size", "text"]),
+            ("values", &["address", "duration", "list", "mutex", "panic", "rate", "size", "suggestion", "text"]),
         ],
         upward: &[],
     },
@@ -141,7 +141,7 @@ pub(super) const CRATES: &[Layers] = &[
         order: &[
             ("ground", &["account", "extension", "fields", "log", "quota", "wire"]),
             ("messages", &["body", "cookie", "error", "fetch", "request", "response", "upgrade", "validation"]),
-            ("content", &["compression", "error_page", "files", "sse"]),
+            ("content", &["compression", "development", "error_page", "files", "sse"]),
         ],
         upward: &[],
     },

@@ -6,12 +6,16 @@ use http::StatusCode;
 use http::header::SET_COOKIE;
 use skep_units::panic;
 
+#[cfg(not(target_family = "wasm"))]
+mod development;
+
 use super::LocalSite;
 use super::headers::add_cookies;
 use crate::context::resources::ThreadResources;
 use crate::security::masks::Masks;
 use crate::sql;
 use skep_html::nonce;
+use skep_http::account::Account;
 use skep_http::cookie;
 use skep_http::error::Error;
 use skep_http::error_page::{self, Failure};
@@ -29,12 +33,25 @@ pub(super) struct About<'a> {
     pub(super) user: Option<&'a str>,
     /// The place of the one that was chosen for the request.
     pub(super) language: Option<usize>,
+    peer: Peer,
+    /// In development, what it has cost until then.
+    account: Option<&'a Account>,
 }
 
 impl<'a> About<'a> {
     /// A request that was read, and perhaps handled for a while.
     pub(super) fn of_request(parts: &'a Parts, speaks_json: bool, resources: &'a ThreadResources) -> Self {
-        Self { parts: Some(parts), speaks_json, user: resources.user(), language: resources.known_language() }
+        Self {
+            parts: Some(parts),
+            speaks_json,
+            user: resources.user(),
+            language: resources.known_language(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn with_account(self, peer: Peer, account: Option<&'a Account>) -> Self {
+        Self { peer, account, ..self }
     }
 }
 
@@ -95,6 +112,13 @@ impl LocalSite {
         let messages = languages.at(about.language.or_else(of_request).unwrap_or_default());
         let failure = Failure::new(error, id, site.in_development()).for_reader(messages, about.user);
         let in_json = about.parts.is_some_and(|parts| error_page::wants_json(&parts.headers, about.speaks_json));
+        #[cfg(not(target_family = "wasm"))]
+        if site.in_development()
+            && !in_json
+            && let Some(page) = self.development_page(error, about)
+        {
+            return page;
+        }
         panic::catch(|| error_page::render(&failure, error, in_json, site.error_page)).unwrap_or_else(|panicked| {
             tracing::error!(target: "skep::request", %id, "the error page of the application {panicked}");
             error_page::render(&failure, error, in_json, error_page::default_page)

@@ -51,7 +51,9 @@ impl LocalSite {
             let of_address = peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
             let Parts { method, uri, headers, extensions, .. } = parts;
             let raised = local.site().resources.raised_level(headers).max(of_address);
-            let mut log = RequestLog::new(id.into(), headers, raised)
+            let log = RequestLog::new(id.into(), headers, raised);
+            let log = if local.site().in_development() { log.showing_lines() } else { log };
+            let mut log = log
                 .with_trace(extensions.get::<Trace>().copied())
                 .with_span(method.as_str(), || local.site().masks().path(uri.path()));
             #[cfg(not(feature = "tower"))]

@@ -119,7 +119,8 @@ impl LocalSite {
         let mut response = result.unwrap_or_else(|mut error| match error.take_response() {
             Some(response) => response.into(),
             None => {
-                nonce.enter(|| self.fail(&error, id, &About::of_request(parts, exchange.speaks_json.get(), resources)))
+                let about = About::of_request(parts, exchange.speaks_json.get(), resources);
+                nonce.enter(|| self.fail(&error, id, &about.with_account(peer, account.0.as_deref())))
             }
         });
         keep_private(&mut response, resources.take_cookies(peer), exchange.is_restricted);
