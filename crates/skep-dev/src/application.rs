@@ -138,6 +138,12 @@ impl Application {
         std::iter::once(&*reason).chain(others).collect::<Vec<_>>().join("\n")
     }
 
+    /// The number of its routes.
+    pub(crate) async fn count_routes(&self) -> Option<usize> {
+        let output = self.ask(&["--routes"]).await.ok().filter(|output| output.status.success())?;
+        Some(output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count())
+    }
+
     /// Runs the executable for something else than serving, under the same settings.
     async fn ask(&self, arguments: &[&str]) -> Result<std::process::Output, String> {
         let mut command = self.command();

@@ -18,6 +18,7 @@ mod package;
 mod policy;
 mod sources;
 mod state;
+mod terminal;
 mod watch;
 mod work;
 

@@ -29,6 +29,8 @@ pub(crate) struct Problem {
     pub(crate) title: String,
     /// Text for a terminal.
     pub(crate) text: String,
+    /// What to do about it.
+    pub(crate) suggestion: Option<&'static str>,
 }
 
 /// The state, to change and to wait for.
@@ -69,10 +71,10 @@ impl News {
         });
     }
 
-    pub(crate) fn failed(&self, title: String, text: String) {
+    pub(crate) fn failed(&self, title: String, text: String, suggestion: Option<&'static str>) {
         self.0.send_modify(|state| {
             state.problems += 1;
-            state.problem = Some(Arc::new(Problem { id: state.problems, title, text }));
+            state.problem = Some(Arc::new(Problem { id: state.problems, title, text, suggestion }));
             state.progress.clear();
         });
     }

@@ -1,10 +1,7 @@
 //! The loop: build, run, wait for a change.
 
-use std::fmt::Display;
 use std::hash::{BuildHasher, RandomState};
-use std::io::IsTerminal;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -13,12 +10,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::application::Application;
-use crate::build::{Built, CLEAR, Failure, Outcome, build};
+use crate::build::{Built, Failure, Outcome, build};
 use crate::front::Front;
 use crate::options::Options;
 use crate::package::Package;
 use crate::sources::{Change, Sources};
 use crate::state::News;
+use crate::terminal::{self, say};
 use crate::watch::{self, Seen};
 
 /// Changes so soon after one another are one change: an editor saves several files, or one in several steps.
@@ -38,6 +36,10 @@ struct Work {
     /// What was built last does not run.
     is_behind: bool,
     news: Arc<News>,
+    /// Of the application, and of what is in front of it.
+    addresses: (SocketAddr, SocketAddr),
+    /// The pages of the application have been named.
+    is_introduced: bool,
 }
 
 /// Runs the command until it is interrupted.
@@ -56,12 +58,21 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
     let executable = package.target.join("skep-dev").join(&package.bin);
     let application = Application::new(executable, address, &options.arguments);
     let sources = Sources::new(&package, &here);
-    banner(&package, listen, address);
+    terminal::print(&package, listen, address);
     if options.open {
         open(listen);
     }
-    let mut work =
-        Work { package, sources, changes: Changes::new(changes), was_cut: false, application, is_behind: false, news };
+    let mut work = Work {
+        package,
+        sources,
+        changes: Changes::new(changes),
+        was_cut: false,
+        application,
+        is_behind: false,
+        news,
+        addresses: (address, listen),
+        is_introduced: false,
+    };
     let done = tokio::select! {
         done = work.repeat() => done,
         () = interrupted() => Ok(()),
@@ -130,7 +141,7 @@ impl Work {
         };
         let goes_on = if self.application.runs() { ": the version before it goes on serving" } else { "" };
         say(format_args!("not built in {}{goes_on}", seconds(begun)));
-        self.news.failed(title, failure.text);
+        self.news.failed(title, failure.text, None);
     }
 
     async fn on_built(&mut self, built: &Built, begun: Instant) {
@@ -142,7 +153,12 @@ impl Work {
         say(format_args!("built in {}; watching {}", seconds(begun), self.sources.describe()));
         let swapped = Instant::now();
         let ran = self.application.run(&built.executable).await;
+        let serves = ran.is_ok();
         self.on_run(ran, swapped);
+        if serves && !std::mem::replace(&mut self.is_introduced, true) {
+            let (application, listen) = self.addresses;
+            terminal::print_pages(&self.application, application, listen).await;
+        }
     }
 
     /// Has the server read its settings again, if it runs.
@@ -162,7 +178,8 @@ impl Work {
             Err(reason) => {
                 let goes_on = if self.application.runs() { "; the version before it goes on serving" } else { "" };
                 say(format_args!("the new version does not start{goes_on}:\n{reason}"));
-                self.news.failed("The new version does not start".to_owned(), reason);
+                let suggestion = skep_units::suggestion(&reason);
+                self.news.failed("The new version does not start".to_owned(), reason, suggestion);
             }
         }
     }
@@ -175,7 +192,8 @@ impl Work {
                 reason = self.application.ended() => {
                     say(format_args!("the application ended; it starts again after the next change:\n{reason}"));
                     self.news.stopped();
-                    self.news.failed("The application ended".to_owned(), reason);
+                    let suggestion = skep_units::suggestion(&reason);
+                    self.news.failed("The application ended".to_owned(), reason, suggestion);
                 }
             }
         }
@@ -257,16 +275,6 @@ async fn interrupted() {
     }
 }
 
-fn banner(package: &Package, listen: SocketAddr, application: SocketAddr) {
-    let folder: &Path = package.folder();
-    say(format_args!("{} of {}", package.bin, folder.display()));
-    say(format_args!("open http://{listen} (the application itself is http://{application}); Ctrl-C ends all of it"));
-    let others: Vec<&PathBuf> = package.roots.iter().filter(|root| *root != folder).collect();
-    if !others.is_empty() {
-        say(format_args!("watching this folder and those of {} packages that it has by a path", others.len()));
-    }
-}
-
 fn open(listen: SocketAddr) {
     let opened = std::process::Command::new("xdg-open")
         .arg(format!("http://{listen}/"))
@@ -281,11 +289,6 @@ fn open(listen: SocketAddr) {
 
 fn seconds(since: Instant) -> String {
     format!("{:.2} s", since.elapsed().as_secs_f64())
-}
-
-fn say(text: impl Display) {
-    let clear = if std::io::stderr().is_terminal() { CLEAR } else { "" };
-    eprintln!("{clear}skep dev: {text}");
 }
 
 #[cfg(test)]

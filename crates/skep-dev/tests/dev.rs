@@ -65,13 +65,15 @@ fn what_keeps_it_from_starting_is_named() {
 #[test]
 fn what_is_no_server_is_a_page_and_ends_with_the_command() {
     let folder = package(&["shop"]);
-    write(folder.path(), "src/shop.rs", "fn main() { eprintln!(\"no <server>\"); std::process::exit(3) }");
+    let text = "no <server>: Address already in use (os error 98)";
+    write(folder.path(), "src/shop.rs", &format!("fn main() {{ eprintln!({text:?}); std::process::exit(3) }}"));
     let dev = Dev::start(folder.path(), &folder.path().join("target"));
     let mut events = dev.events();
     let state = events.wait_for(|state| state["problem"].is_u64());
     assert_eq!(state["version"], events.first["version"], "no version serves");
     let page = dev.get("/any", &["Accept: text/html"]);
     assert!(page.starts_with("HTTP/1.1 503 ") && page.contains("no &lt;server&gt;"), "{page}");
+    assert!(page.contains("<p class=\"suggestion\">Another server has this port"), "{page}");
     assert!(page.contains("data-alone"), "it loads again by itself");
     assert!(dev.get("/any", &["Accept: */*"]).ends_with("no version of the application answers yet\n"));
     let other = ["Accept: text/html", "Host: evil.example"];
@@ -255,6 +257,7 @@ pub fn app() -> App {
         let first = events.first["version"].clone();
         assert!(dev.get("/", &["Accept: text/html"]).contains("tiny is being built"));
         let served = events.wait_for(|state| state["version"] != first);
+        assert!(dev.lines.lock().unwrap().iter().any(|line| line.contains("2 routes (`skep routes`)")));
         let (stop, sent) = (AtomicBool::new(false), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..2 {

@@ -71,7 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("skep-wasm", &["skep-server", "skep-isolate"]),
     ("skep-top", &["skep-units", "skep-server", "skep-drill"]),
     // It is in front of an application, and knows no crate of the framework.
-    ("skep-dev", &[]),
+    ("skep-dev", &["skep-units"]),
     ("skep-cli", &["skep-sql-lock", "skep-units", "skep-cluster"]),
 ];
 

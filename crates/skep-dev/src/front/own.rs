@@ -88,6 +88,11 @@ impl Front {
                 let text = to_html(&problem.text, |place| self.editor.url(&self.workspace, place));
                 // The compiler points at columns; everything else is prose.
                 let class = if problem.text.contains("-->") { "code" } else { "prose" };
+                if let Some(suggestion) = problem.suggestion {
+                    html.push_str("<p class=\"suggestion\">");
+                    escape(&mut html, suggestion);
+                    html.push_str("</p>");
+                }
                 let _ = write!(html, "<pre class=\"{class}\" tabindex=\"0\">{text}</pre>");
             }
             None => {

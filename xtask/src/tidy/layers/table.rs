@@ -310,6 +310,7 @@ pub(super) const CRATES: &[Layers] = &[
             ("package", &["package"]),
             ("parts", &["build", "front", "sources", "watch"]),
             ("application", &["application"]),
+            ("terminal", &["terminal"]),
             ("loop", &["work"]),
         ],
         upward: &[],
