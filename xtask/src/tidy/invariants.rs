@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(lines(sockets_and_threads, "crates/skep/src/a.rs", bad), [1, 2, 3]);
         assert_eq!(lines(sockets_and_threads, "crates/skep/src/a.rs", "fn a() { tokio::task::yield_now() }"), [1]);
         assert_eq!(lines(sockets_and_threads, "crates/skep-server/src/a.rs", bad), [0; 0]);
-        assert_eq!(lines(sockets_and_threads, TEST_CLIENT, bad), [0; 0]);
+        assert_eq!(lines(sockets_and_threads, TEST_CLIENT[0], bad), [0; 0]);
     }
 
     #[test]

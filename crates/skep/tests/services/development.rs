@@ -27,8 +27,8 @@ impl Handle for Run {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         cx.session().set(&NAME, &"Ann <private>".to_owned()).await?;
         for statement in self.sql.split(';') {
-            if statement.starts_with("one ") {
-                let _: Option<(i64,)> = cx.db().one(query(&statement[4..], ())).await?;
+            if let Some(statement) = statement.strip_prefix("one ") {
+                let _: Option<(i64,)> = cx.db().one(query(statement, ())).await?;
             } else {
                 cx.db().execute(query(statement, ())).await?;
             }
@@ -87,8 +87,12 @@ impl Handle for Fail {
                 let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
                 TcpStream::connect(address)?;
             }
-            "field" => drop(serde_json::from_str::<Hive>("{}")?),
-            "type" => drop(serde_json::from_str::<Hive>("{\"frames\":\"two\"}")?),
+            "field" => {
+                serde_json::from_str::<Hive>("{}")?;
+            }
+            "type" => {
+                serde_json::from_str::<Hive>("{\"frames\":\"two\"}")?;
+            }
             other => return Err(Error::internal(other.to_owned())),
         }
         Ok(Response::text("done"))

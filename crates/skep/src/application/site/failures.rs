@@ -33,9 +33,11 @@ pub(super) struct About<'a> {
     pub(super) user: Option<&'a str>,
     /// The place of the one that was chosen for the request.
     pub(super) language: Option<usize>,
-    peer: Peer,
+    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "a component has no such page"))]
+    pub(super) peer: Peer,
     /// In development, what it has cost until then.
-    account: Option<&'a Account>,
+    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "a component has no such page"))]
+    pub(super) account: Option<&'a Account>,
 }
 
 impl<'a> About<'a> {
