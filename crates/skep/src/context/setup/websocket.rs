@@ -16,10 +16,9 @@ settings! {
     pub struct Options in "websocket" {
         /// Maximum size of a message that a WebSocket receives. A larger one closes it (1009).
         message: usize = Size(125..=GIB), MIB;
-        /// Compress messages of at least this size, for clients that offer it (`permessage-deflate`), and accept
-        /// compressed ones. 0: neither. Each message is compressed by itself, so a connection takes no memory for it;
-        /// an attacker who sees the sizes of messages may find out a secret that stands beside text of theirs. Needs
-        /// the cargo feature `compression`.
+        /// Compress messages of at least this size, and accept compressed ones, for clients that offer it
+        /// (`permessage-deflate`, each message by itself). 0: neither. The size of a message may tell what is secret in
+        /// it, if others choose the rest. Needs the cargo feature `compression`.
         compress: usize = Size(0..=GIB), 0;
         /// Ping the peer of a WebSocket that sends nothing for this long, and give it up after twice of it. 0: never.
         ping: Duration = Duration(0..=24 * HOUR), 30 * SECOND;
