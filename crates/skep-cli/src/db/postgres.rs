@@ -17,6 +17,8 @@ pub(super) fn shell(address: &Address) -> Command {
 fn script(address: &str, password: Option<&str>) -> Command {
     let mut psql = psql(address, password);
     psql.args(["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1"]);
+    // Whatever encoding a terminal has.
+    psql.env("PGCLIENTENCODING", "UTF8");
     psql
 }
 

@@ -18,9 +18,16 @@ pub(super) fn shell(file: &Path) -> Result<Command, String> {
     Ok(sqlite)
 }
 
+/// The same for statements: with no settings of one's own.
+pub(super) fn script(file: &Path) -> Result<Command, String> {
+    let mut sqlite = shell(file)?;
+    sqlite.args(["-batch", "-init", "/dev/null"]);
+    Ok(sqlite)
+}
+
 /// Runs statements; the first that fails undoes all.
 pub(super) fn run_in_transaction(file: &Path, text: &str) -> Result<(), String> {
-    let mut sqlite = shell(file)?;
+    let mut sqlite = script(file)?;
     let missing = |error| format!("sqlite3 does not start ({error}): Debian has it in the package sqlite3");
     let mut child = sqlite.arg("-bail").stdin(Stdio::piped()).spawn().map_err(missing)?;
     let script = format!("begin immediate;\n{}\n;commit;\n", text.trim_end());
@@ -36,7 +43,7 @@ pub(super) fn run_in_transaction(file: &Path, text: &str) -> Result<(), String> 
 
 /// The one value that a query gives; nothing without a row.
 pub(super) fn ask(file: &Path, query: &str) -> Result<String, String> {
-    answer(shell(file)?.args(["-batch", query]))
+    answer(script(file)?.arg(query))
 }
 
 /// Deletes the file and what SQLite keeps beside it.
