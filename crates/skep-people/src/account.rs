@@ -5,9 +5,11 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EventKind, record};
+use crate::messages::AccountMessages;
 use crate::remember::sign_in_again;
 use crate::stamp::Stamp;
 use skep::Cx;
@@ -107,6 +109,12 @@ pub trait Account: Sized + 'static {
         Some(self.name()).filter(|name| skep::mail::Mailbox::is_bare(name))
     }
 
+    /// The language of mails to its owner, as [`Cx::language`] names it. Default: that of the request, which may be a
+    /// stranger's.
+    fn language(&self) -> Option<&str> {
+        None
+    }
+
     /// True if a second factor is asked for after the first one: [`sign_in`](crate::sign_in) then signs nobody in, and
     /// [`second_factor_sign_in`](crate::second_factor_sign_in) does. Default: false.
     fn has_second_factor(&self) -> bool {
@@ -122,7 +130,8 @@ pub trait Account: Sized + 'static {
     /// `Response::see_other(...).into()`; [`return_to`](crate::return_to) brings users back.
     fn refuse(cx: &Cx<'_>) -> Error {
         let _ = cx;
-        Error::unauthorized("You need to sign in to see this.")
+        // The status says it, in the language of the request.
+        Error::new(StatusCode::UNAUTHORIZED)
     }
 
     /// What somebody gets who is signed in, but has to prove it again: [`Fresh`]. Default: as [`refuse`](Self::refuse).
@@ -276,8 +285,8 @@ pub trait Rule: 'static {
 
     /// What others who are signed in get. Default: 403.
     fn refuse(account: &Self::Account, cx: &Cx<'_>) -> Error {
-        let _ = (account, cx);
-        Error::forbidden("You may not do this.")
+        let _ = account;
+        Error::forbidden(AccountMessages::of(cx).forbidden)
     }
 }
 

@@ -12,14 +12,12 @@ use http::header::{ACCEPT, AUTHORIZATION, WWW_AUTHENTICATE};
 use sha2::{Digest, Sha256};
 
 use crate::account::{Account, Fresh, Signed};
+use crate::messages::AccountMessages;
 use crate::random;
 use skep::Cx;
 use skep::Error;
 use skep::Result;
 use skep::guard::{Guard, Recheck, Security};
-
-/// To a program that brings no valid token.
-const WANTED: &str = "send an access token: Authorization: Bearer ...";
 
 /// 384 bits.
 const BYTES: usize = 48;
@@ -124,8 +122,7 @@ pub struct Bearer<A>(A);
 impl<A: TokenAccount> Guard for Bearer<A> {
     async fn check(cx: &mut Cx<'_>) -> Result<Self> {
         let Some(account) = find::<A>(cx).await? else {
-            let error = Error::unauthorized(WANTED);
-            return Err(error.with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+            return Err(no_token(cx).with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         };
         cx.set_user(account.name());
         cx.recheck::<ByToken<A>>();
@@ -205,7 +202,7 @@ impl<A: TokenAccount> Guard for SignedOrBearer<A> {
         let signed = Signed::<A>::check(cx).await.map(|signed| Self(signed.into_inner()));
         // A program would follow to the page for signing in, and take that for the answer.
         let reads_html = cx.header(&ACCEPT).is_some_and(|accepted| accepted.contains("text/html"));
-        signed.map_err(|refused| if reads_html { refused } else { Error::unauthorized(WANTED) })
+        signed.map_err(|refused| if reads_html { refused } else { no_token(cx) })
     }
 
     fn covers(guard: TypeId) -> bool {
@@ -223,6 +220,11 @@ impl<A> Deref for SignedOrBearer<A> {
     fn deref(&self) -> &A {
         &self.0
     }
+}
+
+/// To a program that brings no valid token.
+fn no_token(cx: &Cx<'_>) -> Error {
+    Error::unauthorized(AccountMessages::of(cx).no_token)
 }
 
 /// The account of the token that the request brings, unless it is gone or locked, or has another password by now.

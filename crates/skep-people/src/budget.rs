@@ -11,9 +11,11 @@ use skep::cache::Pace;
 
 use crate::event::kind::EventKind;
 use crate::known::{self, digest};
+use crate::messages::AccountMessages;
 use skep::Cx;
+use skep::Error;
 use skep::Result;
-use skep::guard::{Count, Counters, too_many};
+use skep::guard::{self, Count, Counters};
 
 /// Attempts to sign in, by account and by network.
 pub(crate) static ATTEMPTS: Counters = Counters::new("skep-sign-in");
@@ -136,7 +138,12 @@ pub(crate) async fn spend_of_address(cx: &Cx<'_>, what: &str) -> Result<()> {
     let key = |network| format!("{what}:{network}");
     let counts: Vec<Count> =
         cx.peer().subnets().map(|network| (key(network), OF_ADDRESS.times(network.share()))).collect();
-    ATTEMPTS.spend(cx, &counts).await?.map_err(too_many)
+    ATTEMPTS.spend(cx, &counts).await?.map_err(|wait| too_many(cx, wait))
+}
+
+/// The refusal of a try that was one too many.
+pub(crate) fn too_many(cx: &Cx<'_>, wait: Duration) -> Error {
+    guard::too_many(wait).with_message(AccountMessages::of(cx).too_often)
 }
 
 /// Counts a try of somebody who is known, at all of these paces: the first of them may be used up fast, and the last

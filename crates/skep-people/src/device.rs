@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::account::{Account, SIGNED_IN};
 use crate::event::{EventKind, record};
+use crate::messages::AccountMessages;
 use crate::remember::{REMEMBERED_BY, SERIES};
 use crate::second::FIRST_FACTOR;
 use crate::sign_in::owner;
@@ -61,18 +62,19 @@ pub async fn user_sessions<A: Account>(cx: &Cx<'_>, account: &A) -> Result<Vec<U
     let mut all = cx.session().all_of(&owner::<A>(&account.id())).await?;
     all.retain(|session| is_of(session, account));
     all.sort_by_key(|session| (!session.is_current, std::cmp::Reverse(session.seen)));
+    let messages = AccountMessages::of(cx);
     let (mut devices, mut shown) = (Vec::new(), Vec::new());
     for session in &all {
         // A device that was signed in again when its browser was opened has several.
         let Some(device) = session.get(&REMEMBERED_BY) else { continue };
         if !devices.contains(&device) {
-            shown.push(UserSession::of(session));
+            shown.push(UserSession::of(session, messages));
             devices.push(device);
         }
     }
     // Remembered devices that are not signed in, and sessions of others.
     let others = all.iter().filter(|session| session.get(&REMEMBERED_BY).is_none() && !devices.contains(&session.id));
-    shown.extend(others.map(UserSession::of));
+    shown.extend(others.map(|session| UserSession::of(session, messages)));
     shown.sort_by_key(|session| std::cmp::Reverse(session.last_used));
     Ok(shown)
 }
@@ -96,8 +98,8 @@ pub async fn end_session<A: Account>(cx: &Cx<'_>, account: &A, id: &str) -> Resu
 }
 
 /// The browser of a request.
-pub(crate) fn browser(cx: &Cx<'_>) -> String {
-    name_of(&Device::of(cx).agent)
+pub(crate) fn browser(cx: &Cx<'_>, messages: AccountMessages) -> String {
+    name_of(&Device::of(cx).agent, messages)
 }
 
 /// False for what another account left that had this id, and for what ended with an old password.
@@ -108,11 +110,11 @@ fn is_of<A: Account>(session: &Listed, account: &A) -> bool {
 }
 
 impl UserSession {
-    fn of(session: &Listed) -> Self {
+    fn of(session: &Listed, messages: AccountMessages) -> Self {
         let device = session.get(&DEVICE);
         Self {
             id: session.id.clone(),
-            device: name_of(device.as_ref().map_or("", |device| &device.agent)),
+            device: name_of(device.as_ref().map_or("", |device| &device.agent), messages),
             address: device.and_then(|device| device.address),
             began: session.begun,
             last_used: session.seen,
@@ -122,7 +124,7 @@ impl UserSession {
 }
 
 /// What a user would call a browser. Each of them says that it is the others, too, so the order matters.
-fn name_of(agent: &str) -> String {
+fn name_of(agent: &str, messages: AccountMessages) -> String {
     let first = |names: &[(&str, &'static str)]| {
         names.iter().find(|(part, _)| agent.contains(part)).map_or("unknown", |(_, name)| *name)
     };
@@ -146,9 +148,9 @@ fn name_of(agent: &str) -> String {
         ("Linux", "Linux"),
     ]);
     match (browser, system) {
-        ("unknown", "unknown") => "unknown device".to_owned(),
+        ("unknown", "unknown") => messages.unknown_device.to_owned(),
         (browser, "unknown") => browser.to_owned(),
-        (browser, system) => format!("{browser} on {system}"),
+        (browser, system) => (messages.browser_on)(browser, system),
     }
 }
 
@@ -158,6 +160,7 @@ mod tests {
 
     #[test]
     fn browsers_are_called_what_their_users_call_them() {
+        let name_of = |agent| name_of(agent, AccountMessages::ENGLISH);
         let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
         let edge = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 \
                     Safari/537.36 Edg/140.0";

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::account::{Account, now};
 use crate::device::browser;
+use crate::messages::AccountMessages;
 use crate::notice::{self, Notice};
 use skep::Cx;
 use skep::Result;
@@ -116,11 +117,15 @@ pub async fn record<A: Account>(cx: &Cx<'_>, kind: EventKind, account: Option<&A
 /// Writes to the owner, if this is worth a mail.
 pub(crate) async fn notify<A: Account>(cx: &Cx<'_>, kind: EventKind, account: &A) {
     let Some(to) = account.notice_address().filter(|_| kind.has_notice()) else { return };
+    let language = account.language().unwrap_or(cx.language());
+    let messages = AccountMessages::in_language(cx, language);
     let notice = Notice {
         kind,
+        language: language.to_owned(),
+        write: messages.notice,
         user: account.name().to_owned(),
         to: to.to_owned(),
-        device: browser(cx),
+        device: browser(cx, messages),
         address: cx.peer().address.map(|address| address.ip()),
         at: UNIX_EPOCH + Duration::from_millis(now(cx)),
     };

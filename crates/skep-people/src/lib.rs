@@ -14,6 +14,7 @@ mod event;
 mod gate;
 mod known;
 mod link;
+mod messages;
 mod notice;
 #[cfg(feature = "oidc")]
 pub mod oidc;
@@ -36,7 +37,7 @@ mod totp;
 
 pub use account::{Account, Allowed, Fresh, Maybe, Rule, Signed};
 pub use bearer::{AccessToken, Bearer, SignedOrBearer, TokenAccount};
-pub use common::weakness;
+pub use common::{Weakness, weakness};
 pub use cost::PasswordCost;
 pub use device::{UserSession, end_session, user_sessions};
 pub use event::{EventKind, SecurityEvent, SecurityLog, record, without_tokens};
@@ -44,6 +45,7 @@ pub use link::{
     MailAccount, is_reset_link, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link,
     send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,
 };
+pub use messages::{AccountLanguages, AccountMessages};
 pub use notice::{Notice, Notices};
 pub use password::{hash_password, verify_password};
 pub use remember::remember;

@@ -18,6 +18,7 @@ use crate::budget::MAILS;
 use crate::budget::{self, Budget, spend_of_address};
 use crate::event::{EventKind, notify, record};
 use crate::known::{self, digest};
+use crate::messages::AccountMessages;
 use crate::password::hash_password;
 use crate::sign_in::{PasswordAccount, SIGNED_UP, note_name, sign_in, sign_out_everywhere, spend_attempt};
 use crate::stamp::Stamp;
@@ -278,7 +279,7 @@ async fn may_send<A: MailAccount>(cx: &Cx<'_>, budget: &'static Budget, email: &
     }
     if !Mailbox::is_bare(email.trim()) {
         // "x1 <ada@example.org>" and "x2 <ada@example.org>" would be two recipients, with a budget each.
-        return Err(Error::new(StatusCode::UNPROCESSABLE_ENTITY).with_message("This is not an e-mail address."));
+        return Err(Error::new(StatusCode::UNPROCESSABLE_ENTITY).with_message(AccountMessages::of(cx).not_email));
     }
     let mark = is_name.then(|| known::mark_of_name(A::KIND, email));
     let find = async || A::find_by_email(cx, email).await;

@@ -30,6 +30,10 @@ pub struct Notice {
     pub address: Option<IpAddr>,
     /// When.
     pub at: SystemTime,
+    /// Its language: [`Account::language`](crate::Account::language), or else that of the request.
+    pub language: String,
+    /// [`AccountMessages::notice`](crate::AccountMessages::notice).
+    pub(crate) write: fn(&Self) -> (String, String),
 }
 
 /// Writes the mails to owners of accounts instead of the framework: a value of the application.
@@ -66,34 +70,17 @@ impl Notices {
 }
 
 impl Notice {
-    /// The mail in English. [`Notices`] has an example.
+    /// The mail, in the language of this notice: [`AccountMessages`](crate::AccountMessages). [`Notices`] has an
+    /// example.
     #[must_use]
     pub fn mail(&self) -> Mail {
-        let (subject, happened) = match self.kind {
-            EventKind::NewDevice => (
-                "New sign-in",
-                "Somebody signed in from a browser that is new, or was last used with another password.",
-            ),
-            EventKind::PasswordChanged => ("Your password was changed", "The password was changed."),
-            EventKind::PasswordReset => ("Your password was reset", "The password was reset by a link in a mail."),
-            EventKind::SecondFactorAdded => ("Two-factor authentication is on", "A second factor was set up."),
-            EventKind::RecoveryCodesMade => ("New recovery codes", "Recovery codes were made."),
-            EventKind::PasskeyAdded => ("A passkey was added", "A passkey was added."),
-            EventKind::AddressChanged => ("Your e-mail address was changed", "The e-mail address was changed."),
-            EventKind::CodesGuessed => (
-                "Wrong codes for your account",
-                "Somebody who knows the password entered five wrong codes of the second factor.",
-            ),
-            other => ("Something happened to your account", other.as_str()),
-        };
-        let at = httpdate::fmt_http_date(self.at);
-        let address = self.address.map_or_else(|| "unknown".to_owned(), |address| address.to_canonical().to_string());
-        let (user, device) = (&self.user, &self.device);
-        let text = format!(
-            "Account: {user}\n\n{happened}\n\nTime: {at}\nBrowser: {device}\nAddress: {address}\n\n\
-             If this was you, there is nothing to do. If not, choose a new password, and sign out everywhere.\n"
-        );
+        let (subject, text) = (self.write)(self);
         Mail::new(self.to.clone(), subject, text)
+    }
+
+    /// Where the request came from, if that is known.
+    pub(crate) fn address_text(&self) -> Option<String> {
+        self.address.map(|address| address.to_canonical().to_string())
     }
 }
 

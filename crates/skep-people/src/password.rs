@@ -12,6 +12,7 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::cost::{Costs, PasswordCost};
 use crate::gate;
+use crate::messages::AccountMessages;
 use crate::random;
 use skep::Cx;
 use skep::Error;
@@ -50,7 +51,7 @@ pub(crate) type Salt = [u8; 16];
 /// assert_eq!(skep::test::Client::new(App::new().serve(services![Index])).get("/").text(), "$argon2id");
 /// ```
 pub async fn hash_password(cx: &Cx<'_>, password: &str) -> Result<String> {
-    let (params, password) = (cost(cx).params()?, to_hash(password)?);
+    let (params, password) = (cost(cx).params()?, to_hash(password, AccountMessages::of(cx))?);
     on_pool(cx, move || hash_with(params, &password, &salt()?)).await?
 }
 
@@ -59,7 +60,7 @@ pub async fn hash_password(cx: &Cx<'_>, password: &str) -> Result<String> {
 pub(crate) async fn hash_again(cx: &Cx<'_>, password: &str, hash: &str) -> Result<String> {
     let known = PasswordHash::new(hash).ok().and_then(|hash| hash.salt.map(|salt| salt.to_vec()));
     let Some(salt) = known else { return hash_password(cx, password).await };
-    let (params, password) = (cost(cx).params()?, to_hash(password)?);
+    let (params, password) = (cost(cx).params()?, to_hash(password, AccountMessages::of(cx))?);
     on_pool(cx, move || hash_with(params, &password, &salt)).await?
 }
 
@@ -136,12 +137,12 @@ fn checked(password: &str) -> Result<()> {
 }
 
 /// What is hashed of a new password.
-fn to_hash(password: &str) -> Result<String> {
+fn to_hash(password: &str, messages: AccountMessages) -> Result<String> {
     checked(password)?;
     if password.is_empty() {
         let error = Error::new(StatusCode::UNPROCESSABLE_ENTITY);
         return Err(error
-            .with_message("the password is empty")
+            .with_message(messages.empty_password)
             .with_cause("a password has at least one character (RFC 8265, 4.2.2)"));
     }
     Ok(normalise(password).into_owned())
@@ -164,7 +165,7 @@ fn is_other_space(sign: char) -> bool {
 async fn on_pool<T: Send + 'static>(cx: &Cx<'_>, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
     let Some(permit) = gate::enter().await else {
         return Err(Error::new(StatusCode::SERVICE_UNAVAILABLE)
-            .with_message("too many people are signing in at the moment: please try again")
+            .with_message(AccountMessages::of(cx).busy)
             .with_header(header::RETRY_AFTER, HeaderValue::from_static("5"))
             .with_cause("the queue for hashing passwords"));
     };
@@ -177,7 +178,7 @@ async fn on_pool<T: Send + 'static>(cx: &Cx<'_>, work: impl FnOnce() -> T + Send
 
 /// Without a request, and without a turn: [`HashPassword`](crate::HashPassword).
 pub(crate) fn hash_now(cost: PasswordCost, password: &str, salt: &Salt) -> Result<String> {
-    hash_with(cost.params()?, &to_hash(password)?, salt)
+    hash_with(cost.params()?, &to_hash(password, AccountMessages::ENGLISH)?, salt)
 }
 
 /// A new salt.

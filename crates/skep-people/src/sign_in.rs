@@ -17,7 +17,7 @@ use crate::tick::wait_for_tick;
 use skep::Cx;
 use skep::Error;
 use skep::Result;
-use skep::guard::{Count, too_many};
+use skep::guard::Count;
 use skep::link::Destination;
 use skep::session::Key;
 
@@ -300,7 +300,7 @@ pub(crate) async fn spend_attempt<A: Account>(
         let account = if refused.is_of_name { find().await? } else { None };
         record_attempt(cx, budget.event, account.as_ref(), name).await;
     }
-    Err(too_many(refused.wait))
+    Err(budget::too_many(cx, refused.wait))
 }
 
 /// The same of somebody who is known.
@@ -317,7 +317,7 @@ pub(crate) async fn spend_of_account<A: Account>(
     if refused.is_recorded {
         record(cx, EventKind::Throttled, Some(account)).await;
     }
-    Err(too_many(refused.wait))
+    Err(budget::too_many(cx, refused.wait))
 }
 
 /// The mark of a browser that has signed in as this account. The account's name is not marked: users may choose it, and

@@ -15,7 +15,6 @@ link-sent = Wir haben Ihnen eine Mail gesendet.
 email = E-Mail
 password = Passwort
 password-hint = Mindestens zehn Zeichen.
-weak-password = Dieses Passwort gehört zu denen, die zuerst geraten werden.
 wrong-password = E-Mail-Adresse oder Passwort ist falsch.
 name = Name
 accounts = Konten

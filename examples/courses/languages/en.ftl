@@ -15,7 +15,6 @@ link-sent = We have sent you a mail.
 email = E-mail
 password = Password
 password-hint = Ten characters at least.
-weak-password = This password is one of those that are guessed first.
 wrong-password = E-mail address or password is wrong.
 name = Name
 accounts = Accounts

@@ -105,6 +105,10 @@ impl skep_people::Account for User {
         Stamp::of([&self.random, &self.password])
     }
 
+    fn language(&self) -> Option<&str> {
+        Some(self.language.tag())
+    }
+
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
         let user = cx.db().one(sql!(Self, "select {columns of User} from account where id = ?", id)).await?;

@@ -108,8 +108,8 @@ impl Handle for CreateAccount {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let password = self.password.reveal();
         let email = sign_up_address::<User>(cx, &self.token).await?.or_404()?;
-        if weakness(password, &[&email, self.name.as_str()]).is_some() {
-            return Err(Self::password.refuse(t!(cx, weak_password)));
+        if let Some(problem) = weakness(password, &[&email, self.name.as_str()]) {
+            return Err(Self::password.refuse(problem.text(cx)));
         }
         let hash = hash_password(cx, password).await?;
         // From here on, the link is used.

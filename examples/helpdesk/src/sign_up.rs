@@ -136,8 +136,8 @@ impl Handle for CreateAccount {
         let (t, password) = (texts(cx.language()), self.password.reveal());
         let gone = || Error::not_found().with_message(t.link_used);
         let email = sign_up_address::<User>(cx, &self.token).await?.ok_or_else(gone)?;
-        if weakness(password, &[self.name.as_str(), &email, "helpdesk"]).is_some() {
-            return Err(CreateAccount::password.refuse(t.weak_password));
+        if let Some(problem) = weakness(password, &[self.name.as_str(), &email, "helpdesk"]) {
+            return Err(CreateAccount::password.refuse(problem.text(cx)));
         }
         let hash = hash_password(cx, password).await?;
         // From here on, the link is used.

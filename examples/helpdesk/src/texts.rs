@@ -30,7 +30,6 @@ pub struct Texts {
     pub password: &'static str,
     pub password_hint: &'static str,
     pub wrong_password: &'static str,
-    pub weak_password: &'static str,
     pub taken_email: &'static str,
     pub sign_up_hint: &'static str,
     pub link_sent: &'static str,

@@ -117,6 +117,10 @@ impl Account for User {
         Stamp::of([&self.stamp, &self.password])
     }
 
+    fn language(&self) -> Option<&str> {
+        Some(self.language.value())
+    }
+
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
         let Ok(id) = id.parse::<i64>() else { return Ok(None) };
         let select = sql!(

@@ -118,7 +118,7 @@ impl Handle for ChoosePassword {
         let email = sign_up_address::<Account>(cx, &self.token).await?;
         let email = email.or_404()?;
         if let Some(problem) = weakness(password, &[&email]) {
-            return Err(ChoosePassword::password.refuse(problem));
+            return Err(ChoosePassword::password.refuse(problem.text(cx)));
         }
         let hash = hash_password(cx, password).await?;
         // From here on, the link is used.

@@ -61,7 +61,7 @@ impl Provider {
         let metadata: Metadata = self.get(cx, FetchRequest::get(url)).await?;
         // Or anybody who is trusted to describe one issuer could speak for all.
         if metadata.issuer != self.issuer {
-            return Err(self.untrusted("the configuration of the provider names another issuer"));
+            return Err(OidcError::untrusted("the configuration of the provider names another issuer"));
         }
         let endpoints = [&metadata.authorization_endpoint, &metadata.token_endpoint, &metadata.jwks_uri];
         for endpoint in endpoints.into_iter().chain(&metadata.userinfo_endpoint) {
@@ -82,7 +82,7 @@ impl Provider {
             cx.cache(&KEYS).set(url, &found).await.map_err(Error::from)?;
         }
         let problem = "no key of the provider made the signature of the ID token";
-        if made_it(&found.keys) { Ok(()) } else { Err(self.untrusted(problem)) }
+        if made_it(&found.keys) { Ok(()) } else { Err(OidcError::untrusted(problem)) }
     }
 
     /// The keys at a URL, from the cache under this name or from the provider.
@@ -105,9 +105,9 @@ impl Provider {
             if !error.is_remote() {
                 Error::from(error).into()
             } else if error.is_too_large() {
-                self.untrusted(error)
+                OidcError::untrusted(error)
             } else {
-                OidcError::unavailable(&self.name, error)
+                OidcError::unavailable(error)
             }
         })
     }
@@ -116,7 +116,7 @@ impl Provider {
         let is_down = response.status().is_server_error();
         response.json().map_err(
             |error| {
-                if is_down { OidcError::unavailable(&self.name, error) } else { self.untrusted(error) }
+                if is_down { OidcError::unavailable(error) } else { OidcError::untrusted(error) }
             },
         )
     }
@@ -129,6 +129,6 @@ impl Provider {
             (Some("http"), Some(host)) => matches!(host, "localhost" | "127.0.0.1" | "[::1]"),
             _ => false,
         });
-        if is_safe { Ok(()) } else { Err(self.untrusted("a URL of the provider does not begin with https://")) }
+        if is_safe { Ok(()) } else { Err(OidcError::untrusted("a URL of the provider does not begin with https://")) }
     }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use http::StatusCode;
 use skep_units::chain;
 
+use crate::messages::AccountMessages;
+use skep::Cx;
 use skep::Error;
 
 /// Why [`Provider::begin`](super::Provider::begin) or [`Provider::complete`](super::Provider::complete) failed. With
@@ -39,26 +41,33 @@ enum Kind {
 }
 
 impl OidcError {
-    pub(super) fn denied(provider: &str) -> Self {
-        let message = format!("{provider} was not allowed to sign you in. You can try again, or sign in another way.");
-        Self { kind: Kind::Denied, error: Error::forbidden(message) }
+    pub(super) fn denied() -> Self {
+        Self { kind: Kind::Denied, error: Error::new(StatusCode::FORBIDDEN) }
     }
 
     pub(super) fn expired() -> Self {
-        let message = "This sign-in was begun in another browser, is complete, or is too old. Please begin again.";
-        Self { kind: Kind::Expired, error: Error::bad_request(message) }
+        Self { kind: Kind::Expired, error: Error::new(StatusCode::BAD_REQUEST) }
     }
 
-    pub(super) fn unavailable(provider: &str, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        let message = format!("{provider} does not respond. Please try again in a while, or sign in another way.");
-        let error = Error::new(StatusCode::SERVICE_UNAVAILABLE).with_message(message);
-        Self { kind: Kind::Unavailable, error: error.with_cause(cause) }
+    pub(super) fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self { kind: Kind::Unavailable, error: Error::new(StatusCode::SERVICE_UNAVAILABLE).with_cause(cause) }
     }
 
-    pub(super) fn untrusted(provider: &str, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        let message = format!("{provider} gave no usable response, so you are not signed in.");
-        let error = Error::new(StatusCode::BAD_GATEWAY).with_message(message);
-        Self { kind: Kind::Untrusted, error: error.with_cause(cause) }
+    pub(super) fn untrusted(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self { kind: Kind::Untrusted, error: Error::new(StatusCode::BAD_GATEWAY).with_cause(cause) }
+    }
+
+    /// The same with a message to the user of this request, about the provider with this name.
+    pub(super) fn in_language_of(self, cx: &Cx<'_>, provider: &str) -> Self {
+        let messages = AccountMessages::of(cx);
+        let message = match self.kind {
+            Kind::Denied => (messages.provider_denied)(provider),
+            Kind::Expired => messages.provider_expired.to_owned(),
+            Kind::Unavailable => (messages.provider_unavailable)(provider),
+            Kind::Untrusted => (messages.provider_untrusted)(provider),
+            Kind::Other => return self,
+        };
+        Self { error: self.error.with_message(message), ..self }
     }
 
     /// What became of a request that this sign-in made or waited for.

@@ -136,7 +136,7 @@ impl Provider {
     /// times, as what is begun is stored.
     pub async fn begin(&self, cx: &mut Cx<'_>, callback: impl Destination) -> Result<Response, OidcError> {
         spend_of_address(cx, "oidc").await?;
-        let metadata = self.metadata(cx).await?;
+        let metadata = self.metadata(cx).await.map_err(|error| error.in_language_of(cx, &self.name))?;
         let new = random()?;
         let browser = cx.session().update(&BROWSER, |old| old.unwrap_or_else(|| new.clone())).await?;
         let pending = Pending {
@@ -165,7 +165,8 @@ impl Provider {
         let endpoint = &metadata.authorization_endpoint;
         let separator = if endpoint.contains('?') { '&' } else { '?' };
         let location = HeaderValue::try_from(format!("{endpoint}{separator}{}", query::encode(&query)));
-        let location = location.map_err(|_| self.untrusted("the authorization endpoint is no URL"))?;
+        let no_url = |_| OidcError::untrusted("the authorization endpoint is no URL").in_language_of(cx, &self.name);
+        let location = location.map_err(no_url)?;
         Ok(Response::empty(StatusCode::SEE_OTHER).with_header(LOCATION, location))
     }
 
@@ -182,7 +183,7 @@ impl Provider {
         if outcome.is_err() {
             record_of(cx, EventKind::SignInRefused, None, None).await;
         }
-        outcome
+        outcome.map_err(|error| error.in_language_of(cx, &self.name))
     }
 
     async fn claims(&self, cx: &Cx<'_>) -> Result<Claims, OidcError> {
@@ -192,22 +193,22 @@ impl Provider {
         // Which provider it comes from, if several share a callback (RFC 9207).
         let is_named = query::has(sent, "iss") || metadata.authorization_response_iss_parameter_supported;
         if is_named && query::find(sent, "iss").is_none_or(|issuer| issuer != self.issuer) {
-            return Err(self.untrusted("the response comes from another issuer"));
+            return Err(OidcError::untrusted("the response comes from another issuer"));
         }
         if let Some(error) = query::find(sent, "error") {
             let is_denied = error == "access_denied";
-            let refused = || self.untrusted(format!("the provider responded {}", printable(&error)));
-            return Err(if is_denied { OidcError::denied(&self.name) } else { refused() });
+            let refused = || OidcError::untrusted(format!("the provider responded {}", printable(&error)));
+            return Err(if is_denied { OidcError::denied() } else { refused() });
         }
-        let code = query::find(sent, "code").ok_or_else(|| self.untrusted("the provider sent no code"))?;
+        let code = query::find(sent, "code").ok_or_else(|| OidcError::untrusted("the provider sent no code"))?;
         let tokens = self.exchange(cx, &metadata, &code, &pending).await?;
-        let token = IdToken::parse(&tokens.id_token).map_err(|problem| self.untrusted(problem))?;
+        let token = IdToken::parse(&tokens.id_token).map_err(|problem| OidcError::untrusted(problem))?;
         self.verify(cx, &metadata, &token).await?;
         #[expect(clippy::cast_precision_loss, reason = "there are 285,000 years until a double is a millisecond off")]
         let now = now(cx) as f64 / 1000.0;
         let (issuer, client_id, nonce, max_age) = (&*self.issuer, &*self.client_id, &*pending.nonce, pending.max_age);
         let expected = Expected { issuer, client_id, nonce, now, max_age };
-        let mut claims = token.claims(&expected).map_err(|problem| self.untrusted(problem))?;
+        let mut claims = token.claims(&expected).map_err(|problem| OidcError::untrusted(problem))?;
         self.add_user_info(cx, &metadata, &tokens, &mut claims).await?;
         Ok(claims)
     }
@@ -225,10 +226,6 @@ impl Provider {
             return Err(OidcError::expired());
         }
         PENDING.redeem(cx, &state).await?.ok_or_else(OidcError::expired)
-    }
-
-    pub(super) fn untrusted(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> OidcError {
-        OidcError::untrusted(&self.name, cause)
     }
 }
 

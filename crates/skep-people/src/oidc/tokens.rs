@@ -61,7 +61,7 @@ impl Provider {
         if matches!(response.status(), StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED) {
             let refusal: Option<Refusal> = serde_json::from_slice(response.bytes()).ok();
             let error = refusal.map_or_else(|| response.status().to_string(), |refusal| refusal.error);
-            return Err(self.untrusted(format!("the token endpoint responded {}", printable(&error))));
+            return Err(OidcError::untrusted(format!("the token endpoint responded {}", printable(&error))));
         }
         self.json(&response)
     }
@@ -89,9 +89,9 @@ impl Provider {
         more.insert("iss".to_owned(), self.issuer.clone().into());
         let more = serde_json::from_value(more.into())
             .map(|said| Claims::verified(said, None))
-            .map_err(|_| self.untrusted("the userinfo endpoint does not say whom it is about"))?;
+            .map_err(|_| OidcError::untrusted("the userinfo endpoint does not say whom it is about"))?;
         if more.subject() != claims.subject() {
-            return Err(self.untrusted("the userinfo endpoint speaks of another user"));
+            return Err(OidcError::untrusted("the userinfo endpoint speaks of another user"));
         }
         claims.extend(more);
         Ok(())

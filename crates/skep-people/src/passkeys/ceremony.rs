@@ -75,20 +75,24 @@ pub async fn register<A: PasskeyAccount>(
     name: &str,
     response: &str,
 ) -> Result<Passkey, PasskeyError> {
+    let passkey = verified(cx, account, response).await.map_err(|error| error.in_language_of(cx))?;
+    // Of this user or another one (7.1, step 26).
+    if !account.add_passkey(cx, &passkey, name).await? {
+        return Err(PasskeyError::registered().in_language_of(cx));
+    }
+    record(cx, EventKind::PasskeyAdded, Some(account)).await;
+    Ok(passkey)
+}
+
+/// The passkey of a response, which is not stored yet.
+async fn verified<A: Account>(cx: &Cx<'_>, account: &A, response: &str) -> Result<Passkey, PasskeyError> {
     let sent: Sent<Attestation> = parse(response)?;
     let (here, own) = (Site::of(cx)?, owner::<A>(&account.id()));
     let challenge = sent.response.client_data()?.challenge;
     let is_own = |purpose: &Purpose| matches!(purpose, Purpose::Register(owner, _) if *owner == own);
     let is_first = complete(cx, &challenge, is_own).await? == Purpose::Register(own.clone(), Factor::First);
     let new = sent.verify(&here.expects(&challenge, is_first))?;
-    let passkey =
-        Passkey { id: new.id, public_key: new.public_key, counter: new.counter, verifies_user: new.verifies_user };
-    // Of this user or another one (7.1, step 26).
-    if !account.add_passkey(cx, &passkey, name).await? {
-        return Err(PasskeyError::registered());
-    }
-    record(cx, EventKind::PasskeyAdded, Some(account)).await;
-    Ok(passkey)
+    Ok(Passkey { id: new.id, public_key: new.public_key, counter: new.counter, verifies_user: new.verifies_user })
 }
 
 /// Removes a passkey of this account: false if it has no such passkey. The user's device may still offer it.
@@ -127,7 +131,7 @@ pub async fn passkey_sign_in<A: PasskeyAccount>(cx: &mut Cx<'_>, response: &str)
         }
         Err(error) => {
             record::<A>(cx, EventKind::SignInRefused, None).await;
-            Err(error)
+            Err(error.in_language_of(cx))
         }
     }
 }
@@ -156,7 +160,7 @@ pub async fn passkey_second_factor<A: PasskeyAccount>(cx: &mut Cx<'_>, response:
     let Some(account) = awaiting_second_factor::<A>(cx).await? else { return Err(A::refuse(cx).into()) };
     if let Err(error) = second_factor(cx, &account, response).await {
         record(cx, EventKind::SecondFactorRefused, Some(&account)).await;
-        return Err(error);
+        return Err(error.in_language_of(cx));
     }
     establish(cx, &account, now(cx), EventKind::SignedIn).await?;
     Ok(account)

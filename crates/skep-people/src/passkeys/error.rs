@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use http::StatusCode;
+
+use crate::messages::AccountMessages;
+use skep::Cx;
 use skep::Error;
 
 /// Why [`register`](super::register), [`passkey_sign_in`](super::passkey_sign_in) or
@@ -37,23 +41,32 @@ enum Kind {
 
 impl PasskeyError {
     pub(super) fn expired() -> Self {
-        let message = "This was begun in another browser, is complete, or took too long. Please try again.";
-        Self { kind: Kind::Expired, error: Error::bad_request(message) }
+        Self { kind: Kind::Expired, error: Error::new(StatusCode::BAD_REQUEST) }
     }
 
     pub(super) fn registered() -> Self {
-        let error = Error::new(http::StatusCode::CONFLICT).with_message("This passkey is registered already.");
-        Self { kind: Kind::Registered, error }
+        Self { kind: Kind::Registered, error: Error::new(StatusCode::CONFLICT) }
     }
 
     pub(super) fn copied() -> Self {
-        let message = "This passkey may have been copied, so it was not accepted. Sign in another way, and remove it.";
-        Self { kind: Kind::Copied, error: Error::forbidden(message) }
+        Self { kind: Kind::Copied, error: Error::new(StatusCode::FORBIDDEN) }
     }
 
     pub(super) fn refused(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        let error = Error::forbidden("This passkey was not accepted. Try again, or use another way.").with_cause(cause);
-        Self { kind: Kind::Refused, error }
+        Self { kind: Kind::Refused, error: Error::new(StatusCode::FORBIDDEN).with_cause(cause) }
+    }
+
+    /// The same with a message to the user of this request.
+    pub(super) fn in_language_of(self, cx: &Cx<'_>) -> Self {
+        let messages = AccountMessages::of(cx);
+        let message = match self.kind {
+            Kind::Expired => messages.passkey_expired,
+            Kind::Registered => messages.passkey_registered,
+            Kind::Copied => messages.passkey_copied,
+            Kind::Refused => messages.passkey_refused,
+            Kind::Other => return self,
+        };
+        Self { error: self.error.with_message(message), ..self }
     }
 
     /// True if the ceremony was not begun in this browser, was completed before, or is older than five minutes. With

@@ -11,6 +11,7 @@ use super::account::Factor;
 use super::error::PasskeyError;
 use super::verify::Expected;
 use crate::budget::spend_of_address;
+use crate::messages::AccountMessages;
 use crate::random;
 use skep::Cx;
 use skep::Error;
@@ -53,7 +54,7 @@ impl Site {
     pub(super) fn of(cx: &Cx<'_>) -> Result<Self> {
         if !cx.knows_origin() {
             let cause = "passkeys need the setting `base_url`: anybody can write another `Host`";
-            return Err(Error::not_found().with_message("this site has no passkeys").with_cause(cause));
+            return Err(Error::not_found().with_message(AccountMessages::of(cx).no_passkeys).with_cause(cause));
         }
         let origin = cx.origin();
         let uri: http::Uri = origin.parse().map_err(|_| Error::internal("the origin of this site is no URL"))?;

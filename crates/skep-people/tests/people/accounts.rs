@@ -5,6 +5,7 @@ mod calling;
 mod ending;
 mod failing;
 mod guessing;
+mod languages;
 mod sockets;
 mod staying;
 mod strangers;

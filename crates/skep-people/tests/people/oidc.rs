@@ -337,6 +337,8 @@ fn a_provider_that_fails_is_a_503_or_a_502_that_says_so() {
     world.provider.rules().is_down = true;
     let down = client.get("/sign-in/example");
     assert!(down.status() == 503 && down.text().contains("Example does not respond"), "{}", down.text());
+    let down = client.request(skep::Method::GET, "/sign-in/example").header("accept-language", "de").send();
+    assert!(down.status() == 503 && down.text().contains("Example antwortet nicht."), "{}", down.text());
     world.provider.rules().is_down = false;
     let callback = world.begin(&client);
     world.provider.rules().is_down = true;

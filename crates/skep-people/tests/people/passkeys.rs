@@ -218,6 +218,10 @@ fn a_challenge_is_for_one_browser_once_and_five_minutes() {
     let client = world.client();
     let response = ada.get(&options(&client, "/sign-in/passkey"));
     assert_eq!(send(&world.client(), &response).status(), 400, "another browser");
+    let stranger = world.client();
+    let stranger = stranger.request(Method::POST, "/sign-in/passkey").header("accept-language", "de");
+    let told = stranger.form(&[("passkey", &response.to_string())]).send();
+    assert!(told.status() == 400 && told.text().contains("in einem anderen Browser begonnen"), "{}", told.text());
     assert_eq!(send(&client, &response).status(), 200);
     assert_eq!(send(&client, &response).status(), 400, "twice");
     let response = ada.get(&options(&client, "/sign-in/passkey"));

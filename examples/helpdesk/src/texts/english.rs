@@ -23,7 +23,6 @@ pub(super) const TEXTS: Texts = Texts {
     password: "Password",
     password_hint: "At least ten characters.",
     wrong_password: "E-mail address or password is wrong.",
-    weak_password: "This password is too easily guessed.",
     taken_email: "There is an account with this address.",
     sign_up_hint: "We send a link to this address.",
     link_sent: "Please look at your mail: it says how to go on.",

@@ -23,7 +23,6 @@ pub(super) const TEXTS: Texts = Texts {
     password: "Passwort",
     password_hint: "Mindestens zehn Zeichen.",
     wrong_password: "E-Mail-Adresse oder Passwort ist falsch.",
-    weak_password: "Dieses Passwort ist zu leicht zu erraten.",
     taken_email: "Es gibt schon ein Konto mit dieser Adresse.",
     sign_up_hint: "Wir schicken einen Link an diese Adresse.",
     link_sent: "Bitte sehen Sie in Ihre Mails: Dort steht, wie es weitergeht.",

@@ -162,12 +162,12 @@ pub(super) const CRATES: &[Layers] = &[
     Layers {
         name: "skep-people",
         order: &[
-            ("values", &["common", "cost", "gate", "pages", "random", "signature", "stamp", "tick"]),
+            ("values", &["cost", "gate", "pages", "random", "signature", "stamp", "tick"]),
             (
                 "accounts",
                 &[
-                    "account", "bearer", "budget", "device", "event", "known", "link", "notice", "password",
-                    "remember", "second", "sign_in", "site", "totp",
+                    "account", "bearer", "budget", "common", "device", "event", "known", "link", "messages", "notice",
+                    "password", "remember", "second", "sign_in", "site", "totp",
                 ],
             ),
             ("other ways in", &["oidc", "passkeys", "test"]),

@@ -38,6 +38,10 @@ impl Account for User {
         Stamp::of([&*self.random, self.password.as_deref().unwrap_or_default()])
     }
 
+    fn language(&self) -> Option<&str> {
+        self.email.ends_with(".de").then_some("de")
+    }
+
     fn has_second_factor(&self) -> bool {
         self.totp.is_some()
     }
@@ -128,7 +132,7 @@ impl Handle for ChoosePassword {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let email = sign_up_address::<User>(cx, &self.token).await?.or_404()?;
         if let Some(problem) = weakness(self.password.reveal(), &[&email]) {
-            return Err(ChoosePassword::password.refuse(problem));
+            return Err(ChoosePassword::password.refuse(problem.text(cx)));
         }
         let hash = hash_password(cx, self.password.reveal()).await?;
         // From here on, the link is used.
@@ -300,7 +304,7 @@ struct SetPassword {
 impl Handle for SetPassword {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         if let Some(problem) = weakness(self.password.reveal(), &[]) {
-            return Err(SetPassword::password.refuse(problem));
+            return Err(SetPassword::password.refuse(problem.text(cx)));
         }
         redeem_reset_link::<User>(cx, &self.token, self.password.reveal()).await?.or_404()?;
         Ok(Response::text("Please sign in with your new password."))

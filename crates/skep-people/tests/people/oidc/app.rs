@@ -1,6 +1,7 @@
 //! An application whose users sign in with a provider. `docs/guides/people/oidc.md` quotes this file.
 
 use skep::Secret;
+use skep::form::Messages;
 use skep::prelude::*;
 use skep::settings::Settings;
 use skep::sql::{Row, migrations};
@@ -160,6 +161,7 @@ impl Handle for ShowKey {
 
 pub(crate) fn app() -> App {
     App::new()
+        .languages([Messages::ENGLISH, Messages { language: "de", ..Messages::ENGLISH }])
         .database(migrations!("tests/sql/oidc"))
         .settings::<Login>()
         .serve(services![SignIn, SignInAgain, Callback, Profile, ShowKey])

@@ -1,5 +1,6 @@
 //! An application whose users have passkeys. `docs/guides/people/passkeys.md` quotes this file.
 
+use skep::form::Messages;
 use skep::form::{Hidden, Text};
 use skep::prelude::*;
 use skep::sql::{Row, migrations};
@@ -255,6 +256,7 @@ async fn store(cx: &Cx<'_>, event: &SecurityEvent) -> Result<()> {
 
 pub(crate) fn app() -> App {
     App::new()
+        .languages([Messages::ENGLISH, Messages { language: "de", ..Messages::ENGLISH }])
         .database(migrations!("tests/sql/passkeys"))
         .state(SecurityLog::new(store))
         .serve(services![NewPasskey, NewSecondFactor, AddPasskey, RemovePasskey])

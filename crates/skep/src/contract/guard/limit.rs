@@ -235,7 +235,5 @@ pub(crate) async fn count_hosted(
 pub fn too_many(wait: Duration) -> Error {
     let seconds = wait.as_millis().div_ceil(1000).max(1);
     let wait = HeaderValue::try_from(seconds.to_string()).unwrap_or(HeaderValue::from_static("60"));
-    Error::new(StatusCode::TOO_MANY_REQUESTS)
-        .with_message("This was done too often. Please try again in a while.")
-        .with_header(header::RETRY_AFTER, wait)
+    Error::new(StatusCode::TOO_MANY_REQUESTS).with_header(header::RETRY_AFTER, wait)
 }
