@@ -220,8 +220,11 @@ impl Client {
         lock(&self.cookies).get(name).cloned()
     }
 
-    /// The mails that the application has sent so far. It must have a [temporary database](Setup::temporary_database),
-    /// as with [`new`](Self::new), and no [`Setup::mailer`].
+    /// The mails that the application has sent so far.
+    ///
+    /// # Panics
+    /// If the setup has a [`mailer`](Setup::mailer), or keeps its data: [`Setup::data`] names a folder, or
+    /// [`Setup::database`] a PostgreSQL, without [`Setup::temporary_database`].
     #[must_use]
     pub fn mails(&self) -> Vec<Mail> {
         let mails = self.driver.site().mails();

@@ -149,6 +149,14 @@ fn the_mailer_of_the_server_comes_first_and_adds_the_sender() {
 }
 
 #[test]
+fn what_keeps_nothing_collects_its_mail() {
+    // The application's own mailer sends nothing by accident.
+    let client = Client::with_setup(app().mailer(Broken), Setup::default());
+    client.post("/send", &[("to", "ada@example.org")]);
+    assert_eq!(client.mails().len(), 2);
+}
+
+#[test]
 fn mail_that_cannot_be_sent_is_an_error_of_its_request() {
     let folder = tempfile::tempdir().unwrap();
     let open = |app: App| {
