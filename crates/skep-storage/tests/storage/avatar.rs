@@ -44,9 +44,11 @@ impl Handle for SetAvatar {
 
 /// Within 320 x 320 pixels, and without what the camera wrote beside the picture.
 fn resized(picture: &[u8]) -> image::ImageResult<Vec<u8>> {
-    let reader = ImageReader::new(Cursor::new(picture)).with_guessed_format()?;
+    let picture = ImageReader::new(Cursor::new(picture)).with_guessed_format()?.decode()?;
+    let is_large = picture.width().max(picture.height()) > 320; // else it would grow
+    let small = if is_large { picture.thumbnail(320, 320) } else { picture };
     let mut jpeg = Cursor::new(Vec::new());
-    reader.decode()?.thumbnail(320, 320).to_rgb8().write_to(&mut jpeg, ImageFormat::Jpeg)?;
+    small.to_rgb8().write_to(&mut jpeg, ImageFormat::Jpeg)?;
     Ok(jpeg.into_inner())
 }
 
@@ -105,6 +107,12 @@ fn a_picture_is_resized_and_shown() {
     assert_eq!(shown.header("content-type"), Some("image/jpeg"));
     let small = image::load_from_memory(shown.body()).unwrap();
     assert_eq!((small.width(), small.height()), (320, 160));
+    // A small one stays as it is.
+    let mut png = Cursor::new(Vec::new());
+    image::RgbImage::new(40, 20).write_to(&mut png, ImageFormat::Png).unwrap();
+    assert_eq!(upload(png.get_ref()), 200);
+    let small = image::load_from_memory(client.get("/avatar").body()).unwrap();
+    assert_eq!((small.width(), small.height()), (40, 20));
     // It begins like a picture, and ends too early.
     assert_eq!(upload(&png.get_ref()[..50]), 422);
 }
