@@ -1,6 +1,6 @@
 //! Courses, and the fields that new and edit share.
 
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, civil};
 use rust_decimal::Decimal;
 use skep::form::{Fold, Form, Group, MultilineText, Offer, Offered, OneOf, Text, Whole};
@@ -137,13 +137,11 @@ pub(crate) fn controls(cx: &Cx<'_>, form: &Form<CourseFields>, trainers: &Offere
 
 /// The controls of its beginning. Which of two times is meant is asked in the one hour of the year that comes twice.
 pub(crate) fn when_controls(cx: &Cx<'_>, form: &Form<When>, zone: &TimeZone) -> Html<Flow, NoForm> {
-    let local = form.shown(When::starts).parse::<civil::DateTime>();
-    let is_twice = |local| matches!(zone.to_ambiguous_timestamp(local).offset(), AmbiguousOffset::Fold { .. });
     piece! {
         @form (form) {
             label (When::starts) { (t!(cx, starts)) }
             input (When::starts);
-            @if local.is_ok_and(is_twice) {
+            @if form.comes_twice(When::starts, zone) {
                 label (When::fold) { (t!(cx, which_time)) }
                 select (When::fold);
             }

@@ -9,7 +9,8 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Span, Timestamp, Zoned, civil};
 use skep_html::jiff::written;
 
-use super::field::{Control, Shape};
+use super::Form;
+use super::field::{Control, FormField, Shape};
 use super::look;
 use super::name::Name;
 use super::time::{Date, DateTime, Time};
@@ -143,6 +144,63 @@ impl<S, T> Name<S, T> {
     /// ```
     pub fn in_zone(self, cx: &Cx<'_>, local: civil::DateTime, zone: &TimeZone, fold: Option<Fold>) -> Result<Zoned> {
         moment(local, zone, fold).map_err(|problem| self.refuse(problem.text(cx.messages())))
+    }
+}
+
+impl<S> Form<S> {
+    /// True if the clocks of the time zone go back and show twice what this field shows: to ask then which of the two
+    /// times is meant, by a [`Fold`]. False for what is no time.
+    ///
+    /// ```
+    /// use jiff::civil;
+    /// use jiff::tz::TimeZone;
+    /// use skep::form::Fold;
+    /// use skep::prelude::*;
+    ///
+    /// #[derive(Service)]
+    /// #[service(GET "/courses/new")]
+    /// struct New;
+    ///
+    /// #[derive(Service)]
+    /// #[service(POST "/courses", page = New)]
+    /// struct Create { #[form] starts: civil::DateTime, #[form] fold: Option<Fold> }
+    ///
+    /// fn zone() -> Result<TimeZone> { TimeZone::get("Europe/Berlin").map_err(Error::internal) }
+    ///
+    /// impl Handle for New {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         let (form, zone) = (Create::form(cx), zone()?);
+    ///         Ok(Response::html(html! {
+    ///             form (form) {
+    ///                 label (Create::starts) { "Starts" }
+    ///                 input (Create::starts);
+    ///                 @if form.comes_twice(Create::starts, &zone) {
+    ///                     label (Create::fold) { "Which of the two times" }
+    ///                     select (Create::fold);
+    ///                 }
+    ///                 button { "Save" }
+    ///             }
+    ///         }))
+    ///     }
+    /// }
+    ///
+    /// impl Handle for Create {
+    ///     async fn handle(self, cx: &mut Cx<'_>) -> Result {
+    ///         let starts = Self::starts.in_zone(cx, self.starts, &zone()?, self.fold)?;
+    ///         Ok(Response::text(starts.timestamp().to_string()))
+    ///     }
+    /// }
+    ///
+    /// let client = skep::test::Client::new(App::new().serve(services![New, Create]));
+    /// let asks = |starts| client.post("/courses", &[("starts", starts)]).text().contains("Which of the two times");
+    /// assert!(asks("2026-10-25T02:30"));
+    /// assert!(!asks("2026-03-29T02:30") && !asks("tomorrow"));
+    /// assert!(!client.get("/courses/new").text().contains("Which of the two times"));
+    /// ```
+    #[must_use]
+    pub fn comes_twice<T: FormField>(&self, name: Name<S, T>, zone: &TimeZone) -> bool {
+        let local = civil::DateTime::parse(self.shown(name));
+        local.is_some_and(|local| matches!(zone.to_ambiguous_zoned(local).offset(), AmbiguousOffset::Fold { .. }))
     }
 }
 
