@@ -62,7 +62,7 @@ pub async fn user_sessions<A: Account>(cx: &Cx<'_>, account: &A) -> Result<Vec<U
     let mut all = cx.session().all_of(&owner::<A>(&account.id())).await?;
     all.retain(|session| is_of(session, account));
     all.sort_by_key(|session| (!session.is_current, std::cmp::Reverse(session.seen)));
-    let messages = AccountMessages::of(cx);
+    let messages = &AccountMessages::of(cx);
     let (mut devices, mut shown) = (Vec::new(), Vec::new());
     for session in &all {
         // A device that was signed in again when its browser was opened has several.
@@ -98,7 +98,7 @@ pub async fn end_session<A: Account>(cx: &Cx<'_>, account: &A, id: &str) -> Resu
 }
 
 /// The browser of a request.
-pub(crate) fn browser(cx: &Cx<'_>, messages: AccountMessages) -> String {
+pub(crate) fn browser(cx: &Cx<'_>, messages: &AccountMessages) -> String {
     name_of(&Device::of(cx).agent, messages)
 }
 
@@ -110,7 +110,7 @@ fn is_of<A: Account>(session: &Listed, account: &A) -> bool {
 }
 
 impl UserSession {
-    fn of(session: &Listed, messages: AccountMessages) -> Self {
+    fn of(session: &Listed, messages: &AccountMessages) -> Self {
         let device = session.get(&DEVICE);
         Self {
             id: session.id.clone(),
@@ -124,7 +124,7 @@ impl UserSession {
 }
 
 /// What a user would call a browser. Each of them says that it is the others, too, so the order matters.
-fn name_of(agent: &str, messages: AccountMessages) -> String {
+fn name_of(agent: &str, messages: &AccountMessages) -> String {
     let first = |names: &[(&str, &'static str)]| {
         names.iter().find(|(part, _)| agent.contains(part)).map_or("unknown", |(_, name)| *name)
     };
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn browsers_are_called_what_their_users_call_them() {
-        let name_of = |agent| name_of(agent, AccountMessages::ENGLISH);
+        let name_of = |agent| name_of(agent, &AccountMessages::ENGLISH);
         let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
         let edge = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 \
                     Safari/537.36 Edg/140.0";

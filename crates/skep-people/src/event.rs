@@ -125,7 +125,7 @@ pub(crate) async fn notify<A: Account>(cx: &Cx<'_>, kind: EventKind, account: &A
         write: messages.notice,
         user: account.name().to_owned(),
         to: to.to_owned(),
-        device: browser(cx, messages),
+        device: browser(cx, &messages),
         address: cx.peer().address.map(|address| address.ip()),
         at: UNIX_EPOCH + Duration::from_millis(now(cx)),
     };

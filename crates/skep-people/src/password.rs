@@ -51,7 +51,7 @@ pub(crate) type Salt = [u8; 16];
 /// assert_eq!(skep::test::Client::new(App::new().serve(services![Index])).get("/").text(), "$argon2id");
 /// ```
 pub async fn hash_password(cx: &Cx<'_>, password: &str) -> Result<String> {
-    let (params, password) = (cost(cx).params()?, to_hash(password, AccountMessages::of(cx))?);
+    let (params, password) = (cost(cx).params()?, to_hash(password, &AccountMessages::of(cx))?);
     on_pool(cx, move || hash_with(params, &password, &salt()?)).await?
 }
 
@@ -60,7 +60,7 @@ pub async fn hash_password(cx: &Cx<'_>, password: &str) -> Result<String> {
 pub(crate) async fn hash_again(cx: &Cx<'_>, password: &str, hash: &str) -> Result<String> {
     let known = PasswordHash::new(hash).ok().and_then(|hash| hash.salt.map(|salt| salt.to_vec()));
     let Some(salt) = known else { return hash_password(cx, password).await };
-    let (params, password) = (cost(cx).params()?, to_hash(password, AccountMessages::of(cx))?);
+    let (params, password) = (cost(cx).params()?, to_hash(password, &AccountMessages::of(cx))?);
     on_pool(cx, move || hash_with(params, &password, &salt)).await?
 }
 
@@ -137,7 +137,7 @@ fn checked(password: &str) -> Result<()> {
 }
 
 /// What is hashed of a new password.
-fn to_hash(password: &str, messages: AccountMessages) -> Result<String> {
+fn to_hash(password: &str, messages: &AccountMessages) -> Result<String> {
     checked(password)?;
     if password.is_empty() {
         let error = Error::new(StatusCode::UNPROCESSABLE_ENTITY);
@@ -178,7 +178,7 @@ async fn on_pool<T: Send + 'static>(cx: &Cx<'_>, work: impl FnOnce() -> T + Send
 
 /// Without a request, and without a turn: [`HashPassword`](crate::HashPassword).
 pub(crate) fn hash_now(cost: PasswordCost, password: &str, salt: &Salt) -> Result<String> {
-    hash_with(cost.params()?, &to_hash(password, AccountMessages::ENGLISH)?, salt)
+    hash_with(cost.params()?, &to_hash(password, &AccountMessages::ENGLISH)?, salt)
 }
 
 /// A new salt.

@@ -56,29 +56,29 @@ impl Provider {
     }
 
     async fn fetch_metadata(&self, cx: &Cx<'_>) -> Result<Metadata, OidcError> {
-        self.require_tls(&self.issuer)?;
+        Self::require_tls(&self.issuer)?;
         let url = format!("{}/.well-known/openid-configuration", self.issuer.trim_end_matches('/'));
-        let metadata: Metadata = self.get(cx, FetchRequest::get(url)).await?;
+        let metadata: Metadata = Self::get(cx, FetchRequest::get(url)).await?;
         // Or anybody who is trusted to describe one issuer could speak for all.
         if metadata.issuer != self.issuer {
             return Err(OidcError::untrusted("the configuration of the provider names another issuer"));
         }
         let endpoints = [&metadata.authorization_endpoint, &metadata.token_endpoint, &metadata.jwks_uri];
         for endpoint in endpoints.into_iter().chain(&metadata.userinfo_endpoint) {
-            self.require_tls(endpoint)?;
+            Self::require_tls(endpoint)?;
         }
         Ok(metadata)
     }
 
     /// Checks the signature of a token. If none of the cached keys made it, the provider may have changed its keys
     /// since.
-    pub(super) async fn verify(&self, cx: &Cx<'_>, metadata: &Metadata, token: &IdToken<'_>) -> Result<(), OidcError> {
+    pub(super) async fn verify(cx: &Cx<'_>, metadata: &Metadata, token: &IdToken<'_>) -> Result<(), OidcError> {
         let made_it = |keys: &KeySet| keys.verify(&token.header, token.message, &token.signature);
         let url = &metadata.jwks_uri;
-        let mut found = self.keys(cx, url, url).await?;
+        let mut found = Self::keys(cx, url, url).await?;
         if !made_it(&found.keys) && u128::from(now(cx).saturating_sub(found.at)) >= OLD.as_millis() {
             // All who find these keys too old wait for one request, too.
-            found = self.keys(cx, url, &format!("{url} after {}", found.at)).await?;
+            found = Self::keys(cx, url, &format!("{url} after {}", found.at)).await?;
             cx.cache(&KEYS).set(url, &found).await.map_err(Error::from)?;
         }
         let problem = "no key of the provider made the signature of the ID token";
@@ -86,20 +86,20 @@ impl Provider {
     }
 
     /// The keys at a URL, from the cache under this name or from the provider.
-    async fn keys(&self, cx: &Cx<'_>, url: &str, name: &str) -> Result<FetchedKeys, OidcError> {
+    async fn keys(cx: &Cx<'_>, url: &str, name: &str) -> Result<FetchedKeys, OidcError> {
         let fetch = || async {
-            let keys = self.get(cx, FetchRequest::get(url)).await?;
+            let keys = Self::get(cx, FetchRequest::get(url)).await?;
             Ok::<_, Failed>(FetchedKeys { keys, at: now(cx) })
         };
         cx.cache(&KEYS).get_or(name, fetch).await.map_err(OidcError::of_flight)
     }
 
     /// JSON of the provider.
-    pub(super) async fn get<T: DeserializeOwned>(&self, cx: &Cx<'_>, request: FetchRequest) -> Result<T, OidcError> {
-        self.json(&self.send(cx, request).await?)
+    pub(super) async fn get<T: DeserializeOwned>(cx: &Cx<'_>, request: FetchRequest) -> Result<T, OidcError> {
+        Self::json(&Self::send(cx, request).await?)
     }
 
-    pub(super) async fn send(&self, cx: &Cx<'_>, request: FetchRequest) -> Result<FetchResponse, OidcError> {
+    pub(super) async fn send(cx: &Cx<'_>, request: FetchRequest) -> Result<FetchResponse, OidcError> {
         cx.fetch(request).await.map_err(|error| {
             // Its fault, unless a setting is missing here.
             if !error.is_remote() {
@@ -112,7 +112,7 @@ impl Provider {
         })
     }
 
-    pub(super) fn json<T: DeserializeOwned>(&self, response: &FetchResponse) -> Result<T, OidcError> {
+    pub(super) fn json<T: DeserializeOwned>(response: &FetchResponse) -> Result<T, OidcError> {
         let is_down = response.status().is_server_error();
         response.json().map_err(
             |error| {
@@ -122,7 +122,7 @@ impl Provider {
     }
 
     /// Codes and keys travel over TLS, except on this machine, where a provider is tried out.
-    fn require_tls(&self, url: &str) -> Result<(), OidcError> {
+    fn require_tls(url: &str) -> Result<(), OidcError> {
         let uri = url.parse::<Uri>().ok();
         let is_safe = uri.is_some_and(|uri| match (uri.scheme_str(), uri.host()) {
             (Some("https"), Some(_)) => true,

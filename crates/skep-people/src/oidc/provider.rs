@@ -202,13 +202,13 @@ impl Provider {
         }
         let code = query::find(sent, "code").ok_or_else(|| OidcError::untrusted("the provider sent no code"))?;
         let tokens = self.exchange(cx, &metadata, &code, &pending).await?;
-        let token = IdToken::parse(&tokens.id_token).map_err(|problem| OidcError::untrusted(problem))?;
-        self.verify(cx, &metadata, &token).await?;
+        let token = IdToken::parse(&tokens.id_token).map_err(OidcError::untrusted)?;
+        Self::verify(cx, &metadata, &token).await?;
         #[expect(clippy::cast_precision_loss, reason = "there are 285,000 years until a double is a millisecond off")]
         let now = now(cx) as f64 / 1000.0;
         let (issuer, client_id, nonce, max_age) = (&*self.issuer, &*self.client_id, &*pending.nonce, pending.max_age);
         let expected = Expected { issuer, client_id, nonce, now, max_age };
-        let mut claims = token.claims(&expected).map_err(|problem| OidcError::untrusted(problem))?;
+        let mut claims = token.claims(&expected).map_err(OidcError::untrusted)?;
         self.add_user_info(cx, &metadata, &tokens, &mut claims).await?;
         Ok(claims)
     }

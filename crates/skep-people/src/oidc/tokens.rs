@@ -57,13 +57,13 @@ impl Provider {
         }
         let accept = HeaderValue::from_static("application/json");
         let request = request.body(FORM, query::encode(&form)).header(header::ACCEPT, accept);
-        let response = self.send(cx, request).await?;
+        let response = Self::send(cx, request).await?;
         if matches!(response.status(), StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED) {
             let refusal: Option<Refusal> = serde_json::from_slice(response.bytes()).ok();
             let error = refusal.map_or_else(|| response.status().to_string(), |refusal| refusal.error);
             return Err(OidcError::untrusted(format!("the token endpoint responded {}", printable(&error))));
         }
-        self.json(&response)
+        Self::json(&response)
     }
 
     /// Adds the claims that only the userinfo endpoint has, as some providers keep ID tokens short (OpenID Connect Core
@@ -84,7 +84,7 @@ impl Provider {
             return Ok(());
         };
         let request = FetchRequest::get(&**endpoint).header(header::AUTHORIZATION, credentials("Bearer", token)?);
-        let mut more: serde_json::Map<String, serde_json::Value> = self.get(cx, request).await?;
+        let mut more: serde_json::Map<String, serde_json::Value> = Self::get(cx, request).await?;
         // It names no issuer; and it must be about the same user (5.3.2).
         more.insert("iss".to_owned(), self.issuer.clone().into());
         let more = serde_json::from_value(more.into())
