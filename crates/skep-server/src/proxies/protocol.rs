@@ -51,12 +51,13 @@ fn invalid(why: &str) -> io::Error {
 
 /// The client of `PROXY TCP4 192.0.2.1 10.0.0.1 4711 80\r\n`.
 fn of_text(line: &[u8], proxy: Peer) -> Option<Peer> {
-    let line = str::from_utf8(line).ok()?.strip_suffix("\r\n")?;
-    let mut words = line.split(' ').skip(1);
-    let (family, rest) = (words.next()?, words.collect::<Vec<_>>());
-    if family == "UNKNOWN" {
+    let line = line.strip_suffix(b"\r\n")?;
+    // Whatever follows is to be ignored.
+    if line.split(|byte| *byte == b' ').nth(1) == Some(b"UNKNOWN") {
         return Some(proxy);
     }
+    let mut words = str::from_utf8(line).ok()?.split(' ').skip(1);
+    let (family, rest) = (words.next()?, words.collect::<Vec<_>>());
     let [source, destination, port, own_port] = rest[..] else { return None };
     let address = |text: &str| -> Option<IpAddr> {
         match family {
@@ -105,13 +106,13 @@ fn port(bytes: &[u8]) -> Option<u16> {
     bytes.first_chunk().copied().map(u16::from_be_bytes)
 }
 
-/// `PP2_CLIENT_SSL`, the first bit of `PP2_TYPE_SSL`: the client has connected to the proxy over TLS.
+/// `PP2_CLIENT_SSL`, the first bit of any `PP2_TYPE_SSL`: the client has connected to the proxy over TLS.
 fn is_over_tls(mut values: &[u8]) -> bool {
     const SSL: u8 = 0x20;
     while let Some(([kind, length @ ..], rest)) = values.split_first_chunk::<3>() {
         let Some((value, rest)) = rest.split_at_checked(u16::from_be_bytes(*length).into()) else { return false };
-        if *kind == SSL {
-            return value.first().is_some_and(|flags| flags & 1 == 1);
+        if *kind == SSL && value.first().is_some_and(|flags| flags & 1 == 1) {
+            return true;
         }
         values = rest;
     }

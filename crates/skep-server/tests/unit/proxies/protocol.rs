@@ -20,6 +20,7 @@ fn the_client_of_either_version_is_read_and_nothing_behind_it() {
     assert_eq!(read(text), Ok(("192.0.2.1:4711".to_owned(), false, 5)));
     assert_eq!(read(b"PROXY TCP6 2001:db8::1 ::1 4711 80\r\n").unwrap().0, "[2001:db8::1]:4711");
     assert_eq!(read(b"PROXY UNKNOWN\r\nG"), Ok(("10.0.0.1:1".to_owned(), false, 1)));
+    assert_eq!(read(b"PROXY UNKNOWN \xff\xfe\r\nG"), Ok(("10.0.0.1:1".to_owned(), false, 1)), "its rest is ignored");
     let v4 = [192, 0, 2, 1, 10, 0, 0, 1, 0x12, 0x67, 0, 80];
     assert_eq!(read(&[binary(1, 0x11, &v4), b"GET".to_vec()].concat()), Ok(("192.0.2.1:4711".to_owned(), false, 3)));
     assert_eq!(read(&binary(0, 0, &[])), Ok(("10.0.0.1:1".to_owned(), false, 0)), "a health check");
@@ -31,6 +32,8 @@ fn the_client_of_either_version_is_read_and_nothing_behind_it() {
     assert_eq!(read(&binary(1, 0x11, &over_tls)), Ok(("192.0.2.1:4711".to_owned(), true, 0)));
     let after_another = [&v4[..], &[0x01, 0, 2, b'h', b'2', 0x20, 0, 5, 0, 0, 0, 0, 0]].concat();
     assert_eq!(read(&binary(1, 0x11, &after_another)), Ok(("192.0.2.1:4711".to_owned(), false, 0)));
+    let second = [&v4[..], &[0x20, 0, 5, 0, 0, 0, 0, 0, 0x20, 0, 5, 1, 0, 0, 0, 0]].concat();
+    assert_eq!(read(&binary(1, 0x11, &second)), Ok(("192.0.2.1:4711".to_owned(), true, 0)), "the second says so");
     let v6 = [&[0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1][..], &[0; 16], &[0x12, 0x67, 0, 80]].concat();
     assert_eq!(read(&binary(1, 0x21, &v6)).unwrap().0, "[2001:db8::1]:4711");
 }
@@ -56,6 +59,8 @@ fn anything_else_is_an_error() {
         assert!(read(format!("PROXY {line}\r\n").as_bytes()).is_err(), "{line}");
     }
     assert!(read(b"PROXY TCP4 192.0.2.1 10.0.0.1 4711 80\n").is_err(), "no CR");
+    assert!(read(b"PROXY TCP4 192.0.2.1 10.0.0.\xff 4711 80\r\n").is_err(), "no text");
+    assert!(read(b"PROXY UNKNOWNS\r\n").is_err(), "another word");
     assert!(
         read(&binary(2, 0x11, &[0; 12])).is_err() && read(&binary(1, 0x41, &[0; 12])).is_err(),
         "no such command, family"
