@@ -61,6 +61,9 @@ pub(super) fn run(rounds: u32) -> Result<(), String> {
     for Edit { name, file, before } in EDITS {
         let path = tree.join(file);
         let source = fs::read_to_string(&path).map_err(|error| format!("{file}: {error}"))?;
+        if !source.contains(before) {
+            return Err(format!("{file} has no `{before}` to edit: change EDITS in xtask/src/compile_time/builds.rs"));
+        }
         let edit = |round: u32| {
             let after = match before.strip_suffix('}') {
                 Some(start) => format!("{start}\"{round}\" }}"),
@@ -80,11 +83,15 @@ fn report(name: &str, costs: &[Cost]) {
     println!("{name:34} {:8.1} {:8.1}", of(|cost| cost.cpu), of(|cost| cost.wall));
 }
 
-/// The files of the tree, as they are now.
+/// The files of the tree, as they are now, and none of an earlier copy.
 fn copy() -> Result<PathBuf, String> {
     let (root, tree) = (command::root(), command::root().join(super::FOLDER).join("tree"));
-    let listed = command::output("git", &["ls-files"])?;
-    for file in listed.lines() {
+    if tree.exists() {
+        fs::remove_dir_all(&tree).map_err(|error| format!("{}: {error}", tree.display()))?;
+    }
+    // Without -z, git quotes names.
+    let listed = command::output("git", &["ls-files", "-z"])?;
+    for file in listed.split_terminator('\0') {
         let (from, to) = (root.join(file), tree.join(file));
         let copied = fs::create_dir_all(to.parent().unwrap_or(&tree)).and_then(|()| copy_one(&from, &to));
         copied.map_err(|error| format!("{file}: {error}"))?;
@@ -97,7 +104,6 @@ fn copy_one(from: &Path, to: &Path) -> io::Result<()> {
     if !from.is_symlink() {
         return fs::copy(from, to).map(drop);
     }
-    _ = fs::remove_file(to);
     symlink(fs::read_link(from)?, to)
 }
 
