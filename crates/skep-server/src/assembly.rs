@@ -7,9 +7,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use skep::cache::Tiers;
+use skep::compression::Coding;
 use skep::mail::Mailer;
 use skep::settings::RawSetting;
-use skep::{Body, Request, Setup, Site};
+use skep::{Body, Request, Setup, Site, websocket};
 use skep_observe::log::Logs;
 use skep_observe::metrics::{Metrics, Recorder, Tracing};
 use tokio::runtime::{Builder, LocalOptions};
@@ -59,11 +60,13 @@ pub(crate) fn app_setup(
     setup.development = config.development;
     setup.caches = config.tiers().map(|(name, tiers)| (name.to_owned(), tiers.clone())).collect();
     let is_prefork = config.mpm == Model::Prefork;
-    if is_prefork {
+    if is_prefork && !setup.caches.contains_key("default") {
         let tiers = Tiers::parse([PREFORK_CACHE]).map_err(|_| {
-            StartError::new("mpm = prefork needs skep-server with the cargo feature `local-tiers`".to_owned())
+            StartError::new(
+                "mpm = prefork without cache.default needs skep-server with the cargo feature `local-tiers`".into(),
+            )
         })?;
-        setup.caches.entry("default".into()).or_insert(tiers);
+        setup.caches.insert("default".into(), tiers);
     }
     if is_prefork || config.tiers().any(|(_, tiers)| tiers.needs().leaves_process) {
         // The supervisor has hashed the executable already.
@@ -72,6 +75,7 @@ pub(crate) fn app_setup(
     setup.several_processes = is_prefork;
     setup.careful = handoff.is_some_and(|handoff| handoff.spec.additive_migrations_only);
     setup.compression = config.compression.clone();
+    check_websocket(&config.websocket, Coding::Gzip.is_built_in())?;
     setup.websocket = config.websocket;
     setup.limits = config.app_limits;
     setup.secret = config.secret.clone().or_else(credential);
@@ -88,6 +92,16 @@ pub(crate) fn app_setup(
     setup.mail_from = config.mail.from.as_ref().map(ToString::to_string);
     setup.notices = config.mail.notices;
     Ok(setup)
+}
+
+/// An application may turn the feature on without the server, which can compress then.
+fn check_websocket(websocket: &websocket::Options, can_compress: bool) -> Result<(), StartError> {
+    if websocket.compress > 0 && !can_compress {
+        return Err(StartError::new(
+            "websocket.compress needs skep-server with the cargo feature `compression`".into(),
+        ));
+    }
+    Ok(())
 }
 
 /// What delivers mail, if a mail server is configured.
@@ -209,5 +223,19 @@ pub(crate) fn probe(site: &Arc<Site>, config: &Config) -> Result<(), StartError>
         Ok(response) if response.status().as_u16() < 400 => Ok(()),
         Ok(response) => Err(StartError::new(format!("the probe {path} failed with {}", response.status()))),
         Err(_) => Err(StartError::new(format!("the probe {path} timed out after {:?}", config.start_timeout))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_compressed_only_where_the_feature_is_built_in() {
+        let mut options = skep::Setup::default().websocket;
+        for (compress, can_compress, is_right) in [(0, false, true), (1, false, false), (1, true, true)] {
+            options.compress = compress;
+            assert_eq!(check_websocket(&options, can_compress).is_ok(), is_right, "{compress} {can_compress}");
+        }
     }
 }

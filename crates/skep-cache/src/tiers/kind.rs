@@ -221,12 +221,14 @@ fn unknown(kind: &str) -> Invalid {
     match KINDS.iter().find(|(name, _)| *name == kind) {
         Some((_, feature)) => {
             let of_cache = format!("`cargo add skep-cache --features {feature}`");
-            let command = match feature.split_once('-').map_or(*feature, |(first, _)| first) {
-                // Only these are optional in skep-server.
-                first @ ("memcached" | "redis") => {
-                    format!("`cargo add skep-server --features {first}` (without skep's server, {of_cache})")
-                }
-                _ => of_cache,
+            let of_server = match feature.split_once('-').map_or(*feature, |(first, _)| first) {
+                "shared" | "file" | "sqlite" => Some("local-tiers"),
+                first @ ("memcached" | "redis") => Some(first),
+                _ => None,
+            };
+            let command = match of_server {
+                Some(name) => format!("`cargo add skep-server --features {name}` (without skep's server, {of_cache})"),
+                None => of_cache,
             };
             format!("driver {kind} is not built in: run {command}, and rebuild")
         }
@@ -405,11 +407,24 @@ pub(super) fn is_file_name(name: &str) -> bool {
     Path::new(name).file_name().is_some_and(|whole| whole == name) && !name.contains(char::is_whitespace)
 }
 
-#[cfg(all(test, any(feature = "memcached", feature = "redis")))]
+#[cfg(test)]
 mod tests {
-    use super::is_elsewhere;
+    use super::*;
 
     #[test]
+    fn a_driver_is_named_with_the_feature_of_the_server_that_has_it() {
+        for kind in ["shared", "file", "sqlite"] {
+            let expected = format!(
+                "driver {kind} is not built in: run `cargo add skep-server --features local-tiers` (without skep's \
+                 server, `cargo add skep-cache --features {kind}`), and rebuild"
+            );
+            assert_eq!(unknown(kind), expected);
+        }
+        assert!(unknown("redis-cluster").contains("skep-server --features redis`"));
+    }
+
+    #[test]
+    #[cfg(any(feature = "memcached", feature = "redis"))]
     fn a_socket_and_an_address_of_this_machine_are_here() {
         for here in
             ["/run/it.sock", "unix:/run/it.sock", "localhost", "127.0.0.1:11211", "[::1]:6379", "//u:p@localhost:1/2"]
