@@ -25,7 +25,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use crate::context::setup::websocket::Options;
-use deflate::deflated;
+use deflate::{Agreed, deflated};
 use frame::{Opcode, push_deflated, push_frame};
 use incoming::{Event, Incoming};
 use skep_http::ext::UpgradedExt as _;
@@ -136,8 +136,8 @@ pub struct WebSocket {
     incoming: Incoming,
     options: Options,
     protocol: Option<&'static str>,
-    /// Whether messages may be compressed.
-    deflates: bool,
+    /// How messages may be compressed.
+    deflates: Option<Agreed>,
     /// What is still to be sent.
     out: Vec<u8>,
     sent: usize,
@@ -167,10 +167,10 @@ const SIGNED_OUT: &str = "signed out";
 const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 impl WebSocket {
-    pub(crate) fn new(stream: Upgraded, options: Options, protocol: Option<&'static str>, deflates: bool) -> Self {
+    fn new(stream: Upgraded, options: Options, protocol: Option<&'static str>, deflates: Option<Agreed>) -> Self {
         Self {
             stream,
-            incoming: Incoming::new(options.message, deflates),
+            incoming: Incoming::new(options.message, deflates.is_some()),
             options,
             protocol,
             deflates,
@@ -253,8 +253,8 @@ impl WebSocket {
         if self.state != State::Open {
             return Err(Error(Kind::Closed));
         }
-        let compresses = self.deflates && payload.len() >= self.options.compress;
-        match compresses.then(|| deflated(payload)).flatten() {
+        let agreed = self.deflates.filter(|_| payload.len() >= self.options.compress);
+        match agreed.and_then(|agreed| deflated(payload, agreed)) {
             Some(smaller) => push_deflated(&mut self.out, opcode, &smaller),
             None => push_frame(&mut self.out, opcode, payload),
         }

@@ -5,11 +5,21 @@
 use std::cell::RefCell;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use http::HeaderValue;
 
 use super::{CloseCode, Error};
 
-/// What is accepted: neither side remembers earlier messages.
-pub(super) const ACCEPTED: &str = "permessage-deflate; server_no_context_takeover; client_no_context_takeover";
+/// What was agreed on: neither side remembers earlier messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Agreed {
+    /// The bits of our window, if the client limits them.
+    window: Option<u8>,
+}
+
+/// Those of the largest window.
+const BITS: u8 = 15;
+/// And of the smallest one that can be had: zlib has none of 8 bits.
+const FEWEST: u8 = 9;
 
 /// What a message ends with, and what is not sent of it (RFC 7692, 7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
@@ -21,42 +31,64 @@ const LEVEL: Compression = Compression::new(3);
 const ROOM: usize = 4 << 10;
 
 thread_local! {
-    static DEFLATE: RefCell<Compress> = RefCell::new(Compress::new(LEVEL, false));
+    /// One for each window, from the smallest on, made when it is needed.
+    static DEFLATE: RefCell<[Option<Compress>; (BITS - FEWEST + 1) as usize]> = const { RefCell::new([const { None }; _]) };
     static INFLATE: RefCell<Decompress> = RefCell::new(Decompress::new(false));
 }
 
-/// True if one of these offers can be accepted as [`ACCEPTED`] (RFC 7692, 7.1).
-pub(super) fn is_offered<'o>(mut offers: impl Iterator<Item = &'o str>) -> bool {
-    offers.any(is_acceptable)
-}
+impl Agreed {
+    /// The first of these offers that can be accepted (RFC 7692, 7.1).
+    pub(super) fn of<'o>(mut offers: impl Iterator<Item = &'o str>) -> Option<Self> {
+        offers.find_map(Self::of_one)
+    }
 
-fn is_acceptable(offer: &str) -> bool {
-    let mut parts = offer.split(';').map(str::trim);
-    let (name, mut seen) = (parts.next().unwrap_or_default(), Vec::new());
-    name.eq_ignore_ascii_case("permessage-deflate")
-        && parts.all(|parameter| {
+    fn of_one(offer: &str) -> Option<Self> {
+        let mut parts = offer.split(';').map(str::trim);
+        let (mut agreed, mut seen) = (Self::default(), Vec::new());
+        if !parts.next()?.eq_ignore_ascii_case("permessage-deflate") {
+            return None;
+        }
+        for parameter in parts {
             let (name, value) = parameter
                 .split_once('=')
                 .map_or((parameter, None), |(name, value)| (name.trim(), Some(value.trim().trim_matches('"'))));
-            let is_first = !seen.contains(&name);
-            seen.push(name);
-            let bits = |value: &str| {
-                value.parse().is_ok_and(|bits: u8| (8..=15).contains(&bits) && !value.starts_with(['0', '+']))
-            };
-            is_first
-                && match name {
-                    "server_no_context_takeover" | "client_no_context_takeover" => value.is_none(),
-                    "client_max_window_bits" => value.is_none_or(bits),
-                    // Ours are as large as they can be.
-                    "server_max_window_bits" => value == Some("15"),
-                    _ => false,
+            match (name, value) {
+                _ if seen.contains(&name) => return None,
+                ("server_no_context_takeover" | "client_no_context_takeover" | "client_max_window_bits", None) => {}
+                // Ours is as large as any of theirs.
+                ("client_max_window_bits", Some(value)) => _ = bits(value)?,
+                ("server_max_window_bits", Some(value)) => {
+                    agreed.window = Some(bits(value).filter(|bits| *bits >= FEWEST)?);
                 }
-        })
+                _ => return None,
+            }
+            seen.push(name);
+        }
+        Some(agreed)
+    }
+
+    /// What the client is told. A limit of our window is repeated (RFC 7692, 7.1.2.1).
+    pub(super) fn response(self) -> HeaderValue {
+        const ALWAYS: &str = "permessage-deflate; server_no_context_takeover; client_no_context_takeover";
+        match self.window {
+            None => HeaderValue::from_static(ALWAYS),
+            Some(bits) => HeaderValue::try_from(format!("{ALWAYS}; server_max_window_bits={bits}"))
+                .expect("a number can be in a field"),
+        }
+    }
+}
+
+fn bits(value: &str) -> Option<u8> {
+    let bits = value.parse().ok().filter(|bits| (8..=BITS).contains(bits));
+    bits.filter(|_| !value.starts_with(['0', '+']))
 }
 
 /// A message, compressed; none if it did not become smaller.
-pub(super) fn deflated(message: &[u8]) -> Option<Vec<u8>> {
-    DEFLATE.with_borrow_mut(|deflate| {
+pub(super) fn deflated(message: &[u8], agreed: Agreed) -> Option<Vec<u8>> {
+    DEFLATE.with_borrow_mut(|all| {
+        let bits = agreed.window.unwrap_or(BITS);
+        let deflate = all.get_mut(usize::from(bits - FEWEST))?;
+        let deflate = deflate.get_or_insert_with(|| Compress::new_with_window_bits(LEVEL, false, bits));
         deflate.reset();
         let (mut out, mut rest) = (Vec::with_capacity(message.len() / 2 + 64), message);
         loop {
@@ -83,18 +115,27 @@ pub(super) fn deflated(message: &[u8]) -> Option<Vec<u8>> {
 pub(super) fn inflated(payload: &[u8], most: usize) -> Result<Vec<u8>, Error> {
     INFLATE.with_borrow_mut(|inflate| {
         inflate.reset(false);
-        let mut out = Vec::new();
-        take(inflate, payload, &mut out, most)?;
-        take(inflate, &TAIL, &mut out, most)?;
+        // Each begins with an empty window, which takes much longer than the two bytes of an empty stream.
+        let (mut out, mut streams) = (Vec::new(), 1 + payload.len() / 64);
+        take(inflate, payload, &mut out, most, &mut streams)?;
+        take(inflate, &TAIL, &mut out, most, &mut streams)?;
         Ok(out)
     })
 }
 
-fn take(inflate: &mut Decompress, mut input: &[u8], out: &mut Vec<u8>, most: usize) -> Result<(), Error> {
+/// `streams` is how many may still end.
+fn take(
+    inflate: &mut Decompress,
+    mut input: &[u8],
+    out: &mut Vec<u8>,
+    most: usize,
+    streams: &mut usize,
+) -> Result<(), Error> {
     let wrong = || Error::violation(CloseCode::INVALID, "a message is not compressed as it says");
     loop {
         if out.len() == out.capacity() {
-            out.reserve(ROOM.max(out.len() / 2));
+            // One byte above the bound tells that it is passed.
+            out.reserve_exact(ROOM.max(out.len() / 2).min((most - out.len()).saturating_add(1)));
         }
         let before = inflate.total_in();
         let status = inflate.decompress_vec(input, out, FlushDecompress::Sync).map_err(|_| wrong())?;
@@ -104,7 +145,10 @@ fn take(inflate: &mut Decompress, mut input: &[u8], out: &mut Vec<u8>, most: usi
         }
         match status {
             // Another block may follow the last one (RFC 7692, 7.2.3.5).
-            Status::StreamEnd => inflate.reset(false),
+            Status::StreamEnd => {
+                *streams = streams.checked_sub(1).ok_or_else(wrong)?;
+                inflate.reset(false);
+            }
             _ if input.is_empty() && out.len() < out.capacity() => return Ok(()),
             Status::BufError if out.len() < out.capacity() => return Err(wrong()),
             _ => {}

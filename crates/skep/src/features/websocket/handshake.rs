@@ -12,7 +12,8 @@ use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
 use sha1::{Digest, Sha1};
 use skep_units::panic::CatchPanic;
 
-use super::{CloseCode, WebSocket, deflate};
+use super::deflate::Agreed;
+use super::{CloseCode, WebSocket};
 use crate::context::cx::Cx;
 use crate::security::origin;
 use skep_http::body::Body;
@@ -103,15 +104,16 @@ impl Cx<'_> {
             return Err(Error::forbidden("this websocket was opened from another site"));
         }
         let (options, id, protocol) = (shared.setup.websocket, self.id(), choose(protocols, parts));
-        let deflates = options.compress > 0 && deflate::is_offered(values(parts, &SEC_WEBSOCKET_EXTENSIONS));
+        let offers = values(parts, &SEC_WEBSOCKET_EXTENSIONS).filter(|_| options.compress > 0);
+        let agreed = Agreed::of(offers);
         let mut response = self.upgrade("websocket", async move |stream| {
-            serve(WebSocket::new(stream, options, protocol, deflates), run, id).await;
+            serve(WebSocket::new(stream, options, protocol, agreed), run, id).await;
         })?;
         if let Some(accept) = accept {
             response.headers_mut().insert(SEC_WEBSOCKET_ACCEPT, accept);
         }
-        if deflates {
-            response.headers_mut().insert(SEC_WEBSOCKET_EXTENSIONS, HeaderValue::from_static(deflate::ACCEPTED));
+        if let Some(agreed) = agreed {
+            response.headers_mut().insert(SEC_WEBSOCKET_EXTENSIONS, agreed.response());
         }
         if let Some(protocol) = protocol {
             response.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(protocol));

@@ -1,15 +1,24 @@
 //! What stands for `permessage-deflate` without the feature `compression`: no offer is accepted.
 
+use http::HeaderValue;
+
 use super::{CloseCode, Error};
 
-pub(super) const ACCEPTED: &str = "";
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Agreed {}
 
-pub(super) fn is_offered<'o>(_offers: impl Iterator<Item = &'o str>) -> bool {
-    false
+impl Agreed {
+    pub(super) fn of<'o>(_offers: impl Iterator<Item = &'o str>) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn response(self) -> HeaderValue {
+        match self {}
+    }
 }
 
-pub(super) fn deflated(_message: &[u8]) -> Option<Vec<u8>> {
-    None
+pub(super) fn deflated(_message: &[u8], agreed: Agreed) -> Option<Vec<u8>> {
+    match agreed {}
 }
 
 pub(super) fn inflated(_payload: &[u8], _most: usize) -> Result<Vec<u8>, Error> {

@@ -18,6 +18,8 @@ impl Random {
     }
 }
 
+const ANY: Agreed = Agreed { window: None };
+
 fn code(error: &Error) -> u16 {
     match error.0 {
         super::super::Kind::Violation(code, _) => code.0,
@@ -45,20 +47,20 @@ fn what_is_compressed_is_what_it_was_and_no_message_knows_another() {
     let mut random = Random(7);
     for size in [1, 10, 300, 4_000, 70_000, 1 << 20] {
         for message in ["bees ".repeat(size / 5 + 1).into_bytes(), random.bytes(size, 16)] {
-            let Some(smaller) = deflated(&message) else { continue };
+            let Some(smaller) = deflated(&message, ANY) else { continue };
             assert!(smaller.len() < message.len());
             assert_eq!(inflated(&smaller, message.len()).unwrap(), message);
-            assert_eq!(deflated(&message).unwrap(), smaller, "twice the same");
+            assert_eq!(deflated(&message, ANY).unwrap(), smaller, "twice the same");
         }
     }
     let noise = random.bytes(5_000, 256);
-    assert!(deflated(&noise).is_none() && deflated(b"x").is_none());
-    assert!(deflated(&"bees ".repeat(1_000).into_bytes()).is_some());
+    assert!(deflated(&noise, ANY).is_none() && deflated(b"x", ANY).is_none());
+    assert!(deflated(&"bees ".repeat(1_000).into_bytes(), ANY).is_some());
 }
 
 #[test]
 fn a_message_is_refused_before_it_takes_more_than_it_may() {
-    let bomb = deflated(&vec![0; 64 << 20]).unwrap();
+    let bomb = deflated(&vec![0; 64 << 20], ANY).unwrap();
     assert!(bomb.len() < 1 << 20);
     assert_eq!(code(&inflated(&bomb, 1 << 20).unwrap_err()), 1009);
     assert_eq!(inflated(&bomb, 64 << 20).unwrap().len(), 64 << 20);
@@ -78,23 +80,72 @@ fn what_is_not_compressed_so_closes_with_its_code() {
     assert_eq!(inflated(&[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00], 5).unwrap(), b"Hello", "after all that");
 }
 
+/// Each time the memory of a stream is made anew.
+#[test]
+fn a_message_has_few_streams_for_its_size() {
+    // An empty block, the last of its stream.
+    let (empty, block) = ([0x03, 0x00], [0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]);
+    assert_eq!(inflated(&[&empty[..], &[0]].concat(), 5).unwrap(), b"");
+    assert_eq!(code(&inflated(&empty.repeat(1_000), 5).unwrap_err()), 1007);
+    assert_eq!(code(&inflated(&block.repeat(3), 100).unwrap_err()), 1007);
+    let noise = [&[0x01, 70, 0, !70, 0xff][..], &[b'x'; 70]].concat();
+    assert_eq!(inflated(&noise.repeat(50), 3_500).unwrap(), [b'x'; 3_500], "streams of 75 bytes");
+}
+
+#[test]
+fn no_more_room_is_made_than_a_message_may_take() {
+    let message = vec![0; 70_000];
+    let smaller = deflated(&message, ANY).unwrap();
+    assert!(inflated(&smaller, message.len()).unwrap().capacity() <= message.len() + 1);
+    assert_eq!(code(&inflated(&smaller, message.len() - 1).unwrap_err()), 1009);
+    assert_eq!(code(&inflated(&smaller, 0).unwrap_err()), 1009);
+}
+
+/// A client with a smaller window cannot read what refers to bytes further back.
+#[test]
+fn the_window_is_as_small_as_a_client_asks() {
+    let mut random = Random(3);
+    let start = random.bytes(600, 256);
+    let message = [&start[..], &[b' '; 500], &start].concat();
+    for bits in 9..=15 {
+        let smaller = deflated(&message, Agreed { window: Some(bits) }).unwrap();
+        assert_eq!(inflated(&smaller, message.len()).unwrap(), message, "{bits}");
+        // The second time is far back: 1,100 bytes.
+        assert_eq!(smaller.len() < 1_000, bits > 10, "{bits}: {}", smaller.len());
+        let mut plain = Vec::new();
+        let mut reader = flate2::Decompress::new_with_window_bits(false, bits);
+        plain.reserve(message.len() + 1);
+        reader.decompress_vec(&smaller, &mut plain, FlushDecompress::Sync).unwrap();
+        assert_eq!(plain, message, "{bits}");
+    }
+}
+
 #[test]
 fn an_offer_is_accepted_that_asks_for_what_there_is() {
+    let any = Some(ANY);
+    let window = |bits| Some(Agreed { window: Some(bits) });
     for (offers, expected) in [
-        (&["permessage-deflate"][..], true),
-        (&["permessage-deflate; client_max_window_bits"], true),
-        (&["Permessage-Deflate;client_max_window_bits=\"10\" ; server_no_context_takeover"], true),
-        (&["permessage-deflate; server_max_window_bits=10", "permessage-deflate"], true),
-        (&["permessage-deflate; server_max_window_bits=10"], false),
-        (&["permessage-deflate; server_max_window_bits=15"], true),
-        (&["permessage-deflate; client_max_window_bits=16"], false),
-        (&["permessage-deflate; client_max_window_bits=09"], false),
-        (&["permessage-deflate; server_no_context_takeover=1"], false),
-        (&["permessage-deflate; client_no_context_takeover; client_no_context_takeover"], false),
-        (&["permessage-deflate; unknown"], false),
-        (&["x-webkit-deflate-frame", ""], false),
-        (&[], false),
+        (&["permessage-deflate"][..], any),
+        (&["permessage-deflate; client_max_window_bits"], any),
+        (&["Permessage-Deflate;client_max_window_bits=\"10\" ; server_no_context_takeover"], any),
+        (&["permessage-deflate; server_max_window_bits=8", "permessage-deflate"], any),
+        (&["permessage-deflate; server_max_window_bits=8"], None),
+        (&["permessage-deflate; server_max_window_bits=12; client_max_window_bits=12"], window(12)),
+        (&["permessage-deflate; server_max_window_bits=\"9\"", "permessage-deflate"], window(9)),
+        (&["permessage-deflate; server_max_window_bits=15"], window(15)),
+        (&["permessage-deflate; server_max_window_bits=16"], None),
+        (&["permessage-deflate; server_max_window_bits"], None),
+        (&["permessage-deflate; client_max_window_bits=16"], None),
+        (&["permessage-deflate; client_max_window_bits=09"], None),
+        (&["permessage-deflate; server_no_context_takeover=1"], None),
+        (&["permessage-deflate; client_no_context_takeover; client_no_context_takeover"], None),
+        (&["permessage-deflate; unknown"], None),
+        (&["x-webkit-deflate-frame", ""], None),
+        (&[], None),
     ] {
-        assert_eq!(is_offered(offers.iter().copied()), expected, "{offers:?}");
+        assert_eq!(Agreed::of(offers.iter().copied()), expected, "{offers:?}");
     }
+    let always = "permessage-deflate; server_no_context_takeover; client_no_context_takeover";
+    assert_eq!(ANY.response(), always);
+    assert_eq!(window(15).unwrap().response(), format!("{always}; server_max_window_bits=15"));
 }
