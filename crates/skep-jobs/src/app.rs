@@ -19,7 +19,8 @@ pub trait JobsApp {
     /// It also adds a [task](App::task), `jobs`, which lists queues and dead letters and does what the
     /// [page](Self::jobs_page) does; and to the status and the metrics of the server, for each queue, how many jobs
     /// wait, run and are dead letters, for how many seconds one is late, and how many attempts were done and have
-    /// failed since the process began.
+    /// failed since the process began. The first four are of the whole database: of several machines, each reports the
+    /// same, so their numbers are not to be added. The application has no other task named `jobs`.
     #[must_use]
     fn jobs(self, jobs: Jobs) -> Self;
 
@@ -47,7 +48,7 @@ impl JobsApp for App {
         #[cfg(not(target_family = "wasm"))]
         let app = app.task(task::NAME, task::ABOUT, task::run).on_status(|site| {
             let jobs = site.state::<Jobs>();
-            jobs.figures.status(&jobs.queues(), jobs.now())
+            jobs.figures.status(&jobs.queues())
         });
         app.background("jobs", |background| run(background.site, background.grace))
     }

@@ -10,8 +10,8 @@ pub(crate) struct Queue {
     pub(crate) waiting: i64,
     pub(crate) running: i64,
     pub(crate) dead: i64,
-    /// When the first of those that wait is or was due, in milliseconds since 1970.
-    pub(crate) first: Option<i64>,
+    /// For how many seconds a job has been due that nobody has begun.
+    pub(crate) late: u64,
 }
 
 pub(crate) type Row = (String, i64, i64, i64, Option<i64>);
@@ -23,16 +23,9 @@ pub(crate) fn count() -> Query<'static, Row> {
     query(text, ()).own()
 }
 
-/// By their names.
-pub(crate) fn queues(rows: Vec<Row>) -> BTreeMap<String, Queue> {
-    let queue = |(name, waiting, running, dead, first)| (name, Queue { waiting, running, dead, first });
+/// By their names, as they are now, when they were read.
+pub(crate) fn queues(rows: Vec<Row>, now: i64) -> BTreeMap<String, Queue> {
+    let late = |first: Option<i64>| first.map_or(0, |first| now.saturating_sub(first) / 1000).try_into().unwrap_or(0);
+    let queue = |(name, waiting, running, dead, first)| (name, Queue { waiting, running, dead, late: late(first) });
     rows.into_iter().map(queue).collect()
-}
-
-impl Queue {
-    /// For how many seconds a job has been due that nobody has begun.
-    pub(crate) fn late(&self, now: i64) -> u64 {
-        let late = self.first.map_or(0, |first| now.saturating_sub(first) / 1000);
-        u64::try_from(late).unwrap_or(0)
-    }
 }

@@ -101,7 +101,7 @@ async fn show(request: &Mounted, prefix: &str) -> Result {
     let work = work(request)?;
     let (db, jobs) = (work.db(), work.state::<Jobs>());
     let paused: Vec<String> = db.all("select queue from skep_job_pause").await?;
-    let counts = queues(db.all(count()).await?);
+    let counts = queues(db.all(count()).await?, jobs.now());
     let (dead, running, waiting) = (rows(db, DEAD).await?, rows(db, RUNNING).await?, rows(db, WAITING).await?);
     let now = jobs.now();
     let queues = jobs.queues().into_iter().map(|(queue, slots)| {
@@ -116,7 +116,7 @@ async fn show(request: &Mounted, prefix: &str) -> Result {
             @for (queue, slots, figures, is_paused) in queues {
                 tr {
                     td { (queue) } td { (slots) } td { (figures.waiting) } td { (figures.running) } td { (figures.dead) }
-                    td { (figures.late(now)) " s" }
+                    td { (figures.late) " s" }
                     td { (button(prefix, if is_paused { "resume" } else { "pause" }, queue)) }
                 }
             }

@@ -1,13 +1,16 @@
 //! Jobs from a shell: the task `jobs`, and what a server says of them.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use skep_drill::{Server, Subject, folder};
+use rustix::process::Signal;
+use skep_drill::{Server, Subject, folder, kill};
 
 crate::tests![
     dead_letters_are_listed_and_retried_from_a_shell,
     a_task_says_what_is_right_where_its_words_are_wrong,
+    a_reader_that_closes_its_pipe_is_no_error,
     the_status_counts_jobs_of_each_queue,
+    a_status_has_counts_only_once_they_were_read,
 ];
 
 /// A server, and the same executable beside it.
@@ -30,6 +33,13 @@ impl Shop {
         (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
     }
 
+    /// A value of the queue `default` in the status.
+    fn value(&self, name: &str) -> Option<String> {
+        let (_, status) = self.server.control("status").unwrap();
+        let mut part = status.lines().skip_while(|line| line.trim() != "jobs default").skip(1).take(6);
+        part.find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": ")).map(str::to_owned)
+    }
+
     fn post(&self, path: &str) {
         super::servers::send(&self.server.address, path);
     }
@@ -49,7 +59,9 @@ fn dead_letters_are_listed_and_retried_from_a_shell() {
     assert!(shop.run(&["pause", "default"]).0);
     assert!(shop.run(&[]).1.contains("  paused"));
     assert_eq!(shop.run(&["retry", "dead"]), (true, "1 job\n".to_owned()));
-    assert!(shop.run(&["cancel", "1"]).0 && !shop.run(&["cancel", "1"]).0, "it is gone");
+    assert!(shop.run(&["cancel", "1"]).0);
+    let (succeeded, text) = shop.run(&["cancel", "1"]);
+    assert!(!succeeded && text.contains("there is no job 1"), "{text}");
     // The server is woken, and runs what waits.
     shop.post("/notes/a");
     shop.run(&["resume", "default"]);
@@ -72,16 +84,38 @@ fn a_task_says_what_is_right_where_its_words_are_wrong() {
     }
 }
 
+/// `| head`.
+fn a_reader_that_closes_its_pipe_is_no_error() {
+    let shop = Shop::start();
+    let mut command = shop.subject.command(&shop.folder, &[]);
+    command.args(["--run", "jobs"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 fn the_status_counts_jobs_of_each_queue() {
     let mut shop = Shop::start();
     shop.post("/notes/a");
     shop.post("/notes/give%20up");
     // It has read the database when it was asked before.
     shop.wait_until("both are counted", |shop| {
-        let (_, status) = shop.server.control("status").unwrap();
-        let part: Vec<&str> = status.lines().skip_while(|line| line.trim() != "jobs default").collect();
-        ["dead: 1", "done: 1", "failed: 1", "waiting: 0"]
-            .iter()
-            .all(|value| part.iter().take(7).any(|line| line.trim() == *value))
+        let expected = [("dead", "1"), ("done", "1"), ("failed", "1"), ("waiting", "0"), ("late", "0")];
+        expected.iter().all(|(name, value)| shop.value(name).as_deref() == Some(value))
+    });
+}
+
+fn a_status_has_counts_only_once_they_were_read() {
+    let mut shop = Shop::start();
+    shop.post("/notes/give%20up");
+    shop.wait_until("it is a dead letter", |shop| shop.run(&[]).1.contains("dead letter 1"));
+    for child in shop.server.children() {
+        kill(child, Signal::KILL);
+    }
+    shop.wait_until("the process that follows counts it", |shop| {
+        let dead = shop.value("dead");
+        assert!(dead.as_deref().is_none_or(|dead| dead == "1"), "{dead:?}");
+        dead.is_some()
     });
 }
