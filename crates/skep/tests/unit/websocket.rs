@@ -129,8 +129,8 @@ fn a_message_is_compressed_in_fragments_as_well_as_whole() {
         ("another bit", frame(true, 0x21, &hello), 1002),
         ("no compression", frame(true, 0x41, b"Hello"), 1007),
         // 0xff, compressed.
-        ("no text", frame(true, 0x41, &deflate::deflated(&[0xff; 90]).unwrap()), 1007),
-        ("too large", frame(true, 0x41, &deflate::deflated(&[b'x'; 101]).unwrap()), 1009),
+        ("no text", frame(true, 0x41, &deflate::deflated(&[0xff; 90], Agreed::default()).unwrap()), 1007),
+        ("too large", frame(true, 0x41, &deflate::deflated(&[b'x'; 101], Agreed::default()).unwrap()), 1009),
     ] {
         assert_eq!(deflates(&bytes), Err(code), "{what}");
     }
