@@ -17,7 +17,7 @@ use crate::counts::{Queue, count, queues};
 use crate::jobs::Jobs;
 use crate::store::{Ended, Fate};
 
-/// The database is read no more often than this, whoever asks.
+/// The database is read no more often than this, however many ask.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// Attempts that have ended in this process.

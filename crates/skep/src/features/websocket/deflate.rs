@@ -67,7 +67,7 @@ impl Agreed {
         Some(agreed)
     }
 
-    /// What the client is told. A limit of our window is repeated (RFC 7692, 7.1.2.1).
+    /// What the client receives. A limit of our window is repeated (RFC 7692, 7.1.2.1).
     pub(super) fn response(self) -> HeaderValue {
         const ALWAYS: &str = "permessage-deflate; server_no_context_takeover; client_no_context_takeover";
         match self.window {

@@ -80,7 +80,7 @@ fn what_is_not_compressed_so_closes_with_its_code() {
     assert_eq!(inflated(&[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00], 5).unwrap(), b"Hello", "after all that");
 }
 
-/// Each time the memory of a stream is made anew.
+/// Each time the memory of a stream is made again.
 #[test]
 fn a_message_has_few_streams_for_its_size() {
     // An empty block, the last of its stream.
