@@ -20,6 +20,8 @@ pub(super) struct Agreed {
 const BITS: u8 = 15;
 /// And of the smallest one that can be had: zlib has none of 8 bits.
 const FEWEST: u8 = 9;
+/// From one to the other.
+const WINDOWS: usize = 7;
 
 /// What a message ends with, and what is not sent of it (RFC 7692, 7.2.1).
 const TAIL: [u8; 4] = [0, 0, 0xff, 0xff];
@@ -32,7 +34,7 @@ const ROOM: usize = 4 << 10;
 
 thread_local! {
     /// One for each window, from the smallest on, made when it is needed.
-    static DEFLATE: RefCell<[Option<Compress>; (BITS - FEWEST + 1) as usize]> = const { RefCell::new([const { None }; _]) };
+    static DEFLATE: RefCell<[Option<Compress>; WINDOWS]> = const { RefCell::new([const { None }; _]) };
     static INFLATE: RefCell<Decompress> = RefCell::new(Decompress::new(false));
 }
 
