@@ -15,7 +15,7 @@ use self::coding::{Whole, Wish};
 use self::security_headers::SecurityHeaders;
 use crate::account::{Account, Rendering};
 use crate::body::{Body, pages};
-use crate::error::Error;
+use crate::error::{Error, ErrorExt as _};
 use crate::wire::Hint;
 use skep_html::{Destination, Html};
 
@@ -432,6 +432,25 @@ pub struct Cause(pub Arc<str>);
 impl From<Response> for Error {
     fn from(response: Response) -> Self {
         Self::of_response(response.into_http())
+    }
+}
+
+impl Error {
+    /// The response with which a guard or a handler left by `?`, for a [layer](../skep/layer/index.html) that changes
+    /// it: `Err` with the error itself if it is one.
+    ///
+    /// # Errors
+    /// The error, unchanged.
+    ///
+    /// ```
+    /// use skep::prelude::*;
+    ///
+    /// let left: Error = Response::text("closed").into();
+    /// assert_eq!(left.into_response().unwrap().status(), 200);
+    /// assert_eq!(Error::not_found().into_response().unwrap_err().status(), 404);
+    /// ```
+    pub fn into_response(mut self) -> std::result::Result<Response, Self> {
+        self.take_response().map(Response::from).ok_or(self)
     }
 }
 

@@ -75,7 +75,11 @@ pub(crate) fn track(cx: &Cx<'_>, tracked: impl FnOnce() -> Result<Tracked>) -> R
 /// The layer: a request with the field `Skep-Live` is answered by events; if it brings a form, without a redirect.
 pub(crate) async fn follow(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
     if cx.method() == Method::POST && cx.header(&SHOWN).is_some() {
-        return Ok(without_redirect(next.run(cx).await?));
+        return match next.run(cx).await {
+            Ok(response) => Ok(without_redirect(response)),
+            // Guards leave with a redirect, and what was written before that is undone.
+            Err(error) => Err(error.into_response().map_or_else(|error| error, |left| without_redirect(left).into())),
+        };
     }
     if let Some(again) = cx.extension::<Again>().cloned() {
         cx.note_reads();
@@ -84,7 +88,8 @@ pub(crate) async fn follow(cx: &mut Cx<'_>, next: Next<'_>) -> Result {
         return response;
     }
     let shown = cx.header(&SHOWN).filter(|_| cx.method() == Method::GET).map(parse_versions);
-    let Some(shown) = shown else { return next.run(cx).await };
+    // A browser that follows the redirect of a form by `fetch` asks for a page.
+    let Some(shown) = shown.filter(|shown| !shown.is_empty()) else { return next.run(cx).await };
     let pages = cx.state::<LivePages>();
     pages.start()?;
     let (moment, again, mut repeat) = (pages.changes.now(), Again::default(), cx.repeat()?);

@@ -281,6 +281,28 @@ impl Handle for Leave {
     }
 }
 
+/// Nobody has it.
+struct Invitation;
+
+impl Guard for Invitation {
+    async fn check(_cx: &mut Cx<'_>) -> Result<Self> {
+        Err(Response::see_other(Room { room: "a".into() }).into())
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/rooms/a/guarded")]
+struct Guarded {
+    #[guard]
+    _invitation: Invitation,
+}
+
+impl Handle for Guarded {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text("admitted"))
+    }
+}
+
 #[derive(Service)]
 #[service(GET "/script")]
 struct ScriptPage;
@@ -434,6 +456,7 @@ pub(crate) fn app_with(topics: Topics) -> App {
             Asked,
             AskedByForm,
             Leave,
+            Guarded,
             ScriptPage,
             People,
             Arrivals,

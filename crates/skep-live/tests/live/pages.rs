@@ -160,6 +160,12 @@ fn a_form_that_is_sent_in_place_learns_where_it_leads() {
         "the next page shows it"
     );
     assert_eq!(there.text(), "");
+    // A guard leaves with an error that is one.
+    let guarded = send("/rooms/a/guarded");
+    assert_eq!((guarded.status().as_u16(), guarded.header("skep-live")), (204, Some("/rooms/a")));
+    // Followed by `fetch`, one is answered with the page.
+    let page = client.request(Method::GET, "/rooms/a").header("skep-live", "form").send();
+    assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     // What is no redirect by GET is passed on.
     assert_eq!(send("/nowhere").status(), 404);
     assert_eq!(client.post("/rooms/a/leave", &[]).status(), 200, "others are redirected");
