@@ -20,7 +20,7 @@ use crate::topic::Topic;
 ///
 /// Somebody is present as long as a connection is open: the browser follows a live page that [tracks](Self::track) its
 /// viewers, or holds an event stream or a WebSocket ([`events`](Self::events), [`socket`](Self::socket),
-/// [`join`](Self::join)). Several connections with one id are one, and who comes back within two seconds has not left.
+/// [`join`](Self::join)). Several connections with one id are one, and who comes back within five seconds has not left.
 /// If a process dies, those whom it has seen are gone when its lease ends ([`Presences::lease`]).
 ///
 /// ```
@@ -106,7 +106,7 @@ pub enum PresenceChange<Who> {
 }
 
 impl<Who: Serialize, K: Display + ?Sized> Presence<Who, K> {
-    /// Has who follows this [live page](crate::LiveApp::live_pages) be present at a key, as long as the page is open
+    /// Has who follows this [live page](crate::LiveApp::live_pages) be present at a key, as long as the page is shown
     /// and the handler calls this each time that it makes the page: with the same `id` for all their pages, such as
     /// the number of the account. For a browser without JavaScript it does nothing.
     ///

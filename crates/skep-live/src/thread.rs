@@ -7,7 +7,7 @@ use std::future::Future;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use skep::sql::{self, Database};
@@ -41,8 +41,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub(crate) struct Worker {
     shared: Arc<Signals>,
     opened: OnceLock<Opened>,
-    /// The process in which it was started.
-    process: Mutex<Option<u32>>,
+    /// Since it was started: in this process, or in the one that forked it.
+    running: Mutex<Option<(u32, JoinHandle<()>)>>,
     watch: Mutex<Option<Watch>>,
 }
 
@@ -146,15 +146,16 @@ impl Worker {
     where
         F: Future<Output = ()>,
     {
-        let mut process = lock(&self.process);
-        let Some(opened) = self.opened.get().filter(|_| *process != Some(std::process::id())) else { return Ok(false) };
+        let (mut running, process) = (lock(&self.running), std::process::id());
+        let runs = running.as_ref().is_some_and(|(of, _)| *of == process);
+        let Some(opened) = self.opened.get().filter(|_| !runs) else { return Ok(false) };
         if let Some(file) = &opened.file
             && let Err(error) = self.watch(file, woken)
         {
             tracing::warn!(target: "skep::live", %error, "nobody wakes this process: what others write, {name} show within a minute");
         }
-        spawn(name, opened.database.clone(), Arc::clone(&self.shared), work)?;
-        *process = Some(std::process::id());
+        let thread = spawn(name, opened.database.clone(), Arc::clone(&self.shared), work)?;
+        *running = Some((process, thread));
         Ok(true)
     }
 
@@ -180,7 +181,7 @@ fn spawn<F: Future<Output = ()>>(
     database: Database,
     shared: Arc<Signals>,
     work: impl FnOnce(sql::Local, Arc<Signals>) -> F + Send + 'static,
-) -> io::Result<()> {
+) -> io::Result<JoinHandle<()>> {
     let run = move || {
         let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default());
         let Ok(runtime) = runtime.inspect_err(|error| tracing::error!(target: "skep::live", %error, "{name}")) else {
@@ -188,13 +189,22 @@ fn spawn<F: Future<Output = ()>>(
         };
         runtime.block_on(async { work(database.local(), shared).await });
     };
-    thread::Builder::new().name(name.to_owned()).spawn(run).map(drop)
+    thread::Builder::new().name(name.to_owned()).spawn(run)
 }
 
+/// What the thread does last is done before the process ends.
 impl Drop for Worker {
     fn drop(&mut self) {
         self.shared.has_ended.store(true, Ordering::Relaxed);
         self.shared.wake();
+        let running = lock(&self.running).take();
+        if let Some((process, running)) = running
+            && process == std::process::id()
+            && running.thread().id() != thread::current().id()
+        {
+            // A panic was reported by the panic hook.
+            let _ = running.join();
+        }
     }
 }
 

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use skep::sql::{self, Checked, Transaction, Value};
 use skep::{Result, Site};
+use tokio::time::timeout;
 
 use super::{Attendance, Opened, ROWS, checked, known};
-use crate::members::{Due, Members, Tracked};
+use crate::members::{Due, LINGER, Members, Tracked};
 use crate::thread::Signals;
 use crate::topics::{Topics, insert, is_postgres, own};
 
@@ -92,8 +93,9 @@ impl Writer {
                 }
             }
         }
-        if let Err(error) = self.end().await {
-            tracing::debug!(target: "skep::live", "who was present is gone when the lease ends: {error}");
+        // The process waits for it.
+        if !matches!(timeout(LINGER, self.end()).await, Ok(Ok(()))) {
+            tracing::debug!(target: "skep::live", "who was present is gone when the lease ends");
         }
     }
 
@@ -184,11 +186,12 @@ impl Writer {
         Ok(())
     }
 
-    /// The application ends: its lease ends with it.
+    /// The application ends. Those whom it has seen come back to its successor; this one removes who does not.
     async fn end(&self) -> Result<()> {
-        let db = self.db.transaction().await?;
-        db.execute(own("update skep_presence_process set until = 0 where process = ?", &self.process)).await?;
-        self.remove_dead(&db, self.opened.now()).await?;
-        Ok(db.commit().await?)
+        let linger = i64::try_from(LINGER.as_millis()).unwrap_or(i64::MAX);
+        let until = self.opened.now().saturating_add(linger);
+        let end = "update skep_presence_process set until = ? where process = ? and until > ?";
+        self.db.execute(own(end, (until, &self.process, until))).await?;
+        Ok(())
     }
 }

@@ -18,6 +18,7 @@ crate::tests![
     a_write_of_another_process_is_shown,
     nothing_is_done_while_nothing_is_published,
     who_is_present_by_a_worker_that_is_killed_is_gone_soon,
+    nobody_leaves_with_a_swap,
 ];
 
 const PREFORK: &[&str] = &["--set", "mpm=prefork", "--set", "workers=2", "--set", "concurrency=100"];
@@ -275,6 +276,15 @@ fn expect(viewer: &mut BufReader<TcpStream>, expected: &str) {
     }
 }
 
+/// Reads a whole line.
+fn expect_line(events: &mut BufReader<TcpStream>, line: &mut String) {
+    let begun = Instant::now();
+    while !line.ends_with('\n') {
+        assert!(begun.elapsed() < Duration::from_secs(20), "there was no line after {line:?}");
+        _ = events.read_line(line);
+    }
+}
+
 /// Also if a process has a fragment in its own memory that another one has changed: before the first one follows the
 /// page, while some do, and for who asks for it only then.
 fn a_write_of_another_process_is_shown() {
@@ -360,6 +370,35 @@ fn who_is_present_by_a_worker_that_is_killed_is_gone_soon() {
         !page.is_empty() && left.iter().all(|(id, is_open)| is_there(&page, *id) == *is_open)
     };
     wait_until(|| format!("{left:?} and {}", shown()), is_right);
+}
+
+/// Who connects to the next version has not left, also in messages; who does not is gone soon.
+fn nobody_leaves_with_a_swap() {
+    let server = Running::start(&[]);
+    let address = &server.0.address;
+    let view = |name: &str, id: u32| {
+        open(address, &format!("/rooms/a/people?id={id}&name={name}"), "Skep-Live: people:0\r\n").unwrap()
+    };
+    let mut ann = view("Ann", 1);
+    expect(&mut ann, "Ann");
+    let mut bob = view("Bob", 2);
+    for viewer in [&mut ann, &mut bob] {
+        expect(viewer, "Bob");
+    }
+    server.0.signal(Signal::HUP);
+    wait_until(|| "the old version does not end".to_owned(), || !is_open(&mut ann) && !is_open(&mut bob));
+    let mut ann = view("Ann", 1);
+    expect(&mut ann, "Ann, Bob");
+    expect(&mut ann, "<p>Ann</p>");
+    let mut changes = open(address, "/rooms/a/arrivals?id=1&name=Ann&after=0", "").unwrap();
+    let mut texts = Vec::new();
+    while texts.len() < 3 {
+        let mut line = String::new();
+        expect_line(&mut changes, &mut line);
+        texts.extend(line.trim_end().strip_prefix("data: ").map(str::to_owned));
+    }
+    let here = |id: u32, name: &str| format!("{{\"here\":{{\"id\":\"{id}\",\"who\":{{\"name\":\"{name}\"}}}}}}");
+    assert_eq!(texts, [here(1, "Ann"), here(2, "Bob"), "{\"gone\":{\"id\":\"2\"}}".to_owned()]);
 }
 
 /// After half a second without a byte, it is.
