@@ -175,7 +175,7 @@ impl Handle for Remove {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let db = cx.transaction().await?;
         // Who was second finds it gone, which is what they want.
-        if let Ok((list, position)) = place(db, self.board, self.card).await {
+        if let Some((list, position)) = find(db, self.board, self.card).await? {
             db.execute(sql!("delete from card where id = ?", self.card)).await?;
             close_gap(db, self.board, list, position).await?;
         }
@@ -183,9 +183,13 @@ impl Handle for Remove {
     }
 }
 
-async fn place(db: &Transaction, board: i64, card: i64) -> Result<(List, i64)> {
+async fn find(db: &Transaction, board: i64, card: i64) -> Result<Option<(List, i64)>> {
     let select = sql!((List, i64), "select list, position from card where id = ? and board = ?", card, board);
-    db.one(select).await?.or_404()
+    Ok(db.one(select).await?)
+}
+
+async fn place(db: &Transaction, board: i64, card: i64) -> Result<(List, i64)> {
+    find(db, board, card).await?.or_404()
 }
 
 /// Takes a card out of its list, and puts it into this one.

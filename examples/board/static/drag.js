@@ -3,6 +3,13 @@
   "use strict";
   let card;
   const list = ({ target }) => card && target.closest?.("[data-list]");
+  // One after the other.
+  const put = (values) => {
+    const form = document.querySelector("#put");
+    if (form?.ariaBusy) return setTimeout(put, 50, values);
+    for (const name in values) form.elements[name].value = values[name];
+    form.requestSubmit();
+  };
   document.addEventListener("dragstart", ({ target }) => (card = target.closest?.(".card")));
   document.addEventListener("dragend", () => (card = null));
   document.addEventListener("dragover", (event) => list(event) && event.preventDefault());
@@ -12,10 +19,7 @@
     event.preventDefault();
     const isBelow = (one) => one.getBoundingClientRect().top + one.offsetHeight / 2 > event.clientY;
     const before = [...into.querySelectorAll(".card")].find((one) => one !== card && isBelow(one));
-    const form = document.querySelector("#put"), number = (one) => one?.id.slice("card-".length) ?? "";
-    form.elements.card.value = number(card);
-    form.elements.list.value = into.dataset.list;
-    form.elements.before.value = number(before);
-    form.requestSubmit();
+    const number = (one) => one?.id.slice("card-".length) ?? "";
+    put({ card: number(card), list: into.dataset.list, before: number(before) });
   });
 })();
