@@ -41,8 +41,8 @@ use events::exception;
 /// ```
 ///
 /// Each method waits up to 10 s until what it is about is on the page, shown, enabled, and not covered; there is
-/// nothing to sleep for. After a click or a key, it waits for the page to which that leads. `alert` and `confirm` are
-/// accepted.
+/// nothing to sleep for. After a click or a key, it waits for the page to which that leads, and while a form has
+/// `aria-busy`, as one that a live page sends in place. `alert` and `confirm` are accepted.
 ///
 /// When it is dropped, a test fails in which the console had an error, a script an exception, or a request failed or
 /// was answered with 400 or above, unless the test has [taken](Self::take_problems) it.
@@ -69,6 +69,10 @@ const FIND: &str = include_str!("browser/page.js");
 const FILL: &str = include_str!("browser/fill.js");
 const MIDDLE: &str = "function () { const { x, y, width, height } = this.getClientRects()[0]; \
                       return { x: x + width / 2, y: y + height / 2 } }";
+/// A form is sent by a task of its own, which is before these.
+const SENT: &str = "new Promise(done => { const end = performance.now() + 10000; const look = () => \
+                    document.querySelector('form[aria-busy=true]') && performance.now() < end \
+                    ? requestAnimationFrame(look) : done(); setTimeout(() => setTimeout(look)) })";
 
 impl Browser {
     /// Opens one. `server` is the address of a server, such as `http://127.0.0.1:8800`, to which paths are added.
@@ -256,9 +260,8 @@ impl Browser {
     /// Waits for the page to which a click or a key leads, if it does.
     fn settle(&self) {
         let mut chromium = self.lock();
-        // A form is sent by a task of its own, which is before these. A page that is gone answers with an error.
-        let tasks = "new Promise(done => setTimeout(() => setTimeout(done)))";
-        let _ = chromium.evaluate(tasks, true);
+        // A page that is gone answers with an error.
+        let _ = chromium.evaluate(SENT, true);
         let settled = chromium.listen("the page that this leads to", |events| !events.is_leaving);
         drop(chromium);
         self.check(settled);
