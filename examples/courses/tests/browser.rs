@@ -1,49 +1,42 @@
 //! The studio in real browsers. Pictures of each page, in two widths, light and dark, are left in `target/screenshots`.
 
-#[path = "../../blog/tests/browser/driver.rs"]
-mod driver;
-
-use std::process::Command;
+#[path = "../../blog/tests/browser/looks.rs"]
+mod looks;
 
 use courses::demo::PASSWORD;
-use driver::{Browser, Process};
+use looks::{axe, picture};
 use serde_json::json;
-use tempfile::TempDir;
+use skep::test::Browser;
+use skep_server::{Running, Server};
 
-/// A server with the demo, and where it listens.
-fn studio() -> (Process, String, TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_courses"));
-    command.args(["--listen", "127.0.0.1:0", "--set", "courses.demo=true", "--set", "log.access=false", "--data"]);
-    let (server, url) = Process::start(command.arg(folder.path()), |line| {
-        line.find("http://").and_then(|at| line[at..].split_whitespace().next()).map(ToOwned::to_owned)
-    });
-    (server, url, folder)
+/// A server with the demo.
+fn studio() -> Running {
+    Server::for_test(courses::app).fix("courses.demo", "true").start().unwrap()
 }
 
-fn sign_in(url: &str, email: &str) -> Browser {
-    let browser = Browser::open();
-    browser.go(&format!("{url}/sign-in"));
-    browser.type_into("input[type=email]", email);
-    browser.type_into("input[type=password]", PASSWORD);
+fn sign_in(server: &Running, email: &str) -> Browser {
+    let browser = Browser::open(server.url());
+    browser.visit("/sign-in");
+    browser.fill_in("input[type=email]", email);
+    browser.fill_in("input[type=password]", PASSWORD);
     browser.click("main button");
-    browser.wait_for("location.pathname === '/' && document.readyState === 'complete'");
+    browser.wait_until("location.pathname === '/' && document.readyState === 'complete'");
     browser
 }
 
 #[test]
 fn every_page_is_fine_for_axe_in_two_widths_light_and_dark() {
-    let (_server, url, folder) = studio();
-    let browser = sign_in(&url, "ada@example.org");
-    let picture = folder.path().join("clay.png");
+    let (server, folder) = (studio(), tempfile::tempdir().unwrap());
+    let browser = sign_in(&server, "ada@example.org");
+    let clay_file = folder.path().join("clay.png");
     let clay = image::RgbImage::from_fn(900, 600, |x, y| image::Rgb([150 + (x / 12) as u8, 90 + (y / 12) as u8, 70]));
-    clay.save(&picture).unwrap();
-    browser.go(&format!("{url}/courses/2/edit"));
-    browser.type_into("input[type=file]", picture.to_str().unwrap());
+    clay.save(&clay_file).unwrap();
+    browser.visit("/courses/2/edit");
+    browser.fill_in("input[type=file]", clay_file.to_str().unwrap());
     browser.click("form[enctype] button");
-    browser.wait_for("document.querySelector('.picture')?.naturalWidth === 900");
+    browser.wait_until("document.querySelector('.picture')?.naturalWidth === 900");
     browser.click("main form button");
-    browser.wait_for("!!document.querySelector('.notice')");
+    browser.wait_until("!!document.querySelector('.notice')");
     for (name, path) in [
         ("week", "/"),
         ("list", "/courses"),
@@ -58,35 +51,32 @@ fn every_page_is_fine_for_axe_in_two_widths_light_and_dark() {
         ("sign-in", "/sign-in"),
         ("sign-up", "/sign-up"),
     ] {
-        browser.go(&format!("{url}{path}"));
+        browser.visit(path);
         if name == "plan" {
-            browser.wait_for("!!document.querySelector('#plan li')");
+            browser.wait_until("!!document.querySelector('#plan li')");
         }
         for (width, dark) in [(390, false), (390, true), (1280, false), (1280, true)] {
             let scheme = if dark { "dark" } else { "light" };
-            browser.picture(&format!("courses-{name}-{width}-{scheme}"), width, dark);
-            assert_eq!(browser.axe(), json!([]), "{path}, {width}, {scheme}");
+            picture(&browser, &format!("courses-{name}-{width}-{scheme}"), width, dark);
+            assert_eq!(axe(&browser), json!([]), "{path}, {width}, {scheme}");
         }
-        browser.assert_quiet();
     }
-    browser.go(&format!("{url}/-/jobs"));
-    assert_eq!(browser.axe(), json!([]), "the page of skep-jobs");
+    browser.visit("/-/jobs");
+    assert_eq!(axe(&browser), json!([]), "the page of skep-jobs");
 }
 
 #[test]
 fn a_page_that_is_open_follows_what_another_books_on_the_one_page_client() {
-    let (_server, url, _folder) = studio();
-    let [mia, max] = ["mia@example.org", "max@example.org"].map(|email| sign_in(&url, email));
-    max.go(&format!("{url}/courses/2"));
+    let server = studio();
+    let [mia, max] = ["mia@example.org", "max@example.org"].map(|email| sign_in(&server, email));
+    max.visit("/courses/2");
     assert_eq!(max.text(".places"), "6 Plätze frei");
-    mia.go(&format!("{url}/plan"));
-    mia.wait_for("!!document.querySelector('[data-course=\"2\"]')");
+    mia.visit("/plan");
+    mia.wait_until("!!document.querySelector('[data-course=\"2\"]')");
     mia.click("[data-course=\"2\"]");
-    mia.wait_for("document.querySelector('[data-course=\"2\"]').previousSibling.innerText === 'Booked'");
-    assert_eq!(mia.eval("document.activeElement.dataset.course"), json!("2"), "the button keeps the focus");
-    max.wait_for("document.querySelector('.places').innerText === '5 Plätze frei'");
+    mia.wait_until("document.querySelector('[data-course=\"2\"]').previousSibling.innerText === 'Booked'");
+    assert_eq!(mia.evaluate("document.activeElement.dataset.course"), json!("2"), "the button keeps the focus");
+    max.wait_until("document.querySelector('.places').innerText === '5 Plätze frei'");
     mia.click("[data-course=\"2\"]");
-    max.wait_for("document.querySelector('.places').innerText === '6 Plätze frei'");
-    mia.assert_quiet();
-    max.assert_quiet();
+    max.wait_until("document.querySelector('.places').innerText === '6 Plätze frei'");
 }

@@ -57,8 +57,8 @@ fn of_component(how: &str) -> component::Server {
 fn two_people(address: &str) {
     let [carla, karl] = [CARLA, KARL].map(|person| Person::new(address, person));
     let both = [&carla, &karl];
-    both.map(Person::sign_in);
-    both.map(|person| person.sees_itself("/tickets"));
+    both.into_iter().for_each(Person::sign_in);
+    both.into_iter().for_each(|person| person.sees_itself("/tickets"));
     let mut tickets = [Vec::new(), Vec::new()];
     for round in 0..IN_TURNS {
         for (person, tickets) in both.iter().zip(&mut tickets) {
@@ -80,7 +80,7 @@ fn two_people(address: &str) {
             });
         }
     });
-    both.map(Person::lists_its_own);
+    both.into_iter().for_each(Person::lists_its_own);
     for (person, tickets) in both.iter().zip(tickets.iter().rev()) {
         tickets.iter().for_each(|ticket| person.is_refused(ticket));
         assert_only(&person.browser, "404");

@@ -46,6 +46,7 @@ impl Server {
     }
 
     /// Where the component has its database, in the folder of its server.
+    #[allow(dead_code, reason = "tests in browsers do not look into it")]
     pub(crate) fn data(folder: &Path) -> PathBuf {
         folder.join("data").join(NAME)
     }
