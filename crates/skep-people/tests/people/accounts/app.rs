@@ -39,7 +39,7 @@ impl Account for User {
     }
 
     fn language(&self) -> Option<&str> {
-        self.email.ends_with(".de").then_some("de")
+        (self.email.rsplit_once('.')?.1 == "de").then_some("de")
     }
 
     fn has_second_factor(&self) -> bool {
