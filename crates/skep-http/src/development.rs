@@ -7,14 +7,14 @@
 mod excerpt;
 
 use std::fmt::Write as _;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode, Version};
 use skep_html::{DOCTYPE, Document, Html, Phrasing, Trusted, html, piece};
 
 use crate::error::Error;
 use crate::fields::Fields;
-use crate::request::Parts;
+use crate::request::{Parts, Peer};
 
 use excerpt::Excerpt;
 
@@ -166,20 +166,43 @@ impl Section {
 }
 
 /// Fields that proxies add: a client behind one may be anywhere.
-const OF_PROXIES: [&str; 3] = ["forwarded", "x-forwarded-for", "via"];
+const OF_PROXIES: [&str; 9] = [
+    "forwarded",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-forwarded-port",
+    "x-real-ip",
+    "cf-connecting-ip",
+    "true-client-ip",
+    "via",
+];
 
-/// Whether a client may see it: a browser on this machine that opens a page of it, under a name that no other site can
-/// have, and no script that reads a response.
+/// Whether a client may see it: a browser on this machine that opens a page of it, and no script that reads a response.
 #[must_use]
-pub fn may_be_shown(parts: &Parts, peer: Option<SocketAddr>) -> bool {
-    let field = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
-    let is_page = field("sec-fetch-mode").is_none_or(|mode| mode == "navigate");
-    let host = parts.uri.authority().map(http::uri::Authority::as_str).or_else(|| field("host"));
-    peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback())
+pub fn may_be_shown(parts: &Parts, peer: Peer) -> bool {
+    // Browsers tell the mode to addresses of this machine.
+    is_local(parts, peer)
+        && field(parts, "sec-fetch-mode").is_some_and(|mode| mode == "navigate")
+        && field(parts, "accept").is_some_and(|accept| accept.contains("text/html"))
+}
+
+/// Whether a client is on this machine, as far as can be seen, and asks under a name that no other site can have: it
+/// may read why a request failed.
+#[must_use]
+pub fn is_local(parts: &Parts, peer: Peer) -> bool {
+    let host = parts.uri.authority().map(http::uri::Authority::as_str).or_else(|| field(parts, "host"));
+    // HTTP/1.0 is what nginx speaks to a server unless it is told otherwise.
+    let is_direct = !peer.is_forwarded
+        && parts.version >= Version::HTTP_11
+        && OF_PROXIES.iter().all(|name| !parts.headers.contains_key(*name));
+    is_direct
+        && peer.address.is_some_and(|peer| peer.ip().to_canonical().is_loopback())
         && host.is_some_and(is_of_this_machine)
-        && OF_PROXIES.iter().all(|name| !parts.headers.contains_key(*name))
-        && is_page
-        && field("accept").is_some_and(|accept| accept.contains("text/html"))
+}
+
+fn field<'p>(parts: &'p Parts, name: &str) -> Option<&'p str> {
+    parts.headers.get(name).and_then(|value| value.to_str().ok())
 }
 
 fn is_of_this_machine(host: &str) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! Whatever goes wrong, from a broken request line to a panic in a handler, the client gets the same page: as HTML or,
 //! for programs, as `application/problem+json` (RFC 9457), with an id that is also in the log. The insides are in the
-//! log only, and in development on the page as well.
+//! log only, and in development on the page as well, for a client on the same machine.
 
 use std::borrow::Cow;
 
@@ -91,7 +91,7 @@ impl Failure {
         self.user.as_deref()
     }
 
-    /// The whole error with its causes; only in development.
+    /// The whole error with its causes; only in development, and for a client on the same machine.
     #[must_use]
     pub fn detail(&self) -> Option<&str> {
         self.detail.as_deref()
@@ -101,8 +101,8 @@ impl Failure {
 extension! {
     /// What a framework does with a failure.
     pub trait FailureExt for Failure {
-        /// What the page for this error says; in development also why it failed.
-        fn new(error: &Error, id: RequestId, development: bool) -> Self {
+        /// What the page for this error says; if the reader may know it, also why it failed.
+        fn new(error: &Error, id: RequestId, with_cause: bool) -> Self {
             let (title, explanation) = (Messages::ENGLISH.error)(error.status().as_u16());
             Self {
                 status: error.status(),
@@ -110,7 +110,7 @@ extension! {
                 message: error.message().map(ToOwned::to_owned),
                 explanation,
                 id,
-                detail: development.then(|| error.to_string()),
+                detail: with_cause.then(|| error.to_string()),
                 language: Messages::ENGLISH.language,
                 to_first_page: Messages::ENGLISH.to_first_page,
                 user: None,

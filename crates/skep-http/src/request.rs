@@ -137,6 +137,9 @@ pub struct Peer {
     pub address: Option<SocketAddr>,
     /// True if the connection is encrypted.
     pub tls: bool,
+    /// True if fields of the request name a client behind a proxy that is not trusted: who sent it may be anywhere.
+    #[doc(hidden)]
+    pub is_forwarded: bool,
 }
 
 impl Peer {
@@ -153,7 +156,7 @@ impl Peer {
             four @ IpAddr::V4(_) => SocketAddr::new(four, address.port()),
             IpAddr::V6(_) => address,
         };
-        Self { address: address.map(canonical), tls }
+        Self { address: address.map(canonical), tls, is_forwarded: false }
     }
 
     /// What counts as one client where clients have limits: an IPv4 address, or the /64 of an IPv6 address, which is

@@ -1,5 +1,7 @@
 //! The driver for Chromium (`skep::test::Browser`): what it finds, waits for, and fails for.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -257,6 +259,31 @@ fn a_picture_is_of_the_size_and_in_the_colours_that_were_set() {
     assert!(picture.starts_with(b"\x89PNG") && picture[16..24] == [0, 0, 1, 134, 0, 0, 1, 244]);
     // The application is the one that a client without a socket sees.
     assert_eq!(Client::of_site(server.site()).get("/").status(), 200);
+}
+
+#[test]
+fn a_failure_in_development_is_for_this_machine_only() {
+    let server = Server::for_test(app).fix("development", "true").start().unwrap();
+    let address = server.url().strip_prefix("http://").unwrap();
+    let ask = |version: &str, fields: &str| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "GET /broken HTTP/{version}\r\nHost: {address}\r\nConnection: close\r\n{fields}\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains(" 500 Internal Server Error"), "{answer}");
+        answer
+    };
+    let page = "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\n";
+    let json = "Accept: application/json\r\n";
+    assert!(ask("1.1", page).contains("Copy as Markdown") && ask("1.1", json).contains("it is broken"));
+    for kind in [page, json] {
+        for proxy in ["X-Forwarded-For: 192.0.2.1", "Forwarded: for=192.0.2.1", "X-Real-IP: 192.0.2.1", "Via: 1.1 shop"]
+        {
+            let answer = ask("1.1", &format!("{kind}{proxy}\r\n"));
+            assert!(!answer.contains("it is broken"), "{proxy}: {answer}");
+        }
+        assert!(!ask("1.0", kind).contains("it is broken"));
+    }
 }
 
 #[test]

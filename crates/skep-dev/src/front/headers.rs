@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONNECTION, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
     CONTENT_TYPE, ETAG, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
-    LAST_MODIFIED, ORIGIN, TE, TRANSFER_ENCODING, UPGRADE, X_CONTENT_TYPE_OPTIONS,
+    LAST_MODIFIED, ORIGIN, TE, TRANSFER_ENCODING, UPGRADE, VIA, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Request, Response, StatusCode, Version};
 
@@ -50,10 +50,14 @@ pub(super) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
 }
 
 pub(super) fn prepare_request<B>(request: &mut Request<B>, upgrade: Option<&HeaderValue>, is_page: bool) {
-    *request.version_mut() = Version::HTTP_11;
+    let is_old = std::mem::replace(request.version_mut(), Version::HTTP_11) == Version::HTTP_10;
     let headers = request.headers_mut();
     remove_hop_by_hop(headers, upgrade);
     headers.remove(EXPECT);
+    if is_old {
+        // Of a proxy before this one, most likely: what the application shows depends on it.
+        headers.append(VIA, HeaderValue::from_static("1.0 skep-dev"));
+    }
     // A page has to be readable.
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     if is_page {

@@ -5,11 +5,12 @@ use crate::request::Parts;
 
 fn may(address: &str, fields: &[(&str, &str)]) -> bool {
     let mut request = http::Request::get("/").header("host", "localhost:8080").header("accept", "text/html");
+    request = request.header("sec-fetch-mode", "navigate");
     for (name, value) in fields {
         request.headers_mut().unwrap().insert(HeaderName::try_from(*name).unwrap(), value.parse().unwrap());
     }
     let parts: Parts = request.body(()).unwrap().into_parts().0.into();
-    may_be_shown(&parts, Some(address.parse().unwrap()))
+    may_be_shown(&parts, Peer::new(address.parse().ok(), false))
 }
 
 #[test]
@@ -28,11 +29,21 @@ fn only_a_browser_on_this_machine_that_opens_a_page_sees_it() {
     for host in ["example.org", "localhost.example.org:8080", "192.0.2.1:8080", ""] {
         assert!(!may(here, &[("host", host)]), "{host}");
     }
-    assert!(!may(here, &[("x-forwarded-for", "192.0.2.1")]) && !may(here, &[("via", "1.1 nginx")]));
+    for name in OF_PROXIES {
+        assert!(!may(here, &[(name, "192.0.2.1")]), "{name}");
+    }
     assert!(may(here, &[("sec-fetch-mode", "navigate")]) && !may(here, &[("sec-fetch-mode", "cors")]));
     assert!(!may(here, &[("accept", "application/json")]));
     let parts: Parts = http::Request::get("/").body(()).unwrap().into_parts().0.into();
-    assert!(!may_be_shown(&parts, Some(here.parse().unwrap())) && !may_be_shown(&parts, None));
+    assert!(!may_be_shown(&parts, Peer::new(here.parse().ok(), false)) && !may_be_shown(&parts, Peer::default()));
+    // A proxy has said of whom it is, or speaks HTTP/1.0 and says nothing.
+    let mut parts: Parts = http::Request::get("/").header("host", "localhost").body(()).unwrap().into_parts().0.into();
+    let mut peer = Peer::new(here.parse().ok(), false);
+    assert!(is_local(&parts, peer) && !may_be_shown(&parts, peer));
+    parts.version = Version::HTTP_10;
+    assert!(!is_local(&parts, peer));
+    (parts.version, peer.is_forwarded) = (Version::HTTP_11, true);
+    assert!(!is_local(&parts, peer));
 }
 
 #[test]

@@ -51,12 +51,13 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
         check_http2(context, parts)?;
     }
     let fields = connection.reads_fields.then_some(&context.rules.fields);
-    proxies::remove_unread(&mut parts.headers, fields);
+    let is_forwarded = proxies::remove_unread(&mut parts.headers, fields);
     if let Some(fields) = fields {
         forwarded = Forwarded::read(&parts.headers, &context.rules.proxies, fields)
             .map_err(|NotForwarded(why)| Error::bad_request("the proxy's fields are malformed").with_cause(why))?;
         peer = forwarded.apply(peer);
     }
+    peer.is_forwarded = is_forwarded;
     let mut is_plain = forwarded.https == Some(false);
     if parts.uri.scheme_str().is_some_and(|scheme| !matches!(scheme, "http" | "https")) {
         // Some other server's (RFC 9110, 7.4).

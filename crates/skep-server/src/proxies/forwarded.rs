@@ -95,15 +95,19 @@ impl Fields {
     }
 }
 
-/// Removes the fields in which proxies report clients, but for those that are read: anybody can write them.
-pub(crate) fn remove_unread(headers: &mut request::Fields, read: Option<&Fields>) {
+/// Removes the fields in which proxies report clients, but for those that are read: anybody can write them. The result
+/// is whether there were any.
+pub(crate) fn remove_unread(headers: &mut request::Fields, read: Option<&Fields>) -> bool {
     let is_read = |name: &[u8]| {
         let is = |known: &HeaderName| name.eq_ignore_ascii_case(known.as_str().as_bytes());
         read.is_some_and(|fields| fields.0.iter().any(is))
     };
-    if headers.may_begin_with(b"xf") {
-        headers.retain(|name| !is_report(name) || is_read(name));
+    if !headers.may_begin_with(b"xf") {
+        return false;
     }
+    let count = headers.len();
+    headers.retain(|name| !is_report(name) || is_read(name));
+    headers.len() < count
 }
 
 fn is_report(name: &[u8]) -> bool {

@@ -241,7 +241,7 @@ fn a_panic_or_failure_costs_its_request_and_tells_no_insides() {
 fn in_development_the_page_shows_all() {
     let mut setup = skep::Setup::default();
     setup.development = true;
-    let client = Client::with_setup(App::new().serve(services![Panics, Fails]), setup);
+    let client = Client::with_setup(App::new().serve(services![Panics, Fails]), setup).at_address("127.0.0.1");
     let text = client.get("/panic").text().to_owned();
     assert!(text.contains("index is 42") && text.contains("contract.rs"), "{text}");
     assert!(client.get("/fails").text().contains("the secret is 42"));

@@ -108,7 +108,7 @@ fn client(with_database: bool, development: bool) -> Client {
 }
 
 fn get(client: &Client, url: &str) -> TestResponse {
-    client.request(Method::GET, url).header("accept", "text/html").header("x-api-key", "private-key").send()
+    client.request(Method::GET, url).header("accept", "text/html").header("sec-fetch-mode", "navigate").header("x-api-key", "private-key").send()
 }
 
 /// The suggestion of the page.
@@ -248,10 +248,18 @@ fn nobody_else_sees_it() {
     let production = get(&client(true, false), mistake);
     assert!(!production.text().contains("suggestion") && !production.text().contains("unwrap"));
     let client = client(true, true);
-    let json = client.request(Method::GET, mistake).header("accept", "application/json").send();
-    assert_eq!(json.header("content-type"), Some("application/problem+json"));
+    let json = |client: &Client| {
+        let json = client.request(Method::GET, mistake).header("accept", "application/json").send();
+        assert_eq!(json.header("content-type"), Some("application/problem+json"));
+        json.text().to_owned()
+    };
+    assert!(json(&client).contains("unwrap"));
     let elsewhere = client.clone().at_address("192.0.2.1");
-    assert!(!get(&elsewhere, mistake).text().contains("class=\"suggestion\""));
+    for text in [get(&elsewhere, mistake).text(), &json(&elsewhere)] {
+        assert!(text.contains("Internal Server Error") && !text.contains("suggestion") && !text.contains("unwrap"));
+    }
+    let script = client.request(Method::GET, mistake).header("accept", "text/html").send();
+    assert!(!script.text().contains("class=\"suggestion\""));
     // The client's own mistakes have the usual page.
     assert!(!get(&client, "/nowhere").text().contains("Copy as Markdown"));
 }

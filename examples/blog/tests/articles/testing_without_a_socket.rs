@@ -109,6 +109,6 @@ assert_eq!(page.text(), "1");
 fn in_development_the_cause_is_shown() {
 let mut setup = skep::Setup::default();
 setup.development = true;
-let client = Client::with_setup(app(), setup);
+let client = Client::with_setup(app(), setup).at_address("127.0.0.1");
 assert!(client.get("/broken").text().contains("no such table"));
 }

@@ -112,7 +112,12 @@ impl LocalSite {
         let languages = &site.resources.forms.languages;
         let of_request = || about.parts.map(|parts| languages.of_request(parts).0);
         let messages = languages.at(about.language.or_else(of_request).unwrap_or_default());
-        let failure = Failure::new(error, id, site.in_development()).for_reader(messages, about.user);
+        #[cfg(not(target_family = "wasm"))]
+        let is_local = site.in_development() && about.is_local();
+        // A component does not know what is before its host.
+        #[cfg(target_family = "wasm")]
+        let is_local = false;
+        let failure = Failure::new(error, id, is_local).for_reader(messages, about.user);
         let in_json = about.parts.is_some_and(|parts| error_page::wants_json(&parts.headers, about.speaks_json));
         #[cfg(not(target_family = "wasm"))]
         if site.in_development()

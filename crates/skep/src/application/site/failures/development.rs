@@ -16,10 +16,17 @@ use skep_http::response::Response;
 /// From this number of runs on, a statement is probably in a loop.
 const MANY: u32 = 10;
 
+impl About<'_> {
+    /// Whether its client may know why it failed.
+    pub(super) fn is_local(&self) -> bool {
+        self.parts.is_some_and(|parts| development::is_local(parts, self.peer))
+    }
+}
+
 impl LocalSite {
     /// The page for a failure that is the server's fault; none for whom it is not meant.
     pub(super) fn development_page(&self, error: &Error, about: &About<'_>) -> Option<Response> {
-        let is_meant = |parts: &&Parts| development::may_be_shown(parts, about.peer.address);
+        let is_meant = |parts: &&Parts| development::may_be_shown(parts, about.peer);
         let parts = about.parts.filter(|_| error.is_ours()).filter(is_meant)?;
         let account = about.account;
         let report = Report::new(error)
