@@ -46,9 +46,12 @@ const BUTTONS: &str = r#"
 <button>Fetch</button> <button>Throw</button> <button>Log</button>
 <button disabled>Off</button> <button>Twice</button> <button>Twice</button>
 <div class=box><button>Under</button><div class=lid></div></div>
+<p class=through><button>Over</button></p>
+<a href="data:text/plain,7" download=skep-test-seven.txt>Download</a>
 <p class=long></p> <button><b>Far</b>  down</button>"#;
 
-const STYLE: &str = ".box { position: relative } .lid { position: absolute; inset: 0 } .long { height: 3000px }";
+const STYLE: &str = ".box { position: relative } .lid { position: absolute; inset: 0 } .long { height: 3000px }
+    .through > * { pointer-events: none }";
 
 /// What happens some time after a click, or goes wrong.
 const SCRIPT: &str = "
@@ -71,7 +74,7 @@ impl Handle for Register {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         Ok(Response::html(html! {
             (DOCTYPE)
-            html lang="en" { head { title { "Register" } } body { h1 { "Register" } (Trusted(FORM)) } }
+            html lang="en" { head { title { "Register" } meta name="description" content="x"; } body { h1 { "Register" } (Trusted(FORM)) } }
         }))
     }
 }
@@ -81,7 +84,8 @@ const FORM: &str = r#"<form method=get action="/done">
 <label for=about>About</label> <textarea id=about name=about></textarea>
 <label>Day <input type=date name=day></label> <label>Level <select name=level><option value=1>New</option><option value=2>Old hand</option></select></label>
 <label><input type=checkbox name=news> News</label> <label>Picture <input type=file name=picture></label>
-<input placeholder="Search" name=q> <button>Send</button></form>"#;
+<input placeholder="Search" name=q> <button>Send</button></form>
+<input type=hidden name=token> <input name=unseen hidden> <button name=action>Act</button>"#;
 
 #[derive(Service)]
 #[service(GET "/done")]
@@ -228,10 +232,12 @@ fn problems_of_pages_fail_a_test_that_does_not_take_them() {
 #[test]
 fn what_is_not_found_is_named_with_the_page() {
     let (_server, browser) = open("/");
+    browser.patience(Duration::from_millis(200));
     for (what, expected) in [
         ("Twice", "2 elements have this text"),
         ("Off", "it is disabled"),
         ("Under", "it is covered by <div"),
+        ("Over", "it is covered by <p"),
         ("No such button!", "it is not on the page"),
     ] {
         let text = failure(|| browser.click(what));
@@ -246,7 +252,22 @@ fn what_is_not_found_is_named_with_the_page() {
     assert!(failure(|| browser.press("Nothing")).contains("expected one character, or Enter"));
     browser.visit("/register");
     assert!(failure(|| browser.fill_in("Level", "Queen")).contains("no option \"Queen\": New, Old hand"));
+    for what in ["description", "token", "unseen", "action"] {
+        assert!(failure(|| browser.fill_in(what, "x")).contains("no field has this label"), "{what}");
+    }
+    browser.evaluate("document.querySelector('[name=q]').focus = () => {}");
+    assert!(failure(|| browser.fill_in("Search", "x")).contains("does not take the focus"));
     drop(browser.take_problems());
+}
+
+#[test]
+fn a_download_goes_to_a_temporary_folder() {
+    let (_server, browser) = open("/");
+    browser.click("Download");
+    browser.wait_for("h1");
+    drop(browser);
+    let home = std::env::var_os("HOME").map(std::path::PathBuf::from).unwrap_or_default();
+    assert!(!home.join("Downloads/skep-test-seven.txt").exists());
 }
 
 #[test]
@@ -293,11 +314,11 @@ fn a_failure_in_development_is_a_page_to_work_with() {
     browser.visit("/mistake/bees?token=private");
     assert!(browser.take_problems()[0].contains("500"));
     assert_eq!(browser.text("h1"), "no such table: post; in: select title from post where slug = ?");
-    for text in
-        ["No migration makes this table", "tests/browser.rs", "one statement for all of them?", "about to fail", "seen"]
-    {
+    for text in ["No migration makes this table", "tests/browser.rs", "one statement for all of them?", "seen"] {
         browser.wait_for_text(text);
     }
+    let log = "[...document.querySelectorAll('section')].find(part => part.innerText.startsWith('Log')).innerText";
+    assert!(browser.evaluate(log).as_str().unwrap().contains("about to fail"));
     for (name, width, dark) in
         [("light", 1100, false), ("dark", 1100, true), ("phone", 390, false), ("phone-dark", 390, true)]
     {

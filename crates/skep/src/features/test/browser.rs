@@ -40,9 +40,11 @@ use events::exception;
 /// assert_eq!(browser.text("h1"), "Honey");
 /// ```
 ///
-/// Each method waits up to 10 s until what it is about is on the page, shown, enabled, and not covered; there is
-/// nothing to sleep for. After a click or a key, it waits for the page to which that leads, and while a form has
-/// `aria-busy`, as one that a live page sends in place. `alert` and `confirm` are accepted.
+/// Each method waits up to 10 s ([`patience`](Self::patience)) until what it is about is on the page, shown, enabled,
+/// and not covered; there is nothing to sleep for. After a click or a key, it waits for the page to which that leads,
+/// up to 30 s like [`visit`](Self::visit), and while a form has `aria-busy`, as one that a live page sends in place.
+/// `alert` and `confirm` are accepted, and downloads go to a temporary folder. Frames of other sites, shadow trees and
+/// new tabs are not reached.
 ///
 /// When it is dropped, a test fails in which the console had an error, a script an exception, or a request failed or
 /// was answered with 400 or above, unless the test has [taken](Self::take_problems) it.
@@ -59,16 +61,11 @@ pub struct Browser {
     base: String,
 }
 
-/// So long a page may take to have what is looked for.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// The most of a page's text that is shown.
 const MOST_TEXT: usize = 2000;
 
 const FIND: &str = include_str!("browser/page.js");
 const FILL: &str = include_str!("browser/fill.js");
-const MIDDLE: &str = "function () { const { x, y, width, height } = this.getClientRects()[0]; \
-                      return { x: x + width / 2, y: y + height / 2 } }";
 /// A form is sent by a task of its own, which is before these.
 const SENT: &str = "new Promise(done => { const end = performance.now() + 10000; const look = () => \
                     document.querySelector('form[aria-busy=true]') && performance.now() < end \
@@ -87,6 +84,16 @@ impl Browser {
         browser
     }
 
+    /// Sets for how long a method waits until what it is about is on the page. At first 10 s.
+    ///
+    /// ```no_run
+    /// # let browser = skep::test::Browser::open("http://127.0.0.1:8800");
+    /// browser.patience(std::time::Duration::from_secs(60)); // a report takes long
+    /// ```
+    pub fn patience(&self, limit: Duration) {
+        self.lock().patience = limit;
+    }
+
     /// Opens a page: a path, such as `&Show { id: 1 }.url()`, or an address. Waits until it is loaded.
     pub fn visit(&self, url: &str) {
         let url = if url.starts_with('/') { format!("{}{url}", self.base) } else { url.to_owned() };
@@ -103,8 +110,8 @@ impl Browser {
 
     /// Clicks a link, a button or a label with this text, or the first element that fits this CSS selector.
     pub fn click(&self, what: &str) {
-        let element = self.find("click", what);
-        let place = self.call(&element, MIDDLE, &json!([]));
+        let found = self.wait("click", &json!(what).to_string(), &format!("click({what:?})"));
+        let place = &found["value"];
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             let button = if kind == "mouseMoved" { "none" } else { "left" };
             let event = json!({ "type": kind, "x": place["x"], "y": place["y"], "button": button, "clickCount": 1 });
@@ -220,7 +227,6 @@ impl Browser {
     /// The element, by its id in the protocol, once the page has it.
     fn find(&self, kind: &str, what: &str) -> String {
         let asked = match kind {
-            "click" => format!("click({what:?})"),
             "field" => format!("fill_in({what:?}, ..)"),
             _ => format!("the selector {what:?}"),
         };
@@ -229,17 +235,18 @@ impl Browser {
 
     /// Waits until the page has it: a page that is left meanwhile is followed by another one, which may have it.
     fn wait(&self, kind: &str, what: &str, asked: &str) -> Value {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + self.lock().patience;
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            let found = self.lock().evaluate(&format!("({FIND})({kind:?}, {what}, {})", left.as_millis()), false);
+            let expression = format!("({FIND})({kind:?}, {what}, {})", left.as_millis());
+            let found = self.lock().evaluate(&expression, kind == "click");
             match found {
                 Ok(found) => match found["value"].as_str() {
                     Some(problem) => self.fail(&format!("{asked}: {problem}")),
                     None => return found,
                 },
-                Err(error) if left.is_zero() => self.fail(&format!("{asked}: {error}")),
-                Err(_) => {}
+                Err(error) if is_of_navigation(&error) && !left.is_zero() => {}
+                Err(error) => self.fail(&format!("{asked}: {error}")),
             }
         }
     }
@@ -279,6 +286,12 @@ impl Browser {
         drop(chromium);
         panic!("{text}\n\nthe page: {}\n{problems}{picture}", &page[..page.floor_char_boundary(MOST_TEXT)]);
     }
+}
+
+/// Whether the page was left while it was asked.
+fn is_of_navigation(error: &str) -> bool {
+    let text = error.strip_prefix("Runtime.evaluate: ").unwrap_or_default();
+    ["context", "navigated", "Promise was collected"].iter().any(|reason| text.contains(reason))
 }
 
 impl Chromium {

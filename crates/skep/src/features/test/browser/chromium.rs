@@ -38,7 +38,7 @@ const FLAGS: [&str; 12] = [
 /// It reads commands at descriptor 3, and writes to 4.
 const SHELL: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null"#;
 
-/// Longer, no command takes.
+/// Longer, no command and no page takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// So long it may take to end.
@@ -54,6 +54,8 @@ pub(super) struct Chromium {
     last: u64,
     session: Option<String>,
     pub(super) events: Events,
+    /// So long a page may take to have what is looked for.
+    pub(super) patience: Duration,
     /// Its profile, and what it prints.
     folder: TemporaryFolder,
 }
@@ -80,12 +82,15 @@ impl Chromium {
         }
         let commands = process.stdin.take();
         let (last, session, events) = Default::default();
-        let mut chromium = Self { process, commands, messages, last, session, events, folder };
+        let patience = Duration::from_secs(10);
+        let mut chromium = Self { process, commands, messages, last, session, events, patience, folder };
         chromium.open_page()?;
         Ok(chromium)
     }
 
     fn open_page(&mut self) -> Result<(), String> {
+        let downloads = json!({ "behavior": "allow", "downloadPath": self.folder.path().join("downloads") });
+        self.command("Browser.setDownloadBehavior", &downloads)?;
         let target = self.command("Target.createTarget", &json!({ "url": "about:blank" }))?["targetId"].take();
         let attached =
             self.command("Target.attachToTarget", &json!({ "targetId": target, "flatten": true }))?["sessionId"].take();

@@ -8,6 +8,7 @@ function (value) {
   if (this.matches("[type=checkbox], [type=radio], button, [type=submit]")) return "click it instead";
   this.scrollIntoView({ block: "center", behavior: "instant" });
   this.focus();
+  if (document.activeElement !== this) return "it does not take the focus";
   if (this.matches("select")) {
     const fits = (option) => option.text.trim() === value || option.value === value;
     const option = [...this.options].find(fits);

@@ -1,4 +1,5 @@
-// What a test looks for in a page: waits until it is there, and resolves to it, or after `limit` milliseconds to why not.
+// What a test looks for in a page: waits until it is there, and resolves to it (the place to click, for a click), or
+// after `limit` milliseconds to why not.
 (kind, what, limit) => {
   const words = (text) => text.replace(/\s+/g, " ").trim();
   const all = (selector) => [...document.querySelectorAll(selector)];
@@ -35,30 +36,37 @@
     return named[0] ?? bySelector().find(isShown) ?? "it is not on the page, or not shown";
   }
 
+  const FIELD = "input:not([type=hidden]), select, textarea, [contenteditable]:not([contenteditable=false])";
+  // Where a file is chosen, a label is often shown instead.
+  const isField = (element) => element.matches(FIELD) && (element.type === "file" || isShown(element));
+
   function field() {
     const quoted = JSON.stringify(what);
-    const labelled = all("label").filter((label) => textOfLabel(label) === what && label.control);
-    if (labelled.length > 1) return `${labelled.length} fields have this label`;
-    const named = () => document.querySelector(`[name=${quoted}], [aria-label=${quoted}], [placeholder=${quoted}]`);
-    const isControl = (element) => element.matches("input, select, textarea, [contenteditable]");
-    const control = labelled[0]?.control ?? named() ?? document.getElementById(what) ?? bySelector().find(isControl);
-    return control ?? "no field has this label, name, id or selector";
+    const isMeant = (label) => textOfLabel(label) === what && label.control && isField(label.control);
+    const labels = all("label").filter(isMeant);
+    if (labels.length > 1) return `${labels.length} fields have this label`;
+    const first = (elements) => elements.find(isField);
+    const named = () => first(all(`[name=${quoted}], [aria-label=${quoted}], [placeholder=${quoted}]`));
+    const control = labels[0]?.control ?? named() ?? first(all(`[id=${quoted}]`)) ?? first(bySelector());
+    return control ?? "no field has this label, name, id or selector, or it is not shown";
   }
 
-  // Where it would be clicked, nothing else may lie.
-  function isFree(element) {
+  // Where it is clicked: nothing else may lie there.
+  function middle(element) {
     if (element.matches(":disabled")) return `it is disabled: ${describe(element)}`;
     element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
-    const { x, y, width, height } = element.getClientRects()[0];
-    const hit = document.elementFromPoint(x + width / 2, y + height / 2);
-    const fits = hit && (element.contains(hit) || hit.contains(element) || hit.control === element);
-    return fits ? element : `it is covered by ${hit ? describe(hit) : "the edge of the window"}`;
+    const area = [...element.getClientRects()].find(({ width, height }) => width > 0 && height > 0);
+    if (!area) return `it has no size: ${describe(element)}`;
+    const place = { x: area.x + area.width / 2, y: area.y + area.height / 2 };
+    const hit = document.elementFromPoint(place.x, place.y);
+    const fits = hit && (element.contains(hit) || hit.closest("label")?.control === element);
+    return fits ? place : `it is covered by ${hit ? describe(hit) : "the edge of the window"}`;
   }
 
   const find = {
     click() {
       const element = clickable();
-      return typeof element === "string" ? element : isFree(element);
+      return typeof element === "string" ? element : middle(element);
     },
     field() {
       const control = field();
