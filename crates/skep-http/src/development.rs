@@ -21,6 +21,9 @@ use excerpt::Excerpt;
 const STYLE: &str = include_str!("development/page.css");
 const SCRIPT: &str = include_str!("development/copy.js");
 
+/// The most causes that are shown: nothing says that a chain of them ends.
+const MOST_CAUSES: usize = 32;
+
 /// What is known of a failure.
 #[derive(Debug)]
 pub struct Report {
@@ -52,7 +55,7 @@ impl Report {
     pub fn new(error: &Error) -> Self {
         let mut causes: Vec<String> = error.message().map(str::to_owned).into_iter().collect();
         let first = error.cause().map(|cause| cause as &(dyn std::error::Error + 'static));
-        causes.extend(std::iter::successors(first, |cause| cause.source()).map(ToString::to_string));
+        causes.extend(std::iter::successors(first, |cause| cause.source()).take(MOST_CAUSES).map(ToString::to_string));
         let suggestion = skep_units::suggestion(&error.to_string());
         Self { status: error.status(), causes, suggestion, excerpts: Excerpt::all_of(error), sections: Vec::new() }
     }
@@ -212,22 +215,66 @@ fn is_of_this_machine(host: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// What the values of such fields and parameters are stays out of a page that is shown to others.
-const SECRETS: [&str; 9] = ["auth", "cookie", "csrf", "key", "password", "secret", "session", "signature", "token"];
+/// Parts of the names of parameters whose values stay out of a page that is shown to others.
+const SECRETS: [&str; 15] = [
+    "assertion",
+    "auth",
+    "cookie",
+    "credential",
+    "csrf",
+    "jwt",
+    "key",
+    "pass",
+    "pwd",
+    "secret",
+    "session",
+    "signature",
+    "ticket",
+    "token",
+    "verifier",
+];
 
-/// `***` for what usually is secret by its name.
+/// Such names, as a whole or between `-`, `_` and `.`.
+const SECRET_WORDS: [&str; 6] = ["code", "nonce", "otp", "pin", "sid", "sig"];
+
+/// An address with `***` for each parameter that usually is secret by its name.
 #[must_use]
-pub fn masked<'v>(name: &str, value: &'v str) -> &'v str {
-    let name = name.to_ascii_lowercase();
-    if SECRETS.iter().any(|secret| name.contains(secret)) { "***" } else { value }
+pub fn masked(address: &str) -> String {
+    let Some((path, query)) = address.split_once('?') else { return address.to_owned() };
+    let parameter = |field: &str| match field.split_once('=') {
+        Some((name, _)) if is_secret(name) => format!("{name}=***"),
+        _ => field.to_owned(),
+    };
+    format!("{path}?{}", query.split('&').map(parameter).collect::<Vec<_>>().join("&"))
 }
 
-/// The header fields of a request, secret ones masked.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    // Who writes a name in another way may hide what it is.
+    name.contains('%')
+        || SECRETS.iter().any(|secret| name.contains(secret))
+        || name.split(['-', '_', '.']).any(|word| SECRET_WORDS.contains(&word))
+}
+
+/// Header fields with these names are shown.
+const SHOWN: [&str; 8] =
+    ["cache-control", "connection", "host", "origin", "range", "referer", "upgrade-insecure-requests", "user-agent"];
+
+/// The same for names that begin so.
+const SHOWN_KINDS: [&str; 4] = ["accept", "content-", "if-", "sec-"];
+
+/// The header fields of a request: `***` for what may be secret. Secrets that are in addresses are masked by `address`.
 #[must_use]
-pub fn fields(headers: &Fields) -> Vec<(String, String)> {
+pub fn fields(headers: &Fields, address: impl Fn(&str) -> String) -> Vec<(String, String)> {
+    let is_shown = |name: &str| SHOWN.contains(&name) || SHOWN_KINDS.iter().any(|kind| name.starts_with(kind));
     let pair = |(name, value): (&HeaderName, &HeaderValue)| {
         let value = String::from_utf8_lossy(value.as_bytes());
-        (name.to_string(), masked(name.as_str(), &value).to_owned())
+        let shown = match name.as_str() {
+            "referer" => address(&value),
+            name if is_shown(name) => value.into_owned(),
+            _ => "***".to_owned(),
+        };
+        (name.to_string(), shown)
     };
     headers.map().iter().map(pair).collect()
 }

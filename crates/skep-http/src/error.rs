@@ -260,11 +260,15 @@ extension! {
             self.inner.cause.as_deref().filter(|_| says_nothing).map(|cause| cause as &dyn StdError)
         }
 
-        /// The same with the cause and the header fields of another, unless it has its own.
+        /// The same with the cause and the header fields of another, unless it has its own, and with what development
+        /// shows of where that one was made.
         #[must_use]
         fn caused_by(self, other: Self) -> Self {
             let mut this = self;
             this.inner.cause = this.inner.cause.or(other.inner.cause);
+            this.inner.place = other.inner.place.or(this.inner.place);
+            this.inner.backtrace = other.inner.backtrace.or(this.inner.backtrace);
+            this.inner.session = other.inner.session.or(this.inner.session);
             for (name, value) in &other.inner.headers {
                 this.inner.headers.entry(name).or_insert_with(|| value.clone());
             }

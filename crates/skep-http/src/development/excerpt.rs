@@ -52,8 +52,9 @@ impl Excerpt {
         }
         let text = fs::read_to_string(&path).ok()?;
         let first = line.saturating_sub(AROUND).max(1);
-        let lines = text.lines().skip(first - 1).take(line + AROUND + 1 - first).map(str::to_owned).collect();
-        Some(Self { file: name, line, first, lines })
+        let count = line.saturating_add(AROUND + 1) - first;
+        let lines: Vec<String> = text.lines().skip(first - 1).take(count).map(str::to_owned).collect();
+        (!lines.is_empty()).then_some(Self { file: name, line, first, lines })
     }
 
     pub(super) fn name(&self) -> String {

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -61,7 +62,7 @@ struct Recording {
     start: Instant,
     lines: Mutex<Lines>,
     /// In development: its lines as text, for the page of its error.
-    shown: Option<Mutex<Vec<String>>>,
+    shown: Option<Mutex<VecDeque<String>>>,
 }
 
 /// Lines, each after its length; the oldest are dropped first.
@@ -207,9 +208,11 @@ impl RequestLog {
     pub fn show(&self, line: &[u8]) {
         if let Some(shown) = self.recording.as_ref().and_then(|recording| recording.shown.as_ref()) {
             let mut lines = lock(shown);
-            if lines.len() < MOST_SHOWN {
-                lines.push(String::from_utf8_lossy(line).trim_end().to_owned());
+            // The last ones say why it failed.
+            if lines.len() == MOST_SHOWN {
+                lines.pop_front();
             }
+            lines.push_back(String::from_utf8_lossy(line).trim_end().to_owned());
         }
     }
 
@@ -217,7 +220,7 @@ impl RequestLog {
     #[must_use]
     pub fn shown(&self) -> Vec<String> {
         let shown = self.recording.as_ref().and_then(|recording| recording.shown.as_ref());
-        shown.map(|lines| lock(lines).clone()).unwrap_or_default()
+        shown.map(|lines| lock(lines).iter().cloned().collect()).unwrap_or_default()
     }
 
     /// Writes what is recorded, and forgets it.
@@ -303,7 +306,7 @@ extension! {
 }
 
 impl Recording {
-    fn new(shown: Option<Mutex<Vec<String>>>) -> Self {
+    fn new(shown: Option<Mutex<VecDeque<String>>>) -> Self {
         Self { start: Instant::now(), lines: Mutex::default(), shown }
     }
 

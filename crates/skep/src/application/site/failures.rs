@@ -120,11 +120,12 @@ impl LocalSite {
         let failure = Failure::new(error, id, is_local).for_reader(messages, about.user);
         let in_json = about.parts.is_some_and(|parts| error_page::wants_json(&parts.headers, about.speaks_json));
         #[cfg(not(target_family = "wasm"))]
-        if site.in_development()
-            && !in_json
-            && let Some(page) = self.development_page(error, about)
-        {
-            return page;
+        if is_local && !in_json {
+            match panic::catch(|| self.development_page(error, about)) {
+                Ok(Some(page)) => return page,
+                Ok(None) => {}
+                Err(panicked) => tracing::error!(target: "skep::request", %id, "the page for development {panicked}"),
+            }
         }
         panic::catch(|| error_page::render(&failure, error, in_json, site.error_page)).unwrap_or_else(|panicked| {
             tracing::error!(target: "skep::request", %id, "the error page of the application {panicked}");

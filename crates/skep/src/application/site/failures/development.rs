@@ -35,26 +35,22 @@ impl LocalSite {
             .pairs("Statements", account.map(statements).unwrap_or_default())
             .pairs("Cache", account.map(cache).unwrap_or_default())
             .lines("Log", log::with_request(|request| request.map(log::RequestLog::shown)).unwrap_or_default())
-            .pairs("Header fields", self.fields(parts));
+            .pairs("Header fields", development::fields(&parts.headers, |address| self.masked(address)));
         let mut response = Response::html(report.page()).with_status(error.status());
         response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         Some(response)
     }
 
-    /// Secrets of addresses are in the address of the page before, too.
-    fn fields(&self, parts: &Parts) -> Vec<(String, String)> {
-        let mut fields = development::fields(&parts.headers);
-        for (_, value) in fields.iter_mut().filter(|(name, _)| name == "referer") {
-            *value = self.site().masks().address(value).into_owned();
-        }
-        fields
+    /// An address without what is secret by the type of its field, or by its name.
+    fn masked(&self, address: &str) -> String {
+        development::masked(&self.site().masks().address(address))
     }
 
     fn request(&self, parts: &Parts, about: &About<'_>) -> Vec<(String, String)> {
         let site = self.site();
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        let target = site.masks().address(target);
+        let target = self.masked(target);
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let mut pairs = vec![pair("Path", &format!("{} {path}", parts.method))];
         let number = about.account.map_or(0, |account| usize::from(account.service));
@@ -64,7 +60,7 @@ impl LocalSite {
         pairs.extend(about.user.map(|user| pair("User", user)));
         pairs.extend(query.split('&').filter(|field| !field.is_empty()).map(|field| {
             let (name, value) = field.split_once('=').unwrap_or((field, ""));
-            pair(&format!("?{name}"), development::masked(name, value))
+            pair(&format!("?{name}"), value)
         }));
         pairs
     }
