@@ -1,7 +1,7 @@
 //! What to do about the commonest mistakes, by a part of what their errors say.
 
 /// What an error says, in part, and what to do about it. The first one that fits is shown.
-const SUGGESTIONS: [(&str, &str); 46] = [
+const SUGGESTIONS: [(&str, &str); 52] = [
     // SQLite.
     (
         "no such table: ",
@@ -41,7 +41,7 @@ const SUGGESTIONS: [(&str, &str); 46] = [
     ),
     ("datatype mismatch", "The value has another type than its column: convert it in the handler."),
     (
-        "syntax error",
+        "\": syntax error",
         "The database does not understand the statement at the place it names. In `sql!`, the compiler would have said so.",
     ),
     (
@@ -81,7 +81,25 @@ const SUGGESTIONS: [(&str, &str); 46] = [
         "The row to which this one refers is not there, or others still refer to it: look for it first (`.or_404()?`).",
     ),
     (
-        "does not exist",
+        "violates not-null constraint",
+        "The statement leaves out a column that must have a value: write it, or give the column a `default`.",
+    ),
+    (
+        "violates check constraint",
+        "A migration forbids this value (`check`). Let the type of the form's field refuse it, such as `Text<1, 80>`.",
+    ),
+    (
+        "syntax error at or near",
+        "The database does not understand the statement at the place it names. In `sql!`, the compiler would have said so.",
+    ),
+    (
+        "error connecting to server",
+        "No PostgreSQL answers at the address in the setting `database`: start it, or mend the setting.",
+    ),
+    ("database \"", "PostgreSQL has no such database: make it (`createdb`), or mend the setting `database`."),
+    ("role \"", "PostgreSQL has no such user: make it (`createuser`), or mend the setting `database`."),
+    (
+        "relation \"",
         "A migration in `migrations/postgres/` has to make it. After a change, `skep sql check` looks at all statements.",
     ),
     // What an application forgets.

@@ -108,7 +108,13 @@ fn client(with_database: bool, development: bool) -> Client {
 }
 
 fn get(client: &Client, url: &str) -> TestResponse {
-    client.request(Method::GET, url).header("accept", "text/html").header("sec-fetch-mode", "navigate").header("x-api-key", "private-key").send()
+    client
+        .request(Method::GET, url)
+        .header("accept", "text/html")
+        .header("sec-fetch-mode", "navigate")
+        .header("x-api-key", "private-key")
+        .header("referer", "http://localhost/shop?token=private-token&password=private-key&page=7")
+        .send()
 }
 
 /// The suggestion of the page.
@@ -170,7 +176,7 @@ const MISTAKES: [(&str, &str); 20] = [
 ];
 
 /// What other systems say, which is no mistake that this process could make.
-const OF_OTHERS: [(&str, &str); 11] = [
+const OF_OTHERS: [(&str, &str); 17] = [
     ("database is locked", "Another process writes"),
     ("attempt to write a readonly database", "may not write the database"),
     ("database or disk is full", "no room left"),
@@ -180,6 +186,12 @@ const OF_OTHERS: [(&str, &str); 11] = [
     ("duplicate key value violates unique constraint \"post_slug_key\"", "is_unique_violation"),
     ("insert on table \"a\" violates foreign key constraint \"b\"", "look for it first"),
     ("relation \"post\" does not exist", "skep sql check"),
+    ("database \"shop\" does not exist", "createdb"),
+    ("role \"shop\" does not exist", "createuser"),
+    ("null value in column \"a\" of relation \"b\" violates not-null constraint", "give the column a `default`"),
+    ("new row for relation \"b\" violates check constraint \"c\"", "A migration forbids this value"),
+    ("syntax error at or near \"selec\"", "does not understand the statement"),
+    ("error connecting to server: No such file or directory (os error 2)", "No PostgreSQL answers"),
     ("mail.smtp needs skep-server with the cargo feature `smtp`", "Turn the feature on"),
     ("failed to lookup address information: Name or service not known", "No host has this name"),
 ];
@@ -217,14 +229,15 @@ fn the_page_has_what_is_known_of_the_request_and_nothing_secret() {
     assert_eq!(response.header("cache-control"), Some("no-store"));
     for part in [
         "no such table: bees",
-        "GET /run",
+        "<dt>Path</dt><dd>GET /run</dd>",
         "Run (GET /run)",
         "select 1 from hive",
-        "name",
+        "<h2>Session: its keys</h2><pre tabindex=\"0\">name</pre>",
         // Where the error was made, with the lines around it.
         "crates/skep/tests/services/development.rs:",
         "cx.db().execute(query(statement, ())).await?;",
         "Copy as Markdown",
+        "http://localhost/shop?token=***&amp;password=***&amp;page=7",
         "## Statements",
     ] {
         assert!(page.contains(part), "{part}: {page}");
