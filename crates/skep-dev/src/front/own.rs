@@ -90,7 +90,17 @@ impl Front {
                 let class = if problem.text.contains("-->") { "code" } else { "prose" };
                 if let Some(suggestion) = problem.suggestion {
                     html.push_str("<p class=\"suggestion\">");
-                    escape(&mut html, suggestion);
+                    for (position, part) in suggestion.split('`').enumerate() {
+                        // What stands between backticks is code.
+                        html.push_str(if position == 0 {
+                            ""
+                        } else if position % 2 == 1 {
+                            "<code>"
+                        } else {
+                            "</code>"
+                        });
+                        escape(&mut html, part);
+                    }
                     html.push_str("</p>");
                 }
                 let _ = write!(html, "<pre class=\"{class}\" tabindex=\"0\">{text}</pre>");

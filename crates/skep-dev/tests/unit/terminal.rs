@@ -13,7 +13,7 @@ async fn a_page_is_there_unless_nothing_answers() {
     let address = application.local_addr().unwrap();
     for (status, is_page) in [
         ("200 OK", true),
-        ("303 See Other", true),
+        ("303 See Other", false),
         ("403 Forbidden", true),
         ("404 Not Found", false),
         ("502 Bad", false),
