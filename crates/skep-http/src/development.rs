@@ -195,7 +195,7 @@ pub fn may_be_shown(parts: &Parts, peer: Peer) -> bool {
 #[must_use]
 pub fn is_local(parts: &Parts, peer: Peer) -> bool {
     let host = parts.uri.authority().map(http::uri::Authority::as_str).or_else(|| field(parts, "host"));
-    // HTTP/1.0 is what nginx speaks to a server unless it is told otherwise.
+    // HTTP/1.0 is what most releases of nginx speak to a server by default.
     let is_direct = !peer.is_forwarded
         && parts.version >= Version::HTTP_11
         && OF_PROXIES.iter().all(|name| !parts.headers.contains_key(*name));

@@ -11,5 +11,6 @@ use std::error::Error;
 #[must_use]
 pub fn chain(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| (**error).source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    // Nothing says that they end.
+    causes.take(32).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
