@@ -143,15 +143,15 @@ fn ten_thousand() {
     let unlimited = "limits.connections_per_address=0";
     // Addresses, of which each takes a thirtieth in use.
     let total = ["--total-memory", "64GiB"];
-    let server = strict(&[&["--time", "300s", "--instances", "10000", "--set", unlimited][..], &total].concat());
+    let server = strict(&[&["--time", "600s", "--instances", "10000", "--set", unlimited][..], &total].concat());
     server.text("/");
     let (before, count) = (server.memory(), 10_000.min(available() / 1024));
     let until = |count: usize| {
         let status = || server.text("/-/isolate");
         let is_so = || status().contains(&format!("instances: {count} busy"));
-        wait_for(Duration::from_mins(4), || format!("never {count}: {}", status()), is_so);
+        wait_for(Duration::from_mins(8), || format!("never {count}: {}", status()), is_so);
     };
-    let waiting: Vec<TcpStream> = (0..count).map(|_| begin(&server.address, "/sleep?290000")).collect();
+    let waiting: Vec<TcpStream> = (0..count).map(|_| begin(&server.address, "/sleep?590000")).collect();
     until(count);
     let each = server.memory().saturating_sub(before) / count as u64;
     println!("     {count} at work, {each} KiB for each, its connection included");

@@ -140,7 +140,8 @@ fn whom_a_process_has_left_behind_is_gone_when_its_lease_ends() {
     // Somebody comes, by whom the process notices.
     let mut bob = follow(&client, "/rooms/a/people?id=2&name=Bob");
     shows(&mut bob, "Ann, Bob");
-    let rest: Vec<String> = changes.take(2).collect();
+    // On a busy machine there may be a comment for the silence between.
+    let rest: Vec<String> = changes.filter(|event| event != ":").take(2).collect();
     assert!(rest[0].contains("\"here\":{\"id\":\"2\"") && rest[1].contains("{\"gone\":{\"id\":\"9\"}}"), "{rest:?}");
 }
 

@@ -101,7 +101,7 @@ impl TestResponse {
     /// # #[derive(Service)] #[service(GET "/dot")] struct Dot;
     /// # impl Handle for Dot {
     /// #     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
-    /// #         Ok(Response::with_content_type("image/png", &b"\x89PNG"[..]))
+    /// #         Ok(Response::with_content_type("image/png", b"\x89PNG".to_vec()))
     /// #     }
     /// # }
     /// # let client = skep::test::Client::new(App::new().serve(services![Dot]));
