@@ -182,7 +182,8 @@ fn a_selection_stays_when_something_above_it_is_removed() {
                   const data = JSON.stringify({ name: 'comments', version: '1', html }); \
                   const headers = { 'content-type': 'text/event-stream' }; \
                   window.fetch = async () => new Response(`event: live\\ndata: ${data}\\n\\n`, { headers }); \
-                  for (const name of ['pagehide', 'pageshow']) dispatchEvent(new Event(name)) }";
+                  for (const name of ['pagehide', 'pageshow']) \
+                      dispatchEvent(new PageTransitionEvent(name, { persisted: true })) }";
     browser.evaluate(script);
     browser.wait_until("!document.querySelector('#comment-1')");
     assert_eq!(browser.evaluate("getSelection().toString().trim()"), json!("Third."));
