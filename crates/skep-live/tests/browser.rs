@@ -292,28 +292,6 @@ fn a_form_that_was_saved_has_the_next_version_and_follows() {
 }
 
 #[test]
-fn what_else_is_sent_meanwhile_comes_next_and_the_same_once() {
-    let (server, browser) = open();
-    let gate = server.site().state::<MayAnswer>();
-    let count = "performance.getEntriesByName(location.origin + '/slow').length";
-    browser.click("Slow");
-    browser.click("Slow");
-    gate.0.notify_one();
-    browser.wait_for_text("Wrong");
-    browser.wait_until("!document.querySelector('#slow').ariaBusy");
-    assert_eq!(browser.evaluate(count), json!(1));
-    browser.click("Slow");
-    browser.fill_in("slow", "else");
-    browser.click("Slow");
-    gate.0.notify_one();
-    gate.0.notify_one();
-    browser.wait_until(&format!("{count} === 2"));
-    gate.0.notify_one();
-    browser.wait_until(&format!("{count} === 3"));
-    assert_eq!(browser.take_problems().len(), 3, "422 each time");
-}
-
-#[test]
 fn fields_may_be_called_as_methods_are() {
     let (_server, browser) = open();
     browser.fill_in("reset", "2");
