@@ -292,6 +292,29 @@ fn a_form_that_was_saved_has_the_next_version_and_follows() {
 }
 
 #[test]
+fn what_else_is_sent_meanwhile_comes_next_and_the_same_once() {
+    let (server, browser) = open();
+    let gate = server.site().state::<MayAnswer>();
+    let count = "performance.getEntriesByName(location.origin + '/slow').length";
+    // `click` would wait until the form is sent.
+    let press = || browser.evaluate("document.querySelector('#slow button').click()");
+    press();
+    press();
+    gate.0.notify_one();
+    browser.wait_for_text("Wrong");
+    browser.wait_until("!document.querySelector('#slow').ariaBusy");
+    assert_eq!(browser.evaluate(count), json!(1));
+    press();
+    browser.fill_in("slow", "else");
+    press();
+    gate.0.notify_one();
+    browser.wait_until(&format!("{count} === 2"));
+    gate.0.notify_one();
+    browser.wait_until(&format!("{count} === 3"));
+    assert_eq!(browser.take_problems().len(), 3, "422 each time");
+}
+
+#[test]
 fn fields_may_be_called_as_methods_are() {
     let (_server, browser) = open();
     browser.fill_in("reset", "2");
