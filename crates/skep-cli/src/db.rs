@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         match words.as_slice() {
             ["console"] => Target::find(Path::new(".")).and_then(|target| console(&target)),
             ["move"] => Target::find(Path::new(".")).and_then(|target| moving::run(&target, None, is_confirmed)),
-            ["move", file] => Target::find(Path::new("."))
+            ["move", file] if !file.starts_with('-') => Target::find(Path::new("."))
                 .and_then(|target| moving::run(&target, Some(Path::new(file)), is_confirmed)),
             ["rollback"] => Target::find(Path::new("."))
                 .and_then(|target| rollback::rollback(&target, Path::new("."), is_confirmed)),

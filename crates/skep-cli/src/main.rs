@@ -31,7 +31,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "new", about: "begin an application: new FOLDER", run: new::run },
     Command { name: "gen", about: "go on with one: gen scaffold post title:text", run: generate::run },
     Command { name: "routes", about: "list the routes of an application", run: routes::run },
-    Command { name: "db", about: "work on its database: db console, reset, rollback, seed", run: db::run },
+    Command { name: "db", about: "work on its database: db console, move, reset, rollback, seed", run: db::run },
     Command { name: "run", about: "run a task of an application, or list them", run: run::run },
     Command { name: "sql", about: "check statements of `sql!` on PostgreSQL: sql check", run: sql::run },
     Command { name: "secret", about: "print a new key for the setting `secret`", run: secret::run },

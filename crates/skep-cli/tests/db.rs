@@ -59,6 +59,8 @@ fn a_reset_deletes_the_database_and_nothing_else() {
 
 #[test]
 fn a_wrong_command_says_what_is_right() {
+    let wrong = skep(application().path(), &["db", "move", "--yess"]);
+    assert!(text(&wrong.stderr).contains("there is no \"--yess\"; did you mean --yes?"), "{wrong:?}");
     let application = application();
     let refused = skep(application.path(), &["db", "rest"]);
     assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains("did you mean reset?"), "{refused:?}");

@@ -271,7 +271,8 @@ fn an_error_does_not_hide_that_somebody_else_has_saved() {
     assert_eq!(browser.evaluate(VALUES), json!(["0", "mine"]));
     let problems = browser.take_problems();
     for status in ["503", "409"] {
-        assert_eq!(problems.iter().filter(|one| one.contains(status)).count(), 1, "{status}: {problems:?}");
+        let says = format!("status of {status}");
+        assert_eq!(problems.iter().filter(|one| one.contains(&says)).count(), 1, "{problems:?}");
     }
 }
 

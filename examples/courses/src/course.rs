@@ -35,7 +35,7 @@ pub struct Course {
 /// For whom a course is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Param)]
 pub enum Level {
-    /// Who begins.
+    /// Who has never done it.
     #[param(label = t!(level_beginner))]
     Beginner,
     /// Who knows some of it.
