@@ -103,7 +103,7 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
     let mut complaints: Vec<_> =
         tree.sources.iter().flat_map(|source| RULES.iter().flat_map(move |rule| rule(source))).collect();
     complaints.extend(tree.sources.iter().flat_map(|source| links::lead_somewhere(source, &tree)));
-    complaints.extend(tree.sources.iter().flat_map(|source| snippets::are_compiled(source, &tree)));
+    complaints.extend(snippets::are_compiled(&tree));
     complaints.extend(tree.sources.iter().flat_map(|source| paths::exist(source, &tree)));
     complaints.extend(tree.sources.iter().flat_map(|source| paths::pages_exist(source, &tree)));
     complaints.extend(files::needless_exceptions(&tree));

@@ -5,6 +5,7 @@ use syn::visit::{self, Visit};
 
 use super::Complaint;
 use super::source::Source;
+use super::tokens;
 
 /// Lines between the braces of a function's body.
 const LONGEST: usize = 70;
@@ -14,7 +15,8 @@ pub(super) fn length(source: &Source) -> Vec<Complaint> {
     if !source.is_rust() || source.is_sample() {
         return Vec::new();
     }
-    match syn::parse_file(&source.text) {
+    let tokens = tokens::stream(source).map_err(|error| syn::Error::new(error.span(), error));
+    match tokens.and_then(syn::parse2::<syn::File>) {
         Ok(file) => {
             let mut functions = Functions { source, complaints: Vec::new() };
             functions.visit_file(&file);

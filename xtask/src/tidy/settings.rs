@@ -1,6 +1,6 @@
 //! One owner for each setting: the row in a group of `settings!` (`crates/skep-settings`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Complaint;
 use super::source::{Source, Tree};
@@ -26,6 +26,7 @@ struct Row<'t> {
 pub(super) fn have_one_owner(tree: &Tree) -> Vec<Complaint> {
     let product: Vec<&Source> = tree.sources.iter().filter(|source| is_of_the_product(source)).collect();
     let rows: Vec<Row<'_>> = product.iter().flat_map(|source| rows(source)).collect();
+    let lines = lines_of_words(&product);
     let mut owners: BTreeMap<&str, &Row<'_>> = BTreeMap::new();
     let mut complaints = Vec::new();
     for row in &rows {
@@ -33,7 +34,8 @@ pub(super) fn have_one_owner(tree: &Tree) -> Vec<Complaint> {
             let text = format!("{} has a row in {} already; keep one of them", row.name, first.source.path);
             complaints.push(row.source.complaint(row.line, text));
         }
-        if !product.iter().any(|source| is_read(source, row)) {
+        // One of the lines is its own.
+        if lines.get(row.field).is_none_or(|lines| *lines < 2) {
             let text = format!("nothing reads `{}`, the field of {}; use it or delete the row", row.field, row.name);
             complaints.push(row.source.complaint(row.line, text));
         }
@@ -100,14 +102,19 @@ fn is_name(left: &str) -> bool {
     !left.is_empty() && left.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_. \"NAME".contains(c))
 }
 
-/// True if the file has the field of this row elsewhere than in a row.
-fn is_read(source: &Source, row: &Row<'_>) -> bool {
-    source.lines().any(|(line, text)| {
-        let is_own = std::ptr::eq(source, row.source) && line == row.line;
-        let is_word = |word: &str| word == row.field;
-        let is_code = !text.trim_start().starts_with("//");
-        !is_own && is_code && text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(is_word)
-    })
+/// In how many lines of code each word stands.
+fn lines_of_words<'t>(sources: &[&'t Source]) -> HashMap<&'t str, usize> {
+    let mut lines = HashMap::new();
+    for (_, text) in sources.iter().flat_map(|source| source.lines()) {
+        if text.trim_start().starts_with("//") {
+            continue;
+        }
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        for word in BTreeSet::from_iter(words) {
+            *lines.entry(word).or_default() += 1;
+        }
+    }
+    lines
 }
 
 /// Strings that are names of settings and nothing else, such as `"limits.body"`.

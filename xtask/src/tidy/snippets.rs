@@ -17,16 +17,20 @@ struct Block<'s> {
 }
 
 /// Each block is compiled, and none is ignored without a reason in a comment before it: `<!-- ignored: ... -->`.
-pub(super) fn are_compiled(page: &Source, tree: &Tree) -> Vec<Complaint> {
-    let is_read = !page.path.contains('/') || ["docs/", "examples/"].iter().any(|folder| page.path.starts_with(folder));
-    if !page.is_markdown() || !is_read || page.path.starts_with(HISTORY) {
-        return Vec::new();
-    }
-    let is_tested = is_tested(page, tree);
-    blocks(page)
-        .iter()
-        .filter_map(|block| Some(page.complaint(block.line, problem(block, is_tested, page, tree)?)))
-        .collect()
+pub(super) fn are_compiled(tree: &Tree) -> Vec<Complaint> {
+    let includes = includes(tree);
+    let pages = tree.sources.iter().filter(|page| is_read(page));
+    let problems = pages.flat_map(|page| {
+        let is_tested = is_tested(page, &includes);
+        let problem = move |block: Block<'_>| Some(page.complaint(block.line, problem(&block, is_tested, page, tree)?));
+        blocks(page).into_iter().filter_map(problem)
+    });
+    problems.collect()
+}
+
+fn is_read(page: &Source) -> bool {
+    let is_of_manual = !page.path.contains('/') || ["docs/", "examples/"].iter().any(|at| page.path.starts_with(at));
+    page.is_markdown() && is_of_manual && !page.path.starts_with(HISTORY)
 }
 
 fn problem(block: &Block<'_>, is_tested: bool, page: &Source, tree: &Tree) -> Option<String> {
@@ -54,15 +58,18 @@ fn is_shown(source: &Source) -> bool {
     source.path.starts_with("examples/") || (is_test && !source.is_sample())
 }
 
-/// Whether a crate has the page as a documentation test.
-fn is_tested(page: &Source, tree: &Tree) -> bool {
+/// The lines by which crates have pages as documentation tests.
+fn includes(tree: &Tree) -> Vec<&str> {
     const INCLUDES: &str = "doc = include_str!(";
+    let including = tree.sources.iter().filter(|source| source.is_rust() && source.text.contains(INCLUDES));
+    including.flat_map(|source| source.text.lines()).filter(|line| line.contains(INCLUDES)).collect()
+}
+
+/// Whether a crate has the page as a documentation test.
+fn is_tested(page: &Source, includes: &[&str]) -> bool {
     let included = format!("/{}\")]", page.path);
     let of_root = format!("../{}\")]", page.path);
-    let including = tree.sources.iter().filter(|source| source.is_rust() && source.text.contains(INCLUDES));
-    including
-        .flat_map(|source| source.text.lines())
-        .any(|line| line.contains(INCLUDES) && (line.ends_with(&included) || line.ends_with(&of_root)))
+    includes.iter().any(|line| line.ends_with(&included) || line.ends_with(&of_root))
 }
 
 fn blocks(page: &Source) -> Vec<Block<'_>> {
@@ -114,7 +121,7 @@ mod tests {
             Source::new("crates/skep/tests/compile-fail/b.rs", "let wrong = \"\" + 1;\n"),
         ];
         let tree = Tree { sources, paths: BTreeSet::new() };
-        are_compiled(&tree.sources[0], &tree).iter().map(|complaint| complaint.line).collect()
+        are_compiled(&tree).iter().map(|complaint| complaint.line).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::str::FromStr;
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, LexError, TokenStream, TokenTree};
 
 use super::source::Source;
 
@@ -16,7 +16,15 @@ pub(crate) struct Token {
 
 /// The tokens of a file, found once for all rules.
 #[derive(Debug, Default)]
-pub(crate) struct Tokens(OnceCell<(Vec<Token>, Vec<Token>)>);
+pub(crate) struct Tokens {
+    stream: OnceCell<Result<TokenStream, LexError>>,
+    flat: OnceCell<(Vec<Token>, Vec<Token>)>,
+}
+
+/// The tokens of a file, as parsers read them.
+pub(crate) fn stream(source: &Source) -> Result<TokenStream, &LexError> {
+    source.tokens.stream.get_or_init(|| TokenStream::from_str(&source.text)).as_ref().cloned()
+}
 
 /// All tokens of a file, or none if it is no Rust: then `functions` says so.
 pub(crate) fn all(source: &Source) -> &[Token] {
@@ -64,8 +72,8 @@ fn in_braces(tokens: &[Token], words: &[&str]) -> bool {
 }
 
 fn both(source: &Source) -> &(Vec<Token>, Vec<Token>) {
-    source.tokens.0.get_or_init(|| {
-        let stream = TokenStream::from_str(&source.text).unwrap_or_default();
+    source.tokens.flat.get_or_init(|| {
+        let stream = stream(source).unwrap_or_default();
         (flat(stream.clone(), false), flat(stream, true))
     })
 }

@@ -75,11 +75,16 @@ pub(super) fn avoided(source: &Source) -> Vec<Complaint> {
     if !is_ours(source) {
         return Vec::new();
     }
+    // Few of them occur in a file at all.
+    let text = words_of(&source.text);
+    let in_text = |(word, _): &&(&str, &str)| text.contains(&format!(" {word} "));
+    let (words, phrases): (Vec<_>, Vec<_>) =
+        (WORDS.iter().filter(in_text).collect(), PHRASES.iter().filter(in_text).collect());
     let is_standard = |word: &str| STANDARD.iter().any(|(own, path)| *own == word && source.path.contains(path));
-    let found = |(number, text): (usize, &str)| {
-        let line = words_of(text);
-        let word = WORDS.iter().find(|(word, _)| line.contains(&format!(" {word} ")) && !is_standard(word));
-        let (word, term) = word.or_else(|| PHRASES.iter().find(|(phrase, _)| has_phrase(text, phrase)))?;
+    let has_word = |line: &str, word: &str| words_of(line).contains(&format!(" {word} ")) && !is_standard(word);
+    let found = |(number, line): (usize, &str)| {
+        let word = words.iter().copied().find(|(word, _)| has_word(line, word));
+        let (word, term) = word.or_else(|| phrases.iter().copied().find(|(phrase, _)| has_phrase(line, phrase)))?;
         Some(source.complaint(number, format!("\"{word}\"; the glossary's term is: {term}")))
     };
     source.lines().filter_map(found).collect()
