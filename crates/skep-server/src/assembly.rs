@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use skep::cache::Tiers;
 use skep::compression::Coding;
-use skep::mail::Mailer;
 use skep::settings::RawSetting;
 use skep::{Body, Request, Setup, Site, websocket};
 use skep_observe::log::Logs;
@@ -17,7 +16,7 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, watch};
 
 use crate::authority::Hosts;
-use crate::config::{Config, Model, SecureCookies};
+use crate::config::{Config, Model};
 use crate::connection::{RequestBudget, Rules};
 use crate::error::StartError;
 use crate::executable::Executable;
@@ -26,8 +25,7 @@ use crate::fetch;
 use crate::handoff::{SlotRef, WorkerHandoff};
 use crate::listener::Listener;
 use crate::offload::Pool;
-#[cfg(feature = "smtp")]
-use crate::smtp::Smtp;
+use crate::smtp;
 use crate::worker::{ConnectionLimit, Worker};
 use crate::worker_state::{WorkerExit, WorkerState};
 
@@ -42,11 +40,8 @@ pub(crate) fn app_setup(
     settings: Vec<RawSetting>,
     handoff: Option<&WorkerHandoff>,
 ) -> Result<Setup, StartError> {
-    let mut setup = Setup::default();
+    let mut setup = config.app.clone();
     setup.settings = settings;
-    setup.allow_breaking_migration = config.swap.allow_breaking_migration;
-    setup.data.clone_from(&config.data);
-    setup.database.clone_from(&config.database);
     setup.databases = config.database_addresses();
     setup.sql = skep::sql::Options::new()
         .connections(config.database_connections)
@@ -55,9 +50,6 @@ pub(crate) fn app_setup(
         .notifications(config.database_notifications)
         .replica(config.database_replica.as_ref().map(|address| address.reveal().clone()))
         .replica_lag(config.database_replica_lag);
-    setup.base_url.clone_from(&config.base_url);
-    setup.secure_cookies = config.cookies.secure == SecureCookies::Always;
-    setup.development = config.development;
     setup.caches = config.tiers().map(|(name, tiers)| (name.to_owned(), tiers.clone())).collect();
     let is_prefork = config.mpm == Model::Prefork;
     if is_prefork && !setup.caches.contains_key("default") {
@@ -74,23 +66,15 @@ pub(crate) fn app_setup(
     }
     setup.several_processes = is_prefork;
     setup.careful = handoff.is_some_and(|handoff| handoff.spec.additive_migrations_only);
-    setup.compression = config.compression.clone();
-    check_websocket(&config.websocket, Coding::Gzip.is_built_in())?;
-    setup.websocket = config.websocket;
-    setup.limits = config.app_limits;
-    setup.secret = config.secret.clone().or_else(credential);
-    setup.secret_keys.clone_from(&config.secret_keys);
-    setup.session = config.session;
+    check_websocket(&setup.websocket, Coding::Gzip.is_built_in())?;
+    setup.secret = setup.secret.or_else(credential);
     setup.offload = Arc::new(Pool::new(config.blocking.threads, config.blocking.queue));
     setup.access = config.access.iter().map(|(_, rule)| rule.to_rule()).collect();
-    setup.mailer = mailer(config)?;
+    setup.mailer = smtp::mailer(&config.mail).map_err(StartError::new)?;
     #[cfg(feature = "fetch")]
     {
-        setup.fetcher = Some(Arc::new(fetch::Client::new(config)));
+        setup.fetcher = Some(Arc::new(fetch::Client::new(&config.fetch)));
     }
-    setup.fetch = config.fetch.bounds;
-    setup.mail_from = config.mail.from.as_ref().map(ToString::to_string);
-    setup.notices = config.mail.notices;
     Ok(setup)
 }
 
@@ -102,23 +86,6 @@ fn check_websocket(websocket: &websocket::Options, can_compress: bool) -> Result
         ));
     }
     Ok(())
-}
-
-/// What delivers mail, if a mail server is configured.
-#[cfg(feature = "smtp")]
-fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
-    let Some(url) = &config.mail.smtp else { return Ok(None) };
-    let smtp = Smtp::new(url.reveal(), config.mail.timeout, config.mail.queue, config.mail.bytes);
-    let smtp = smtp.map_err(StartError::new)?;
-    Ok(Some(Arc::new(smtp)))
-}
-
-#[cfg(not(feature = "smtp"))]
-fn mailer(config: &Config) -> Result<Option<Arc<dyn Mailer>>, StartError> {
-    match config.mail.smtp {
-        Some(_) => Err(StartError::new("mail.smtp needs skep-server with the cargo feature `smtp`".into())),
-        None => Ok(None),
-    }
 }
 
 /// The keys that systemd passes to this service (systemd.exec(5), `LoadCredential=`).
@@ -149,7 +116,7 @@ pub(crate) fn worker(
         proxies: config.proxies.trusted.clone(),
         fields: config.proxies.fields.clone(),
         proxy_protocol: config.proxies.protocol,
-        hosts: Hosts::new(&config.hosts, site.base_url(), site.hosts(), config.development),
+        hosts: Hosts::new(&config.hosts, site.base_url(), site.hosts(), config.app.development),
         tls: tls.is_some(),
     };
     Worker {

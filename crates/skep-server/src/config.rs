@@ -6,11 +6,7 @@
 //! Start reading at [`Reading::read`].
 
 mod access;
-mod address;
-mod fetch;
 mod flags;
-mod limits;
-mod mail;
 mod page;
 mod sources;
 mod table;
@@ -28,17 +24,14 @@ use skep_observe::metrics::Queues;
 use skep_settings::Group;
 
 pub(crate) use access::Rule;
-pub(crate) use address::{Address, StatusAddress, UnixAddress};
-pub(crate) use fetch::Fetch;
 pub(crate) use flags::{Command, Flags};
-pub(crate) use limits::Limits;
-pub(crate) use mail::Mail;
 pub use page::reference;
 pub(crate) use page::{help, print};
 pub(crate) use sources::Sources;
-pub(crate) use table::{Config, Model, SecureCookies, Tls};
+pub(crate) use table::{Config, Model};
 
 use crate::error::StartError;
+use crate::listener::{Address, UnixAddress};
 use table::NamedDatabase;
 
 /// All that is needed to read settings.
@@ -61,17 +54,18 @@ pub(crate) struct Settings {
     pub(crate) application: Vec<RawSetting>,
 }
 
-/// The table of the server and `more` rows. All `limits.*` stand together, in the order of their names, where the last
-/// of them is.
+/// The table of the server and `more` rows: as in a file, settings without a table, and then table by table, in the
+/// order in which they are first named. All `limits.*` are in the order of their names.
 pub(crate) fn table(more: &[Row]) -> Table {
-    let is_limit = |row: &Row| row.name.starts_with("limits.");
+    let of = |row: &Row| row.name.split_once('.').map(|(table, _)| table.to_owned());
     let mut rows = Config::rows();
-    let after = rows.len() - rows.iter().rposition(is_limit).map_or(0, |last| last + 1);
-    let (mut limits, mut rows) = rows.drain(..).partition::<Vec<_>, _>(is_limit);
-    limits.sort_by(|one, other| one.name.cmp(&other.name));
-    let at = rows.len() - after;
-    rows.splice(at..at, limits);
     rows.extend(more.iter().cloned());
+    let tables: Vec<_> = rows.iter().map(of).collect();
+    rows.sort_by_cached_key(|row| {
+        let table = of(row);
+        let name = table.as_deref().filter(|table| *table == "limits").map(|_| row.name.clone());
+        (table.is_some().then(|| tables.iter().position(|first| *first == table)), name)
+    });
     Table::new(rows)
 }
 
@@ -186,9 +180,9 @@ impl Config {
         let smtp = " needs the setting mail.from: the sender of mail that names none";
         let problems = [
             (exports_logs && !self.otlp.is_on()).then(|| ("log.outputs", otlp.to_owned())),
-            (self.database_replica.is_some() && self.database.is_none())
+            (self.database_replica.is_some() && self.app.database.is_none())
                 .then(|| ("database_replica", replica.to_owned())),
-            (self.mail.smtp.is_some() && self.mail.from.is_none()).then(|| ("mail.smtp", smtp.to_owned())),
+            (self.mail.smtp.is_some() && self.app.mail_from.is_none()).then(|| ("mail.smtp", smtp.to_owned())),
             probe.map(|path| ("probe", format!(" = \"{path}\": expected a path, such as / or /health"))),
         ];
         problems.into_iter().flatten()

@@ -2,7 +2,8 @@
 
 use skep::link::BaseUrl;
 
-use crate::config::{Address, Config, UnixAddress};
+use crate::config::Config;
+use crate::listener::{Address, UnixAddress};
 use crate::proxies::{Fields, Proxies};
 
 /// A line for each thing that is missing: what it is, what may happen, and the setting that mends it.
@@ -13,7 +14,7 @@ pub(crate) fn missing(config: &Config, base_url: Option<&BaseUrl>) -> Vec<String
     let limits = &config.limits;
     let rules = [
         (
-            config.development,
+            config.app.development,
             "development = true: error pages show causes, and requests of every host are answered; remove it",
         ),
         (
@@ -44,7 +45,7 @@ pub(crate) fn missing(config: &Config, base_url: Option<&BaseUrl>) -> Vec<String
         (rustix::process::geteuid().is_root() && config.user.is_none(), "the server runs as root: set user"),
         (!config.supervise, "supervise = false: a crash ends the service unless something starts it again; remove it"),
         (
-            config.data.is_relative(),
+            config.app.data.is_relative(),
             "data is a relative path: started elsewhere, the server begins with empty data; set data = \"/var/lib/...\"",
         ),
         (!config.log.access, "log.access = false: nobody can tell afterwards who asked for what; remove it"),

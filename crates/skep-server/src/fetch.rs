@@ -29,8 +29,7 @@ use rustls::{ClientConfig, RootCertStore};
 use skep::fetch::{Bounds, FetchError, Fetcher, Fetching};
 use tokio::time::timeout;
 
-use crate::config::Config;
-use crate::outgoing::{NOT_ADMITTED, Reach};
+use crate::outgoing::{NOT_ADMITTED, Reach, Settings};
 use per_host::PerHost;
 use resolver::{Connector, NotAdmitted};
 
@@ -56,12 +55,12 @@ thread_local! {
 }
 
 impl Client {
-    /// As the configuration says. No connection is opened.
-    pub(crate) fn new(config: &Config) -> Self {
+    /// As the settings say. No connection is opened.
+    pub(crate) fn new(settings: &Settings) -> Self {
         // Certificates of no use are read by nobody.
-        let allow = config.fetch.allow.clone();
+        let allow = settings.allow.clone();
         let roots = if allow.is_empty() { RootCertStore::empty() } else { system_roots() };
-        Self::with_roots(allow, config.fetch.per_host, roots)
+        Self::with_roots(allow, settings.per_host, roots)
     }
 
     fn with_roots(allow: Reach, per_host: usize, roots: RootCertStore) -> Self {

@@ -8,6 +8,7 @@
 mod chunked;
 mod framing;
 mod head;
+mod limits;
 mod response;
 
 use http::StatusCode;
@@ -15,6 +16,7 @@ use http::StatusCode;
 pub(crate) use chunked::{Chunked, Decoded};
 pub(crate) use framing::{BodyLength, Framing};
 pub(crate) use head::{Head, HeadReader};
+pub(crate) use limits::Limits;
 pub(crate) use response::{ResponseFields, ResponseLength, StatusLine, write_head};
 
 /// Why a message is rejected.

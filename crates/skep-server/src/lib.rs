@@ -69,7 +69,6 @@ mod resources;
 mod routes;
 mod server;
 mod signals;
-#[cfg(feature = "smtp")]
 mod smtp;
 mod status_server;
 mod supervisor;

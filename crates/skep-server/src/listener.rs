@@ -5,7 +5,9 @@
 //!
 //! Start reading at [`Listeners::bind`].
 
+mod address;
 mod inherited;
+mod status_page;
 mod tcp;
 mod unix;
 
@@ -17,9 +19,10 @@ use std::path::PathBuf;
 
 use rustix::net::SocketFlags;
 
-use crate::config::{Address, UnixAddress};
 use crate::error::StartError;
+pub(crate) use address::{Address, UnixAddress};
 pub(crate) use inherited::take;
+pub(crate) use status_page::StatusPage;
 pub(crate) use tcp::another;
 pub(crate) use unix::{SocketFile, bind as bind_unix};
 

@@ -7,9 +7,25 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use skep_settings::settings;
 use tokio::net::TcpStream;
 
 use crate::authority;
+
+settings! {
+    /// The settings of requests to other servers; what one may take is in `skep::fetch::Bounds`.
+    #[derive(Clone, Debug)]
+    pub(crate) struct Settings in "fetch" {
+        /// Hosts that handlers may send requests to (`cx.fetch`): `api.example.org`, with a port
+        /// (`api.example.org:8443`), `*.example.org`, or `*` for all. The address that a host leads to must be of the
+        /// public internet or one of the list itself (`10.0.0.7:8080`); the word `private` in the list allows all.
+        /// Needs the cargo feature `fetch`. Empty means none. In a component, `--allow-out` says it instead.
+        allow: Reach = List("api.example.org, 10.0.0.7:8080, * or private"), "", by allowed;
+        /// Maximum number of `cx.fetch` in progress to one host and port, for each process; others wait for their turn.
+        /// As many connections are kept open for later ones by each thread, for 30 seconds.
+        per_host as "limits.fetches_per_host": usize = Number(1..=100_000), 64;
+    }
+}
 
 /// Hosts that requests may go to, and the addresses that these may have: public ones, those of the list, and with the
 /// word `private` all.
@@ -149,6 +165,14 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     let is_special = (a == 0x2001 && (b < 0x200 || b == 0xdb8)) || a == 0x2002 || a == 0x3fff;
     (0x2000..0x4000).contains(&a) && !is_special
+}
+
+/// Hosts that requests may go to.
+fn allowed(list: &[String]) -> Result<Reach, String> {
+    if !list.is_empty() && !cfg!(feature = "fetch") {
+        return Err("it needs skep-server with the cargo feature `fetch`".to_owned());
+    }
+    Reach::parse(list)
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ pub(crate) fn check_limits(config: &Config) -> Result<(), String> {
 
 /// Creates the data directory if it is missing, and checks that it is writable.
 pub(crate) fn create_data_dir(config: &Config) -> Result<(), StartError> {
-    let path = &config.data;
+    let path = &config.app.data;
     let failed = |what: &str, error: &dyn fmt::Display| {
         StartError::new(format!("the data directory {} {what}: {error}; choose another with --data", path.display()))
     };

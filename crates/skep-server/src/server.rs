@@ -381,10 +381,10 @@ impl Server {
         problems.extend(supervisor::check_as_user(config).err().unwrap_or_default());
         problems.extend(tls::acceptor(&config.tls, true).err());
         // What is missing is made by the start.
-        let data = if config.data.exists() { create_data_dir(config) } else { Ok(()) };
+        let data = if config.app.data.exists() { create_data_dir(config) } else { Ok(()) };
         problems.extend(data.err().map(|error| error.to_string()));
         problems.extend(check::unwritable(config, &settings.values, is_data_made_by_root));
-        let base_url = config.base_url.clone().or_else(|| app.own_base_url().cloned());
+        let base_url = config.app.base_url.clone().or_else(|| app.own_base_url().cloned());
         let missing = if flags.deploy { deployment::missing(config, base_url.as_ref()) } else { Vec::new() };
         let reports = match app.check(&app_setup(config, settings.application, None)?) {
             Ok(reports) => reports,
@@ -412,7 +412,7 @@ impl Server {
 
 /// PostgreSQL has programs for it.
 fn check_is_sqlite(config: &Config) -> Result<(), StartError> {
-    match config.database {
+    match config.app.database {
         Some(_) => Err(StartError::new(
             "the setting `database` names PostgreSQL: back it up with pg_dump, and restore it with pg_restore"
                 .to_owned(),
@@ -425,7 +425,7 @@ fn check_is_sqlite(config: &Config) -> Result<(), StartError> {
 fn back_up(app: &App, config: &Config, to: &Path) -> Result<String, StartError> {
     check_is_sqlite(config)?;
     let started = Instant::now();
-    let copies = app.back_up(&config.data, to, &config.database_addresses());
+    let copies = app.back_up(&config.app.data, to, &config.database_addresses());
     let copies = copies.map_err(|error| StartError::new(error.to_string()))?;
     let took = numbers::micros(started.elapsed().as_micros());
     let line = |(copy, size): &(PathBuf, u64)| {
@@ -444,7 +444,7 @@ fn restore(app: &App, config: &Config, backup: &Path) -> Result<String, StartErr
             format!("{backup} is not restored, and nothing has changed: a server runs; end it by --control stop");
         return Err(StartError::new(text));
     }
-    let restored = app.restore(&config.data, backup, &config.database_addresses());
+    let restored = app.restore(&config.app.data, backup, &config.database_addresses());
     let restored = restored.map_err(|error| StartError::new(error.to_string()))?;
     let line = |(backup, old): &(PathBuf, Option<PathBuf>)| {
         let kept = old.as_ref().map(|old| format!("; the old database is {}", old.display())).unwrap_or_default();

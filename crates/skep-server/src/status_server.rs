@@ -25,8 +25,8 @@ use tokio::sync::{mpsc, watch};
 
 use crate::assembly;
 use crate::authority::Hosts;
-use crate::config::{Config, Limits};
-use crate::connection::{RequestBudget, Rules};
+use crate::config::Config;
+use crate::connection::{Limits, RequestBudget, Rules};
 use crate::error::StartError;
 use crate::handoff::{STOP_EXPORTER, StatusHandoff};
 use crate::jobs::Jobs;
@@ -63,12 +63,12 @@ impl StatusServer {
     ) -> Result<Self, StartError> {
         #[cfg(feature = "otlp")]
         let exporter = {
-            let base_url = config.base_url.as_ref().map(BaseUrl::as_str);
+            let base_url = config.app.base_url.as_ref().map(BaseUrl::as_str);
             Exporter::new(&config.otlp, base_url, &metrics).map(Arc::new)
         };
-        let observer = Arc::new(Observer::new(source, metrics, &config.data)?);
+        let observer = Arc::new(Observer::new(source, metrics, &config.app.data)?);
         let mut setup = Setup::default();
-        setup.data.clone_from(&config.data);
+        setup.data.clone_from(&config.app.data);
         let app = status::app(&observer);
         #[cfg(feature = "otlp")]
         let app = exporter.iter().fold(app, |app, exporter| otlp::add_jobs(app, exporter, &observer));

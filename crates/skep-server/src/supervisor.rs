@@ -53,10 +53,10 @@ use systemd::Systemd;
 use worker_handle::WorkerHandle;
 
 use crate::backoff::Backoff;
-use crate::config::{Address, Config, Model};
+use crate::config::{Config, Model};
 use crate::error::StartError;
 use crate::executable::Executable;
-use crate::listener::{Listeners, SocketFile};
+use crate::listener::{Address, Listeners, SocketFile};
 use crate::resources::{announce, check_limits, create_data_dir, worker_count};
 use crate::sys;
 
@@ -411,7 +411,7 @@ impl OwnFiles {
 }
 
 fn prepare_data_dir(config: &Config, identity: &Identity) -> Result<(), StartError> {
-    identity.prepare_data_dir(&config.data).map_err(|error| not_given(&config.data, identity, &error))
+    identity.prepare_data_dir(&config.app.data).map_err(|error| not_given(&config.app.data, identity, &error))
 }
 
 fn not_given(path: &Path, identity: &Identity, error: &io::Error) -> StartError {
@@ -442,7 +442,7 @@ pub(crate) fn check_as_user(config: &Config) -> Result<(), Vec<String>> {
     let mut problems = Listeners::check(&addresses, is_own);
     if let Some(identity) = identity {
         problems.extend(check_socket_folders(config).err().map(|error| error.to_string()));
-        let prepared = if config.data.exists() { identity.prepare_data_dir(&config.data) } else { Ok(()) };
+        let prepared = if config.app.data.exists() { identity.prepare_data_dir(&config.app.data) } else { Ok(()) };
         problems.extend(prepared.map_err(|error| error.to_string()).and_then(|()| identity.assume()).err());
     }
     if problems.is_empty() { Ok(()) } else { Err(problems) }

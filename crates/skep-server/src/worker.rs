@@ -21,8 +21,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::watch;
 
-use crate::config::Limits;
-use crate::connection::{self, ConnectionGuard, Context, Plain, RequestBudget, Rules, Socket};
+use crate::connection::{self, ConnectionGuard, Context, Limits, Plain, RequestBudget, Rules, Socket};
 use crate::handoff::SlotRef;
 use crate::listener::{self, AcceptedSocket, Listener};
 use crate::proxies;

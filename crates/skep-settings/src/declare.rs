@@ -54,11 +54,14 @@ pub const DAY: u64 = 24 * HOUR;
 ///   value is no secret; that of a type is (`Secret`, [`FromSetting::IS_SECRET`](crate::FromSetting::IS_SECRET)).
 /// - `flag "--mail-from" "ADDRESS"` is a flag of its own, and what its argument is called.
 /// - `variable "SKEP_LIMIT_BODY" as number` is the variable in which a component has it, and how: `number`, `seconds`,
-///   `milliseconds` or `word` (one of [`words!`](crate::words), and only if it is not the default). A component gets
-///   the variables of the groups that `Hosted::environment` of `skep` names, without those of groups in them.
+///   `milliseconds`, `flag` (`1`, if it is set), `text`, `engine` (the name of the database, for its address) or `word`
+///   (one of [`words!`](crate::words), and only if it is not the default). A component gets those of `skep::Setup` and
+///   of the groups in it.
 /// - A field without `=` is a group of its own, whose rows stand here.
 /// - `in ""` has the settings without a table.
-/// - `} and { field: Type }` after the rows: fields that are no settings, and have the default of their type.
+/// - `} and { field: Type }` after the rows: fields that are no settings, and have the default of their type, or
+///   another one (`field: Type = value`).
+/// - `in "" adjusted by function`: this function makes the default of the struct from the defaults of the rows.
 ///
 /// A default that the setting would refuse, and a type that its kind has no values for, do not compile:
 ///
@@ -84,7 +87,7 @@ pub const DAY: u64 = 24 * HOUR;
 macro_rules! settings {
     (
         $(#[$about:meta])*
-        $visible:vis struct $name:ident in $table:tt {
+        $visible:vis struct $name:ident in $table:tt $(adjusted by $adjust:path)? {
             $(
                 $(#[doc = $help:literal])*
                 $field:ident $(as $whole:literal)?: $type:ty
@@ -94,7 +97,9 @@ macro_rules! settings {
                     $(, variable $variable:literal as $unit:ident)?)?;
             )+
         }
-        $(and { $($(#[$about_other:meta])* $other_visible:vis $other:ident: $other_type:ty,)+ })?
+        $(and {
+            $($(#[$about_other:meta])* $other_visible:vis $other:ident: $other_type:ty $(= $other_default:expr)?,)+
+        })?
     ) => {
         $(#[$about])*
         $visible struct $name {
@@ -107,11 +112,14 @@ macro_rules! settings {
         }
 
         impl ::core::default::Default for $name {
+            #[allow(unused_doc_comments, reason = "of what the attributes of a field are, only `cfg` is meant here")]
             fn default() -> Self {
-                Self {
+                let group = Self {
                     $($field: $crate::__field!(default $type $(, $kind $(($($accepts)*))?, $default $(, by $by)?)?),)+
-                    $($($other: ::core::default::Default::default(),)+)?
-                }
+                    $($($(#[$about_other])* $other: $crate::__field!(other $($other_default)?),)+)?
+                };
+                $(let group = $adjust(group);)?
+                group
             }
         }
 
@@ -134,23 +142,19 @@ macro_rules! settings {
                 None
             }
 
+            #[allow(unused_mut, reason = "not every group has some")]
             fn variables(&self) -> ::std::vec::Vec<(&'static str, ::std::string::String)> {
-                let texts: ::std::vec::Vec<(&'static str, ::core::option::Option<::std::string::String>)> =
-                    ::std::vec![$($($(($variable, $crate::variable::$unit::write(&self.$field)),)?)?)+];
-                texts.into_iter().filter_map(|(name, text)| ::core::option::Option::Some((name, text?))).collect()
+                let mut variables = ::std::vec::Vec::new();
+                $($crate::__field!(write self.$field, variables $(, $kind $(, $variable $unit)?)?);)+
+                variables
             }
 
+            #[allow(unused_variables, reason = "not every group has some")]
             fn read_variables(
                 &mut self,
-                #[allow(unused_variables, reason = "not every group has some")]
                 variable: &dyn Fn(&str) -> ::core::option::Option<::std::string::String>,
             ) -> ::core::result::Result<(), ::std::string::String> {
-                $($($(
-                    if let ::core::option::Option::Some(text) = variable($variable) {
-                        self.$field = $crate::variable::$unit::read(&text)
-                            .ok_or_else(|| ::std::format!("{}={text:?} is no number", $variable))?;
-                    }
-                )?)?)+
+                $($crate::__field!(read self.$field, variable $(, $kind $(, $variable $unit)?)?);)+
                 Ok(())
             }
         }
@@ -208,6 +212,29 @@ macro_rules! __field {
             let raw = <$crate::raw::$kind as $crate::Raw>::of($value);
             let read = $crate::__field!(from $type, $kind $(, by $by)?)(raw);
             return ::core::option::Option::Some(read.map(|value| $self.$field = value));
+        }
+    };
+    (other) => {
+        ::core::default::Default::default()
+    };
+    (other $default:expr) => {
+        $default
+    };
+    (write $self:ident.$field:ident, $variables:ident) => {
+        $variables.extend($crate::Group::variables(&$self.$field))
+    };
+    (write $self:ident.$field:ident, $variables:ident, $kind:ident) => {};
+    (write $self:ident.$field:ident, $variables:ident, $kind:ident, $variable:literal $unit:ident) => {
+        $variables.extend($crate::variable::$unit::write(&$self.$field).map(|text| ($variable, text)))
+    };
+    (read $self:ident.$field:ident, $variable:ident) => {
+        $crate::Group::read_variables(&mut $self.$field, $variable)?
+    };
+    (read $self:ident.$field:ident, $variable:ident, $kind:ident) => {};
+    (read $self:ident.$field:ident, $variable:ident, $kind:ident, $name:literal $unit:ident) => {
+        if let ::core::option::Option::Some(text) = $variable($name) {
+            let refused = || ::std::format!("{}={text:?} cannot be read", $name);
+            $self.$field = $crate::variable::$unit::read(&text).ok_or_else(refused)?;
         }
     };
     (name($table:tt, [$whole:literal], $field:ident)) => {

@@ -49,3 +49,41 @@ pub mod word {
         Some(T::from_word(text).unwrap_or_default())
     }
 }
+
+/// `1`, if it is set.
+pub mod flag {
+    pub fn write(value: &bool) -> Option<String> {
+        value.then(|| "1".to_owned())
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "as the others")]
+    pub fn read(text: &str) -> Option<bool> {
+        Some(text == "1")
+    }
+}
+
+/// A text, if there is one.
+pub mod text {
+    pub fn write(value: &Option<impl ToString>) -> Option<String> {
+        value.as_ref().map(ToString::to_string)
+    }
+
+    pub fn read<T: std::str::FromStr>(text: &str) -> Option<Option<T>> {
+        text.parse().ok().map(Some)
+    }
+}
+
+/// The database that a host has for a component, if it is not SQLite. Its address stays with the host.
+pub mod engine {
+    use crate::FromSetting;
+
+    const POSTGRES: &str = "postgres";
+
+    pub fn write<T>(address: &Option<T>) -> Option<String> {
+        address.as_ref().map(|_| POSTGRES.to_owned())
+    }
+
+    pub fn read<T: FromSetting<str>>(text: &str) -> Option<Option<T>> {
+        (text == POSTGRES).then(|| T::from_setting(text).ok())
+    }
+}

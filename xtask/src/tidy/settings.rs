@@ -8,9 +8,13 @@ use super::source::{Source, Tree};
 /// How names of files end that begin like settings.
 const FILES: [&str; 4] = ["css", "history", "js", "sock"];
 
-/// The groups whose variables a component gets; a host hands on no others.
-const OF_COMPONENTS: [&str; 3] =
-    ["skep/src/context/session/rules.rs", "skep/src/context/setup/limits.rs", "skep-http/src/fetch.rs"];
+/// `Setup` and the groups in it, whose variables a component gets; a host hands on no others.
+const OF_COMPONENTS: [&str; 4] = [
+    "skep/src/context/session/rules.rs",
+    "skep/src/context/setup.rs",
+    "skep/src/context/setup/limits.rs",
+    "skep-http/src/fetch.rs",
+];
 
 /// One row.
 #[derive(Debug)]

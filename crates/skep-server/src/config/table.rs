@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use skep::cache::Tiers;
-use skep::link::BaseUrl;
 use skep::sql::Options;
-use skep::{Secret, compression, session, websocket};
+use skep::{Secret, Setup};
 use skep_observe::{log, otlp};
 use skep_settings::{GIB, HOUR, Named, SECOND, settings, words};
 
-use super::{Address, Fetch, Limits, Mail, Rule, StatusAddress};
+use super::Rule;
+use crate::connection::Limits;
+use crate::listener::{Address, StatusPage};
 use crate::proxies::Proxies;
-use crate::{authority, offload};
+use crate::{authority, offload, outgoing, smtp, tls};
 
 settings! {
     /// The settings of a server.
@@ -72,14 +73,8 @@ settings! {
         /// Set `PR_SET_NO_NEW_PRIVS`: no process started from here can gain privileges by set-user-ID programs. Turn it
         /// off for an application that sends mail through such a program.
         no_new_privileges: bool = Bool, true;
+        app: Setup;
         swap: Swap;
-        /// Data directory: everything that outlives the process. It is created if it is missing.
-        data: PathBuf = Path, "data", flag "--data" "DIR";
-        /// Address of a PostgreSQL database, `postgres://USER:PASSWORD@HOST/NAME`; over a unix socket
-        /// `postgres:///NAME?host=/run/postgresql&user=USER`. Needs the cargo feature `postgres`; [the
-        /// guide](../guides/data/postgresql.md) has its parameters. Empty means SQLite: `database.sqlite` in the data
-        /// directory.
-        database: Option<Secret<String>> = Text, "";
         databases: Named<NamedDatabase>;
         /// Connections of a thread to PostgreSQL for single statements. They are opened as they are needed. Reads of
         /// all its requests share half of them, rounded up; each write has one of the others for itself.
@@ -99,43 +94,25 @@ settings! {
         database_replica: Option<Secret<String>> = Text, "";
         /// How far behind the replica may be. One that is further behind, or cannot be reached, is not asked.
         database_replica_lag: Duration = Duration(0..=HOUR), millis(Options::REPLICA_LAG);
-        /// Scheme and host of the site, such as `https://example.org`, for links in feeds and mails. Without it, they
-        /// are built from the `Host` field of a request, which clients can forge. It has no path.
-        base_url: Option<BaseUrl> = Url, "", flag "--base-url" "URL";
         /// Hosts that requests may name, without ports; others get 421. `*` is every host. If the list is empty: the
         /// host of `base_url` and the names of this machine (`localhost`, `127.0.0.1`, `[::1]`); with `development` but
         /// no `base_url`, names and addresses of this machine; otherwise every host.
         hosts: Vec<String> = List("example.org or *.example.org"), "", by authority::patterns;
-        compression: compression::Options;
-        cookies: Cookies;
         proxies: Proxies;
-        /// File with the keys that seal cookies and tokens, each 64 hexadecimal digits on a line: the first one seals,
-        /// all of them open. Outside of `development` it must be there; `--generate-secret` prints a key. Empty means
-        /// the credential `skep-secret` of systemd (`LoadCredential=skep-secret:FILE`) if there is one, and else
-        /// `secret` in the data directory, created when it is first needed.
-        secret: Option<PathBuf> = Path, "";
-        /// The keys themselves instead of a file, for environments that pass secrets in variables. Separated by spaces
-        /// or line breaks. Empty means those of `secret`.
-        secret_keys: Option<Secret<String>> = Text, "";
-        mail: Mail;
-        fetch: Fetch;
+        mail: smtp::Settings;
+        fetch: outgoing::Settings;
         access: Named<Rule>;
         caches: Named<Cache>;
         /// Grace period for requests in flight after TERM or INT.
         grace: Duration = Duration(0..=24 * HOUR), 10 * SECOND;
-        /// Show all details on error pages, causes included. Never set it where strangers have access.
-        development: bool = Bool, false;
         /// Number of connections that may wait to be accepted, for each listening socket.
         backlog: i32 = Number(1..=65_535), 1024;
         log: log::Settings;
         otlp: otlp::Settings;
-        session: session::Rules;
-        status: Status;
-        tls: Tls;
+        status: StatusPage;
+        tls: tls::Settings;
         blocking: offload::Limits;
         limits: Limits;
-        app_limits: skep::Limits;
-        websocket: websocket::Options;
     }
 }
 
@@ -145,8 +122,6 @@ settings! {
     pub(crate) struct Swap in "swap" {
         /// Check the executable on disk each second, and swap to it when it has changed.
         watch: bool = Bool, false;
-        /// Allow a swap to run migrations that the old version may not work with: those that do more than add.
-        allow_breaking_migration: bool = Bool, false, flag "--allow-breaking-migration" "";
     }
 }
 
@@ -174,44 +149,6 @@ settings! {
     }
 }
 
-settings! {
-    /// Cookies.
-    #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Cookies in "cookies" {
-        /// Whether cookies are `Secure` and have the prefix `__Host-`. `auto`: if the client's connection is encrypted,
-        /// as far as the server or a trusted proxy knows, or `base_url` begins with `https://`.
-        secure: SecureCookies = Choice(SecureCookies::WORDS), SecureCookies::Auto.word();
-    }
-}
-
-settings! {
-    /// The page for operators.
-    #[derive(Clone, Debug)]
-    pub(crate) struct Status in "status" {
-        /// Address of `/-/status` and `/-/metrics`: a loopback address such as `127.0.0.1:9100`, or
-        /// `unix:/run/app/status.sock`, whose `mode` is 0600 unless it is set as for `listen`. Empty means none, and
-        /// nothing is counted.
-        listen: StatusAddress = Text, "";
-        /// List requests that take longer than this on the status page, with where the time went.
-        slow: Duration = Duration(1..=HOUR), 500;
-    }
-}
-
-settings! {
-    /// TLS.
-    #[derive(Clone, Debug)]
-    pub(crate) struct Tls in "tls" {
-        /// Certificate chain as a PEM file, the server's own first. With it, TCP listeners speak TLS. Needs the cargo
-        /// feature `tls`.
-        certificate: Option<PathBuf> = Path, "", flag "--tls-cert" "FILE";
-        /// Private key of the certificate as a PEM file. Needs the cargo feature `tls`.
-        key: Option<PathBuf> = Path, "", flag "--tls-key" "FILE";
-        /// Use TLS with a certificate for localhost that is made at the start. For development: browsers warn about it.
-        /// Needs the cargo feature `tls`.
-        self_signed: bool = Bool, false, flag "--tls-self-signed" "";
-    }
-}
-
 /// How requests are spread over processes and threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Model {
@@ -223,18 +160,6 @@ pub(crate) enum Model {
 }
 
 words! { Model { Thread = "thread", Prefork = "prefork" } }
-
-/// On which connections cookies are `Secure`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum SecureCookies {
-    /// On those that are known to be encrypted.
-    #[default]
-    Auto,
-    /// On all.
-    Always,
-}
-
-words! { SecureCookies { Auto = "auto", Always = "always" } }
 
 fn tiers(list: &[String]) -> Result<Tiers, String> {
     Tiers::parse(list).map_err(|problem| problem.to_string())

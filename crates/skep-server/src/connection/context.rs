@@ -13,11 +13,11 @@ use skep_observe::log::AccessLog;
 use skep_observe::metrics::{Counter, Recorder};
 use tokio::sync::Notify;
 
+use super::Limits;
 pub(crate) use super::budget::RequestBudget;
 use super::slot::SpareSlots;
 use super::{Connection, UnsentLimit};
 use crate::authority::Hosts;
-use crate::config::Limits;
 use crate::handoff::SlotRef;
 use crate::proxies::{Fields, Trusted};
 use crate::sys;

@@ -190,7 +190,7 @@ impl Connection {
         if is_health_check(&parts.uri) {
             return Err(Box::new(self.health(&parts.uri)));
         }
-        if parts.uri.path_and_query().is_some_and(|target| target.as_str().len() > self.context.limits.url) {
+        if parts.uri.path_and_query().is_some_and(|target| target.as_str().len() > self.context.limits.head.url) {
             self.context.count_event(Counter::Url);
             let error = Error::new(StatusCode::URI_TOO_LONG).with_message("the address is too long");
             return Err(Box::new(self.context.local.failure(&error)));

@@ -257,7 +257,7 @@ where
 
     /// The head that these bytes begin with, if it is complete, and its length.
     fn take_head(&mut self, bytes: &[u8]) -> Result<Option<(Head, usize)>, Rejection> {
-        let limits = &self.connection.context.limits;
+        let limits = &self.connection.context.limits.head;
         let head = self.reader.read(bytes, limits, &self.connection.last_host.borrow())?;
         if head.is_none() {
             self.connection.wire().set_reading(Reading::Head);

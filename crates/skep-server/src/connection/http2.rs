@@ -70,7 +70,7 @@ pub(super) async fn serve(connection: &Rc<Connection>) -> End {
         .max_concurrent_streams(limits.http2_streams)
         .enable_connect_protocol()
         .max_pending_accept_reset_streams(limits.http2_resets as usize)
-        .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
+        .max_header_list_size(u32::try_from(limits.head.header_bytes).unwrap_or(u32::MAX))
         .serve_connection(Io::new(connection, Rc::clone(&traffic)), service);
     // Sends GOAWAY, and finishes the streams in progress (RFC 9113, 6.8). Before the client's preface hyper would close
     // the connection without GOAWAY: a retiring worker waits for it, a draining one does not.

@@ -89,7 +89,7 @@ fn check_http2(context: &Context, parts: &mut Parts) -> Result<(), Error> {
         return Err(Error::bad_request("the value of a header field begins or ends with a space"));
     }
     join_cookies(parts.headers.map_mut());
-    if parts.headers.len() > context.limits.header_fields {
+    if parts.headers.len() > context.limits.head.header_fields {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Error::new(status).with_message("there are too many header fields"));
     }

@@ -13,8 +13,8 @@ use http_body::{Frame, SizeHint};
 use skep::body::{BodyError, BodyFailure};
 use tokio::time::{Instant, Sleep};
 
+use super::Limits;
 use super::turn;
-use crate::config::Limits;
 
 /// How long the server waits for a body.
 struct BodyLimits {

@@ -12,8 +12,7 @@ use bytes::Bytes;
 use http::{Extensions, Method, StatusCode, Uri, Version};
 use skep::request::{FieldPositions, Fields, Parts};
 
-use super::{BodyLength, Framing, Rejection, Validated, bad_request, reject};
-use crate::config::Limits;
+use super::{BodyLength, Framing, Limits, Rejection, Validated, bad_request, reject};
 
 /// Reads a head in bytes that arrive in any number of pieces.
 #[derive(Debug, Default)]

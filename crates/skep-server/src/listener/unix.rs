@@ -12,7 +12,7 @@ use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, accessat};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process::{getegid, geteuid};
 
-use crate::config::UnixAddress;
+use super::UnixAddress;
 use crate::error::StartError;
 
 /// The file of a socket. Removed when dropped, unless another file has replaced it.

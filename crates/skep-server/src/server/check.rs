@@ -11,10 +11,10 @@ use crate::supervisor;
 /// Files and folders of the settings that could not be written.
 pub(super) fn unwritable(config: &Config, values: &Values, is_data_made_by_root: bool) -> Vec<String> {
     let in_data = ["sessions.sqlite", "sessions.sqlite-wal", "sessions.sqlite-shm", "uploads"];
-    let of_data = match config.data.exists() {
-        true => in_data.map(|name| config.data.join(name)).to_vec(),
+    let of_data = match config.app.data.exists() {
+        true => in_data.map(|name| config.app.data.join(name)).to_vec(),
         false if is_data_made_by_root => Vec::new(),
-        false => vec![config.data.clone()],
+        false => vec![config.app.data.clone()],
     };
     let of_data = of_data.into_iter().map(|path| ("data".to_owned(), path));
     let of_log = config.log.outputs.iter().filter_map(|output| output.file());
@@ -36,7 +36,7 @@ pub(super) fn unwritable(config: &Config, values: &Values, is_data_made_by_root:
 
 /// True if the start makes the data directory as root, and gives it to the user, who could not make it.
 pub(super) fn is_data_made_by_root(config: &Config) -> bool {
-    let path = std::path::absolute(&config.data).unwrap_or_default();
+    let path = std::path::absolute(&config.app.data).unwrap_or_default();
     let has_user = config.user.is_some() || config.group.is_some();
     has_user && !path.exists() && path.parent().is_some_and(supervisor::only_root_changes)
 }

@@ -109,7 +109,7 @@ impl AsFd for Control {
 
 /// The path of the socket.
 pub(super) fn path(config: &Config) -> PathBuf {
-    config.control.clone().unwrap_or_else(|| config.data.join(FILE))
+    config.control.clone().unwrap_or_else(|| config.app.data.join(FILE))
 }
 
 /// Clients that send a command or read a reply. None of them can block the supervisor.
@@ -221,7 +221,7 @@ impl Client {
 /// Sends a command to the server that runs with this configuration, and returns its reply.
 pub(crate) fn send_command(config: &Config, line: &str) -> Result<String, String> {
     let mut line = line.trim().to_owned();
-    if line == "swap" && config.swap.allow_breaking_migration {
+    if line == "swap" && config.app.allow_breaking_migration {
         line += " --allow-breaking-migration";
     }
     // An unknown command is an error even if no server runs.

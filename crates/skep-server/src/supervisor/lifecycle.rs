@@ -55,8 +55,8 @@ impl Supervisor {
         swap: Option<Swap>,
     ) -> Result<(), (io::Error, Option<Swap>)> {
         self.last_number += 1;
-        let allowed = self.config.swap.allow_breaking_migration
-            || swap.as_ref().is_some_and(|swap| swap.allow_breaking_migration);
+        let allowed =
+            self.config.app.allow_breaking_migration || swap.as_ref().is_some_and(|swap| swap.allow_breaking_migration);
         let slots = match self.config.mpm {
             Model::Thread => self.sockets.len(),
             // One more, for the process that runs jobs.

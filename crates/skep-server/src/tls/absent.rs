@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::config::Tls;
+use super::Settings;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Acceptor {}
@@ -20,7 +20,7 @@ pub(crate) struct Stream<S> {
 }
 
 /// None; an error if there should be one.
-pub(crate) fn acceptor(tls: &Tls, _http2: bool) -> Result<Option<Acceptor>, String> {
+pub(crate) fn acceptor(tls: &Settings, _http2: bool) -> Result<Option<Acceptor>, String> {
     if tls.certificate.is_some() || tls.key.is_some() || tls.self_signed {
         return Err("tls.* needs skep-server with the cargo feature `tls`".to_owned());
     }

@@ -9,7 +9,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-use crate::config::Tls;
+use super::Settings;
 
 pub(crate) use tokio_rustls::TlsAcceptor as Acceptor;
 /// A socket with TLS.
@@ -19,7 +19,7 @@ pub(crate) type Stream<S> = tokio_rustls::server::TlsStream<S>;
 const PROTOCOLS: [&[u8]; 3] = [b"h2", b"http/1.1", b"http/1.0"];
 
 /// The TLS acceptor, if TLS is configured.
-pub(crate) fn acceptor(tls: &Tls, http2: bool) -> Result<Option<Acceptor>, String> {
+pub(crate) fn acceptor(tls: &Settings, http2: bool) -> Result<Option<Acceptor>, String> {
     let (chain, key) = match (&tls.certificate, &tls.key) {
         (Some(_), Some(_)) if tls.self_signed => {
             return Err(
@@ -53,7 +53,7 @@ pub(crate) fn is_http2<S>(stream: &Stream<S>) -> bool {
     stream.get_ref().1.alpn_protocol() == Some(b"h2")
 }
 
-fn mismatch(tls: &Tls, error: &rustls::Error) -> String {
+fn mismatch(tls: &Settings, error: &rustls::Error) -> String {
     let name = |path: &Option<std::path::PathBuf>| path.as_deref().unwrap_or(Path::new("?")).display().to_string();
     let (certificate, key) = (name(&tls.certificate), name(&tls.key));
     match error {

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex};
 use skep::Peer;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::config::Limits;
-use crate::connection::UnsentLimit;
+use crate::connection::{Limits, UnsentLimit};
 
 /// How many connections a process rejects with a response at a time. Beyond that it closes them without one.
 pub(crate) const MAX_REJECTIONS: usize = 64;

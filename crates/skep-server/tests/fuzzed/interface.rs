@@ -8,9 +8,8 @@ use http::request::Parts;
 use skep::Peer;
 
 use crate::authority;
-use crate::config::Limits;
 use crate::connection::http2::Traffic;
-use crate::http1::{BodyLength, Chunked, Decoded, HeadReader};
+use crate::http1::{BodyLength, Chunked, Decoded, HeadReader, Limits};
 use crate::proxies::{self, Fields, Forwarded, Trusted};
 
 /// A head that was accepted.
@@ -31,7 +30,7 @@ pub struct ReadHead {
 /// # Errors
 /// If it is rejected: the status.
 pub fn head(pieces: &[&[u8]]) -> Result<Option<ReadHead>, u16> {
-    let limits = Limits { header_bytes: 64 << 10, header_fields: 100, url: 8 << 10, ..Limits::default() };
+    let limits = Limits { header_bytes: 64 << 10, header_fields: 100, url: 8 << 10 };
     let (mut reader, mut bytes) = (HeadReader::default(), Vec::new());
     for piece in pieces {
         bytes.extend_from_slice(piece);

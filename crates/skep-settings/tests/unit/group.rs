@@ -106,6 +106,6 @@ fn a_component_has_them_in_variables() {
     read.read_variables(&of).unwrap();
     assert_eq!((read.timeout, read.store), (mail.timeout, mail.store));
     let wrong = |name: &str| (name == "MAIL_TIMEOUT").then(|| "soon".to_owned());
-    assert_eq!(read.read_variables(&wrong).unwrap_err(), "MAIL_TIMEOUT=\"soon\" is no number");
+    assert_eq!(read.read_variables(&wrong).unwrap_err(), "MAIL_TIMEOUT=\"soon\" cannot be read");
     assert_eq!(Mail::default().variables().len(), 1, "a word only if it is not the default");
 }

@@ -126,19 +126,13 @@ impl Hosted {
     /// says.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
-        let Setup { development, base_url, session, limits, fetch, .. } = self.setup();
         let level = tracing::level_filters::LevelFilter::current().into_level();
-        let variables = [
-            level.map(|level| ("SKEP_LOG".into(), level.as_str().to_ascii_lowercase())),
-            self.setup().database.as_ref().map(|_| ("SKEP_DATABASE".into(), "postgres".into())),
-            development.then(|| ("SKEP_DEVELOPMENT".into(), "1".into())),
-            self.setup().secure_cookies.then(|| ("SKEP_SECURE_COOKIES".into(), "1".into())),
-            base_url.as_ref().map(|url| ("SKEP_BASE_URL".into(), url.to_string())),
-            (!self.settings.is_empty()).then(|| (settings::VARIABLE.into(), settings::encode(&self.settings))),
-            self.setup().notices.then(|| ("SKEP_MAIL_NOTICES".into(), "1".into())),
+        let own = [
+            level.map(|level| ("SKEP_LOG", level.as_str().to_ascii_lowercase())),
+            (!self.settings.is_empty()).then(|| (settings::VARIABLE, settings::encode(&self.settings))),
         ];
-        let rows = [session.variables(), fetch.variables(), limits.variables()].into_iter().flatten();
-        variables.into_iter().flatten().chain(rows.map(|(name, text)| (name.to_owned(), text))).collect()
+        let variables = own.into_iter().flatten().chain(self.setup().variables());
+        variables.map(|(name, text)| (name.to_owned(), text)).collect()
     }
 }
 

@@ -33,7 +33,30 @@ fn a_component_keeps_every_limit_but_those_of_the_hosts_store() {
     read.read_variables(&of).unwrap();
     assert_eq!(read, limits);
     let wrong = |name: &str| (name == "SKEP_LIMIT_BODY").then(|| "much".to_owned());
-    assert_eq!(read.read_variables(&wrong).unwrap_err(), "SKEP_LIMIT_BODY=\"much\" is no number");
+    assert_eq!(read.read_variables(&wrong).unwrap_err(), "SKEP_LIMIT_BODY=\"much\" cannot be read");
+}
+
+#[test]
+fn a_component_has_of_its_setup_what_its_host_has() {
+    let mut setup = Setup { development: true, secure_cookies: true, notices: true, ..Setup::default() };
+    setup.base_url = Some("https://example.org".parse().unwrap());
+    setup.database = Some(Secret::new("postgres://ann:secret@db/shop".to_owned()));
+    setup.session.idle = std::time::Duration::from_hours(2);
+    let environment = setup.variables();
+    let of = |name: &str| environment.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+    let set = ["SKEP_DEVELOPMENT", "SKEP_SECURE_COOKIES", "SKEP_MAIL_NOTICES"].map(|name| of(name).unwrap());
+    assert_eq!(set, ["1", "1", "1"]);
+    assert_eq!(of("SKEP_DATABASE").unwrap(), "postgres", "the address stays with the host");
+    let mut read = Setup::default();
+    read.read_variables(&of).unwrap();
+    assert!(read.development && read.secure_cookies && read.notices && read.database.is_some());
+    assert_eq!((&read.base_url, read.session), (&setup.base_url, setup.session));
+    let variables = Setup::default().variables();
+    let is_plain = |name: &str| variables.iter().all(|(known, _)| *known != name);
+    let absent = ["SKEP_DEVELOPMENT", "SKEP_SECURE_COOKIES", "SKEP_MAIL_NOTICES", "SKEP_DATABASE", "SKEP_BASE_URL"];
+    assert!(absent.into_iter().all(is_plain));
+    let other = |name: &str| (name == "SKEP_DATABASE").then(|| "oracle".to_owned());
+    assert_eq!(read.read_variables(&other).unwrap_err(), "SKEP_DATABASE=\"oracle\" cannot be read");
 }
 
 #[test]

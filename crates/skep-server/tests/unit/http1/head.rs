@@ -4,7 +4,7 @@ use skep::request::Value;
 
 use super::*;
 
-const LIMITS: fn() -> Limits = || Limits { header_bytes: 1000, header_fields: 10, url: 100, ..Limits::default() };
+const LIMITS: fn() -> Limits = || Limits { header_bytes: 1000, header_fields: 10, url: 100 };
 
 /// A head that arrives in two parts, and its length.
 fn read(text: &[u8], cut: usize) -> Validated<Option<(Head, usize)>> {

@@ -266,7 +266,7 @@ pub(super) fn open_database(
     setup: &Setup,
     own: &OwnTables,
 ) -> Result<sql::Database, StartError> {
-    let dialect = if setup.is_on_postgres { sql::Dialect::Postgres } else { sql::Dialect::Sqlite };
+    let dialect = if setup.database.is_some() { sql::Dialect::Postgres } else { sql::Dialect::Sqlite };
     let own = match dialect {
         _ if own.sqlite.is_empty() => Vec::new(),
         sql::Dialect::Sqlite => own.sqlite.clone(),

@@ -19,22 +19,8 @@ pub(super) fn read(host: &'static Host) -> Result<Setup, String> {
         setup.clock = cache.clock();
     }
     number("SKEP_BUILD", &mut setup.build)?;
-    setup.development = env::var("SKEP_DEVELOPMENT").is_ok_and(|value| value == "1");
-    setup.secure_cookies = env::var("SKEP_SECURE_COOKIES").is_ok_and(|value| value == "1");
-    if let Ok(url) = env::var("SKEP_BASE_URL") {
-        setup.base_url = Some(url.parse().map_err(|error| format!("SKEP_BASE_URL: {error}"))?);
-    }
-    setup.is_on_postgres = match env::var("SKEP_DATABASE").as_deref() {
-        Err(_) => false,
-        Ok("postgres") => true,
-        Ok(other) => return Err(format!("the host's database is {other:?}, which this version of skep does not know")),
-    };
     setup.settings = env::var(settings::VARIABLE).map(|text| settings::decode(&text)).unwrap_or_default();
-    setup.notices = env::var_os("SKEP_MAIL_NOTICES").is_some();
-    let variable = |name: &str| env::var(name).ok();
-    setup.session.read_variables(&variable)?;
-    setup.fetch.read_variables(&variable)?;
-    setup.limits.read_variables(&variable)?;
+    setup.read_variables(&|name| env::var(name).ok())?;
     Ok(setup)
 }
 

@@ -1,14 +1,29 @@
 //! What a connection may take.
+//!
+//! | limit | is enforced in |
+//! |---|---|
+//! | `body_idle`, `body_rate`, `body_time` | `connection/request_body.rs` |
+//! | `connections` | `worker/connection_limit.rs`; `resources.rs` lowers it to what the system allows |
+//! | `connections_per_address` | `worker/connection_limit.rs` |
+//! | `half_closed`, `unread_body` | `connection/http1.rs` |
+//! | `header_time`, `keep_alive`, `write_idle` | `connection.rs`, by the clock of `connection/context.rs` |
+//! | `http2_control_frames`, `http2_resets`, `http2_streams` | `connection/http2.rs` |
+//! | `request_time`, `requests_per_connection` | `connection/exchange.rs` |
+//! | `tls_handshake` | `worker.rs` |
+//! | `unsent` | `connection/unsent.rs` |
 
 use std::time::Duration;
 
 use skep_settings::{GIB, HOUR, KIB, MIB, MINUTE, SECOND, settings};
+
+use crate::http1;
 
 settings! {
     /// The settings `limits.*` that connections keep to; those of the application are in [`skep::Limits`], and others
     /// with what keeps to them.
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Limits in "limits" {
+        head: http1::Limits;
         /// Timeout for the next bytes of a request's body (408).
         body_idle: Duration = Duration(10..=HOUR), 30 * SECOND;
         /// Minimum rate of a request's body in bytes a second, on average and after the first `limits.body_idle` (408).
@@ -25,10 +40,6 @@ settings! {
         /// may wait for the response or be gone, and only the next byte sent shows which. 0 gives its request up at
         /// once.
         half_closed: Duration = Duration(0..=24 * HOUR), 10 * SECOND;
-        /// Maximum size of request line and header fields together (431).
-        header_bytes: usize = Size(8 * KIB..=16 * MIB), 64 * KIB;
-        /// Maximum number of header fields of a request (431).
-        header_fields: usize = Number(1..=10_000), 100;
         /// Timeout for a request's header section (408). A new connection without a request is closed after this time.
         header_time: Duration = Duration(10..=HOUR), 10 * SECOND;
         /// Number of HTTP/2 frames that carry neither a request nor a body, such as pings and settings, and of requests
@@ -57,8 +68,6 @@ settings! {
         /// 128th of it begins no further response; when half of it is held, `limits.write_idle` is at most a second.
         /// Streams, files and what a cache holds do not count.
         unsent: usize = Size(MIB..=1024 * GIB), 256 * MIB;
-        /// Maximum size of a request's target: path and query (414).
-        url: usize = Size(64..=65_534), 8 * KIB;
         /// Close a connection whose client accepts no bytes of the response for this long. Of HTTP/2, also reset a
         /// stream whose client takes fewer than 16 KiB of the body in this time.
         write_idle: Duration = Duration(10..=HOUR), 30 * SECOND;

@@ -29,9 +29,9 @@ pub(crate) struct UnixAddress {
 
 impl UnixAddress {
     /// Everybody on this machine can connect, as to a port of it.
-    pub(super) const EVERYBODY: u32 = 0o666;
+    pub(crate) const EVERYBODY: u32 = 0o666;
     /// Its user and group can: each client is a trusted proxy.
-    pub(super) const GROUP: u32 = 0o660;
+    pub(crate) const GROUP: u32 = 0o660;
     const OWNER: u32 = 0o600;
 
     /// Its permissions, with those of the setting if nothing else is said.
@@ -53,24 +53,13 @@ impl Address {
     }
 }
 
-/// Where the status page is: an address of this machine that others do not reach, or nowhere.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct StatusAddress(pub(crate) Option<Address>);
-
 impl FromSetting<str> for Address {
     fn from_setting(text: &str) -> Result<Self, String> {
         address(text)
     }
 }
 
-impl FromSetting<str> for StatusAddress {
-    fn from_setting(text: &str) -> Result<Self, String> {
-        let address = Some(text).filter(|text| !text.is_empty()).map(status_address);
-        address.transpose().map(Self)
-    }
-}
-
-fn address(text: &str) -> Result<Address, String> {
+pub(super) fn address(text: &str) -> Result<Address, String> {
     match text.parse::<skep_units::Address>().map_err(|invalid| invalid.to_string())? {
         skep_units::Address::Unix(_) => unix_address(text),
         skep_units::Address::Descriptor(number) => Ok(Address::Inherited(number)),
@@ -105,19 +94,6 @@ fn permissions(digits: &str) -> Result<u32, String> {
     let is_octal = (3..=4).contains(&digits.len()) && digits.bytes().all(|digit| matches!(digit, b'0'..=b'7'));
     let mode = u32::from_str_radix(digits, 8).ok().filter(|mode| is_octal && *mode <= 0o777);
     mode.ok_or_else(|| format!("mode={digits}: expected permissions in octal, such as 0660 or 0666"))
-}
-
-/// Only addresses of this machine: the page shows what only operators may see.
-fn status_address(text: &str) -> Result<Address, String> {
-    let address = address(text)?;
-    let is_local = match &address {
-        Address::Tcp { addresses, .. } => addresses.iter().all(|address| address.ip().is_loopback()),
-        Address::Unix(_) => true,
-        Address::Inherited(_) => false,
-    };
-    let problem = "expected an address that only this machine reaches, such as 127.0.0.1:9100 or unix:/run/app/status.sock: metrics and \
-                   status are for operators";
-    if is_local { Ok(address) } else { Err(problem.to_owned()) }
 }
 
 fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
