@@ -18,7 +18,19 @@ pub enum Argument<'a> {
     Float(Decimal),
     /// Shown as the language writes dates.
     #[cfg(feature = "icu")]
-    Date(crate::Moment),
+    Date(Moment),
+}
+
+/// A date, a time of day, or both, as a calendar and a clock on the wall show them.
+#[cfg(feature = "icu")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A day.
+    Date(jiff::civil::Date),
+    /// A time of day.
+    Time(jiff::civil::Time),
+    /// Both.
+    DateTime(jiff::civil::DateTime),
 }
 
 /// An argument that is what its message needs: `K` is [`Any`], [`Text`], [`Number`] or [`Date`].

@@ -8,19 +8,8 @@ use icu_datetime::fieldsets::{T, YMD, YMDE};
 use icu_datetime::input::{Date as IcuDate, DateTime, Time};
 use icu_datetime::options::{Length, TimePrecision};
 
-use crate::argument::{Any, Argument, Date, ToArgument, Typed, arguments};
+use crate::argument::{Any, Argument, Date, Moment, ToArgument, Typed, arguments};
 use crate::locale::Locale;
-
-/// A date, a time of day, or both, as a calendar and a clock on the wall show them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// A day.
-    Date(jiff::civil::Date),
-    /// A time of day.
-    Time(jiff::civil::Time),
-    /// Both.
-    DateTime(jiff::civil::DateTime),
-}
 
 /// How much of a date is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -22,9 +22,11 @@ mod problem;
 mod texts;
 mod walk;
 
+#[cfg(feature = "icu")]
+pub use argument::Moment;
 pub use argument::{Any, Argument, Date, Number, Text, ToArgument, Typed};
 #[cfg(feature = "icu")]
-pub use date::{DateLength, Moment};
+pub use date::DateLength;
 pub use file::{Language, TextFile};
 pub use locale::{Locale, is_right_to_left};
 pub use problem::Problem;

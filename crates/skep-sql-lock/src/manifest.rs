@@ -1,6 +1,9 @@
 //! Which database `sql!` is checked for: `[package.metadata.skep]` in the package's `Cargo.toml`.
 
-/// A database that `sql!` knows.
+use std::fmt;
+
+/// The databases that `sql!` checks statements for: `[package.metadata.skep]` in the application's `Cargo.toml`
+/// chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// Unless said.
@@ -8,6 +11,15 @@ pub enum Dialect {
     Sqlite,
     /// `database = "postgres"`
     Postgres,
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        })
+    }
 }
 
 const FORM: &str = "expected\n[package.metadata.skep]\ndatabase = \"postgres\"\nor nothing, for SQLite";

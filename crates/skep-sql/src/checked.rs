@@ -4,8 +4,10 @@
 //! only: a field that a column does not fit is an error of [`ReadFrom`], a parameter that does not fit the column it is
 //! compared with one of [`BindTo`].
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::marker::PhantomData;
+
+pub use skep_sql_lock::Dialect;
 
 use super::query::{Parameter, Query, Values};
 use super::value::{FromValue, Unfit, Value};
@@ -33,25 +35,6 @@ pub struct Checked {
     pub reads_only: bool,
     #[doc(hidden)]
     pub dialect: Dialect,
-}
-
-/// The databases that [`sql!`](crate::sql!) checks statements for: `[package.metadata.skep]` in the application's
-/// `Cargo.toml` chooses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// Unless said.
-    Sqlite,
-    /// `database = "postgres"`
-    Postgres,
-}
-
-impl fmt::Display for Dialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sqlite => "SQLite",
-            Self::Postgres => "PostgreSQL",
-        })
-    }
 }
 
 impl Checked {

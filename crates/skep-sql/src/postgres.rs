@@ -43,7 +43,6 @@ use self::replica::Replica;
 use self::status::Counts;
 pub(super) use self::stream::Cursor;
 pub(super) use self::transaction::PoolTransaction;
-pub(super) use self::value::Cell;
 use super::checked::Dialect;
 use super::dependencies::{ANY_TABLE, OnCommit};
 use super::error::Result;

@@ -28,7 +28,6 @@ use self::client::{Connector, Refused};
 use crate::bytes::{Written, next};
 use crate::error::{Outcome, Problem};
 use crate::key::{Key, hex};
-use crate::settings::StorageSettings;
 
 #[derive(Debug)]
 pub(crate) struct S3 {
@@ -44,9 +43,9 @@ const RETRIES: usize = 2;
 const RETRY_TIME: Duration = Duration::from_secs(5);
 
 impl S3 {
-    /// Opens no connection.
-    pub(crate) fn open(bucket: &Bucket, settings: &StorageSettings) -> Result<Self> {
-        let keys = settings.keys().ok_or_else(|| {
+    /// Opens no connection. `keys`: the access key and the secret one.
+    pub(crate) fn open(bucket: &Bucket, keys: Option<(&str, &str)>, timeout: Duration) -> Result<Self> {
+        let keys = keys.ok_or_else(|| {
             Error::internal("storage.at names an S3 server: set storage.access_key and storage.secret_key, too")
         })?;
         let backoff = BackoffConfig {
@@ -61,7 +60,7 @@ impl S3 {
             .with_access_key_id(keys.0)
             .with_secret_access_key(keys.1)
             .with_retry(retry)
-            .with_http_connector(Connector::new(settings.timeout()));
+            .with_http_connector(Connector::new(timeout));
         if let Some(endpoint) = &bucket.endpoint {
             builder = builder.with_endpoint(endpoint).with_allow_http(endpoint.starts_with("http://"));
         }

@@ -62,7 +62,7 @@ impl Opened {
                 Error::internal(format!("storage.at: the folder {} cannot be made: {error}", path.display()))
             })?),
             #[cfg(all(feature = "s3", not(target_family = "wasm")))]
-            Location::S3(bucket) => Files::S3(S3::open(bucket, settings)?),
+            Location::S3(bucket) => Files::S3(S3::open(bucket, settings.keys(), settings.timeout())?),
         };
         _ = self.0.set(Storage { place, offload: Arc::clone(&setup.offload), clock: setup.clock.clone() });
         Ok(())

@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 use bytes::{BufMut, BytesMut};
 use tokio_postgres::types::{Format, FromSql, IsNull, Kind, ToSql, Type};
 
+use super::super::row::postgres::RawLine;
+use super::super::row::{Valued, no_column};
 use super::super::value::{Unfit, Value};
 use super::columns;
 
@@ -156,8 +158,19 @@ fn write_array(elements: &[Value<'_>], ty: &Type, out: &mut BytesMut) {
     out.put_u8(b'}');
 }
 
+impl<'a> Valued<'a> for RawLine<'a> {
+    #[inline]
+    fn value(self, position: usize) -> Result<Value<'a>, Unfit> {
+        self.0.try_get::<_, Cell<'a>>(position).map_err(|_| no_column())?.0
+    }
+
+    fn name(self, position: usize) -> Option<&'a str> {
+        self.0.columns().get(position).map(tokio_postgres::Column::name)
+    }
+}
+
 /// A cell: the value, or why it cannot be read.
-pub(crate) struct Cell<'a>(pub(crate) Result<Value<'a>, Unfit>);
+struct Cell<'a>(Result<Value<'a>, Unfit>);
 
 impl<'a> FromSql<'a> for Cell<'a> {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Boxed> {

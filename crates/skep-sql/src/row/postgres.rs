@@ -1,8 +1,7 @@
 //! A row of PostgreSQL's, and one of either engine's.
 
-use super::{Named, Valued, no_column, sqlite};
+use super::{Named, Valued, sqlite};
 use crate::each::{each, either};
-use crate::postgres::Cell;
 use crate::value::{Unfit, Value};
 
 /// The names of the columns.
@@ -19,20 +18,9 @@ impl<'a> Named<'a> for RawHead<'a> {
     }
 }
 
-/// The values of one row.
+/// The values of one row. `postgres/value.rs` reads them.
 #[derive(Clone, Copy)]
 pub(crate) struct RawLine<'a>(pub(crate) &'a tokio_postgres::Row);
-
-impl<'a> Valued<'a> for RawLine<'a> {
-    #[inline]
-    fn value(self, position: usize) -> Result<Value<'a>, Unfit> {
-        self.0.try_get::<_, Cell<'a>>(position).map_err(|_| no_column())?.0
-    }
-
-    fn name(self, position: usize) -> Option<&'a str> {
-        self.0.columns().get(position).map(tokio_postgres::Column::name)
-    }
-}
 
 either! {
     #[derive(Clone, Copy)]

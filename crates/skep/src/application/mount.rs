@@ -6,8 +6,7 @@
 //! a service applies: no CSRF defence, no redirects. Its errors become error pages, and its responses are compressed.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 
 use http::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, COOKIE, IF_NONE_MATCH};
 use http::request::Parts;
@@ -15,13 +14,14 @@ use http::{Extensions, HeaderName};
 use skep_units::panic::{self, CatchPanic, Panicked};
 
 use crate::context::work::Work;
+use crate::contract::service;
 use crate::routing::route::RouteLine;
 use skep_http::body::Body;
 use skep_http::request::{self, Peer, RequestId};
 use skep_http::response::Result;
 
 /// The future of a [`Mount`]'s response.
-pub type ResponseFuture = Pin<Box<dyn Future<Output = Result>>>;
+pub type ResponseFuture = service::ResponseFuture<'static>;
 
 /// Handles all requests below a prefix: [`App::mount`](crate::App::mount).
 ///

@@ -134,7 +134,7 @@ pub(super) const CRATES: &[Layers] = &[
                 ],
             ),
         ],
-        upward: &[("row", "postgres", "a row type reads a cell where its engine has it")],
+        upward: &[],
     },
     Layers {
         name: "skep-http",
@@ -196,12 +196,12 @@ pub(super) const CRATES: &[Layers] = &[
     Layers {
         name: "skep-storage",
         order: &[
-            ("values", &["bytes", "error", "key", "name", "new_file", "record", "schema", "settings"]),
+            ("values", &["bytes", "error", "key", "name", "new_file", "record", "schema"]),
             ("places", &["folder", "s3"]),
-            ("storage", &["storage", "sweep"]),
+            ("storage", &["settings", "storage", "sweep"]),
             ("interface", &["app", "cx", "link"]),
         ],
-        upward: &[("settings", "s3", "the address of a bucket is read as a setting")],
+        upward: &[],
     },
     Layers {
         name: "skep-fluent",
@@ -211,7 +211,7 @@ pub(super) const CRATES: &[Layers] = &[
             ("files", &["file", "format", "walk"]),
             ("languages", &["framework", "texts"]),
         ],
-        upward: &[("argument", "date", "an argument is a date where the feature has them")],
+        upward: &[],
     },
     Layers {
         name: "skep-language-macros",
