@@ -9,9 +9,11 @@
 //! epochs of other processes are read again after the invalidation lag at most.
 
 use std::collections::HashMap;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
+
+use skep_units::{read_lock, write_lock};
 
 use crate::clock::{Clock, Time, Version};
 use crate::driver::{Driver, Entry, Flags, Header, Record, Stamp, When};
@@ -107,7 +109,7 @@ impl Epochs {
     }
 
     fn judge_tags(&self, entry: &Entry<'_>, generation: u64) -> Verdict {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = read_lock(&self.known);
         if known.generation != generation {
             return Verdict::Unknown;
         }
@@ -200,7 +202,7 @@ impl Epochs {
         clock.observe(own);
         // What is computed from now on is not older than the invalidations so far, whatever their tags.
         stored(driver, LATEST, now).await?.into_iter().for_each(|latest| clock.observe(latest));
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = write_lock(&self.known);
         *known = Known { generation, tags: HashMap::new() };
         self.own.fetch_max(own.to_u64(), Ordering::AcqRel);
         self.seen.store(generation, Ordering::Release);
@@ -259,14 +261,14 @@ impl Epochs {
     }
 
     fn known(&self, tag: u64, generation: u64) -> Option<Version> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = read_lock(&self.known);
         (known.generation == generation).then(|| known.tags.get(&tag).copied())?
     }
 
     /// Notes an epoch, unless something was invalidated since it was read.
     fn note(&self, tag: u64, epoch: Version, generation: u64, clock: &Clock) {
         clock.observe(epoch);
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = write_lock(&self.known);
         if known.generation != generation {
             return;
         }

@@ -12,10 +12,11 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr as UnixAddress, UnixDatagram as StdDatagram};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::process::Signal;
+use skep_units::lock;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::net::UnixDatagram;
 use tokio::process::{Child, Command};
@@ -194,7 +195,7 @@ impl Application {
 impl Running {
     fn reason(&self, status: io::Result<ExitStatus>) -> String {
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        let lines: Vec<String> = self.tail.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect();
+        let lines: Vec<String> = lock(&self.tail.0).drain(..).collect();
         if lines.is_empty() { format!("it ended: {status}") } else { lines.join("\n") }
     }
 }
@@ -206,7 +207,7 @@ impl Tail {
         let mut line = Vec::new();
         while let Ok(1..) = log.read_until(b'\n', &mut line).await {
             show(&line).await;
-            let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lines = lock(&self.0);
             lines.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
             if lines.len() > LINES {
                 lines.pop_front();

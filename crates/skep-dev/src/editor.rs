@@ -1,7 +1,8 @@
 //! Links that open a place in the editor.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+
+use skep_units::percent_encoded;
 
 /// The pattern of the links.
 #[derive(Clone, Debug)]
@@ -44,24 +45,11 @@ impl Editor {
     /// The URL for a place; files are named relative to `folder`.
     pub(crate) fn url(&self, folder: &Path, place: &SourceLocation<'_>) -> String {
         let path: PathBuf = folder.join(place.file);
-        let file = encoded(&path.to_string_lossy());
+        let file = percent_encoded(&path.to_string_lossy());
         let numbers = [("{line}", place.line), ("{column}", place.column)];
         let url = numbers.iter().fold(self.0.clone(), |url, (name, number)| url.replace(name, &number.to_string()));
         url.replace("{file}", &file)
     }
-}
-
-/// Percent-encodes a path.
-fn encoded(path: &str) -> String {
-    let mut url = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            url.push(char::from(byte));
-        } else {
-            let _ = write!(url, "%{byte:02X}");
-        }
-    }
-    url
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@
 mod pack;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
+use skep_units::percent_encoded;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, LitStr, Result, Token, Visibility};
 
@@ -244,7 +244,7 @@ impl File {
     fn new(name: &str, path: String, prefix: &str, content: Vec<u8>) -> Self {
         let hash = format!("{:016x}", hash(&content));
         let hashed_name = hashed_name(name, &hash[..8]);
-        let url = format!("{prefix}/{}", encoded(&hashed_name));
+        let url = format!("{prefix}/{}", percent_encoded(&hashed_name));
         Self { name: name.to_owned(), path, hashed_name, url, hash, content }
     }
 
@@ -299,19 +299,6 @@ fn hash(content: &[u8]) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "folding keeps the lower half on purpose")]
     let folded = (hash ^ (hash >> 64)) as u64;
     folded
-}
-
-/// Percent-encodes a path (RFC 3986, 3.3).
-fn encoded(path: &str) -> String {
-    let mut url = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            url.push(char::from(byte));
-        } else {
-            let _ = write!(url, "%{byte:02X}");
-        }
-    }
-    url
 }
 
 #[cfg(test)]

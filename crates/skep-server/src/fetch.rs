@@ -27,6 +27,7 @@ use hyper_util::client::legacy;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
 use skep::fetch::{Bounds, FetchError, Fetcher, Fetching};
+use skep_units::system_roots;
 use tokio::time::timeout;
 
 use crate::outgoing::{NOT_ADMITTED, Reach, Settings};
@@ -59,7 +60,10 @@ impl Client {
     pub(crate) fn new(settings: &Settings) -> Self {
         // Certificates of no use are read by nobody.
         let allow = settings.allow.clone();
-        let roots = if allow.is_empty() { RootCertStore::empty() } else { system_roots() };
+        let mut roots = RootCertStore::empty();
+        if !allow.is_empty() {
+            roots.add_parsable_certificates(system_roots("cx.fetch"));
+        }
         Self::with_roots(allow, settings.per_host, roots)
     }
 
@@ -156,20 +160,6 @@ fn is_inside(cause: &(dyn Error + 'static)) -> bool {
 
 fn not_admitted(host: &str) -> FetchError {
     FetchError::not_allowed(format!("{host}: {NOT_ADMITTED} (fetch.allow)"))
-}
-
-/// Those that the system trusts: the ones of OpenSSL's usual places, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`.
-fn system_roots() -> RootCertStore {
-    let found = rustls_native_certs::load_native_certs();
-    let mut roots = RootCertStore::empty();
-    let (added, _) = roots.add_parsable_certificates(found.certs);
-    if added == 0 {
-        tracing::warn!(
-            target: "skep::fetch", errors = ?found.errors,
-            "this system has no certificates of authorities, so no https server can be asked: install `ca-certificates`"
-        );
-    }
-    roots
 }
 
 #[cfg(test)]

@@ -29,22 +29,15 @@ pub enum Address {
     Descriptor(i32),
 }
 
-impl Address {
-    /// Reads an address whose port may be missing.
-    pub fn parse_with_port(text: &str, default_port: u16) -> Result<Self, InvalidValue> {
-        parse(text.trim(), Some(default_port))
-    }
-}
-
 impl FromStr for Address {
     type Err = InvalidValue;
 
     fn from_str(text: &str) -> Result<Self, InvalidValue> {
-        parse(text.trim(), None)
+        parse(text.trim())
     }
 }
 
-fn parse(text: &str, default_port: Option<u16>) -> Result<Address, InvalidValue> {
+fn parse(text: &str) -> Result<Address, InvalidValue> {
     let invalid = |expected: String| InvalidValue::new("address", text, expected);
     if let Some(path) = text.strip_prefix("unix:") {
         return match path {
@@ -62,13 +55,12 @@ fn parse(text: &str, default_port: Option<u16>) -> Result<Address, InvalidValue>
         (host, Some(port)) => {
             (host, port.parse().map_err(|_| invalid("a port from 0 to 65535 after the colon".into()))?)
         }
-        (host, None) => match (host.parse::<u16>(), default_port) {
-            (Ok(port), _) => {
-                return Err(invalid(format!("a host, too: 127.0.0.1:{port}, or :{port} for every address")));
-            }
-            (Err(_), Some(port)) if !host.is_empty() => (host, port),
-            (Err(_), _) => return Err(invalid(without_port(host))),
-        },
+        (host, None) => {
+            return Err(invalid(match host.parse::<u16>() {
+                Ok(port) => format!("a host, too: 127.0.0.1:{port}, or :{port} for every address"),
+                Err(_) => without_port(host),
+            }));
+        }
     };
     let host = if host == "*" { "" } else { host };
     let is_v6 = host.starts_with('[') && host.ends_with(']') && host.len() > 2;

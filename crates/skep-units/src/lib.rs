@@ -26,6 +26,8 @@ mod number;
 #[doc(hidden)]
 pub mod panic;
 mod rate;
+#[cfg(feature = "roots")]
+mod roots;
 mod size;
 mod suggestion;
 mod text;
@@ -35,9 +37,11 @@ pub use chain::chain;
 pub use duration::{format_duration, parse_duration};
 pub use error::InvalidValue;
 pub use list::{LINE_SEPARATOR, any_of, format_list, parse_list};
-pub use mutex::lock;
+pub use mutex::{lock, read_lock, write_lock};
 pub use nearest::nearest;
 pub use rate::Rate;
+#[cfg(feature = "roots")]
+pub use roots::system_roots;
 pub use size::{format_size, parse_size};
 pub use suggestion::suggestion;
-pub use text::{escape_unprintable, is_unprintable};
+pub use text::{escape_unprintable, is_unprintable, percent_encoded};

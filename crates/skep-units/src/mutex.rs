@@ -1,6 +1,6 @@
 //! Locks that a panic of another thread leaves as they are.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Locks a mutex whose data is whole at any time: a panic of another thread that held it does no harm.
 ///
@@ -11,4 +11,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// ```
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Locks what many read and few write, for reading; as [`lock`] does.
+pub fn read_lock<T: ?Sized>(data: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    data.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, for writing.
+pub fn write_lock<T: ?Sized>(data: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    data.write().unwrap_or_else(PoisonError::into_inner)
 }

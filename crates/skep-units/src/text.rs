@@ -1,6 +1,7 @@
-//! Text of clients, as logs and terminals may show it.
+//! Text as logs, terminals and URLs may have it.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// True for a character that a log or a terminal must not show as it is: it ends a line, controls the terminal, changes
 /// the order of the others (bidirectional formatting), or is not seen.
@@ -45,4 +46,22 @@ pub fn escape_unprintable(text: &str) -> Cow<'_, str> {
         if is_escaped(character) { escaped.extend(character.escape_unicode()) } else { escaped.push(character) }
     }
     escaped.into()
+}
+
+/// A path as a URL has it (RFC 3986, 3.3).
+///
+/// ```
+/// assert_eq!(skep_units::percent_encoded("src/a b.rs"), "src/a%20b.rs");
+/// ```
+#[must_use]
+pub fn percent_encoded(path: &str) -> String {
+    let mut url = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            let _ = write!(url, "%{byte:02X}");
+        }
+    }
+    url
 }

@@ -72,7 +72,7 @@ proptest! {
     #[test]
     fn no_text_makes_a_parser_panic(text in "[0-9.: smhdKMGiB/;\\[\\]x-]{0,24}|.{0,16}") {
         let _ = (parse_duration(&text), parse_size(&text), text.parse::<Rate>(), text.parse::<Address>());
-        let _ = (parse_list(&text), Address::parse_with_port(&text, 80), skep_units::nearest(&text, ["listen"]));
+        let _ = (parse_list(&text), skep_units::nearest(&text, ["listen"]));
     }
 }
 
@@ -108,11 +108,6 @@ fn an_invalid_rate_or_address_is_refused_with_its_remedy() {
 }
 
 #[test]
-fn a_missing_port_is_filled_in_where_there_is_a_default() {
-    let address = |text: &str| Address::parse_with_port(text, 6379).unwrap().to_string();
-    assert_eq!(
-        (address("cache1"), address("cache1:1"), address("[::1]")),
-        ("cache1:6379".into(), "cache1:1".into(), "[::1]:6379".into())
-    );
+fn a_star_is_every_address() {
     assert_eq!("*:80".parse::<Address>().unwrap().to_string(), ":80");
 }

@@ -9,8 +9,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
+
+use skep_units::{read_lock, write_lock};
 
 use super::resource::{Content, Resource};
 use super::root::{Root, RootPath};
@@ -108,7 +110,7 @@ impl Memory {
 
     /// What this thread holds for `path`, current or not.
     pub(super) fn get(&self, path: &str) -> Option<Arc<Entry>> {
-        let lane = self.lane().read().unwrap_or_else(PoisonError::into_inner);
+        let lane = read_lock(self.lane());
         let entry = lane.entries.get(path)?;
         // Most hits find it set and write nothing.
         if !entry.used.load(Ordering::Relaxed) {
@@ -132,7 +134,7 @@ impl Memory {
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Lane> {
-        self.lane().write().unwrap_or_else(PoisonError::into_inner)
+        write_lock(self.lane())
     }
 
     fn lane(&self) -> &RwLock<Lane> {

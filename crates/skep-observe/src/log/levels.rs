@@ -5,8 +5,9 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
+use skep_units::{read_lock, write_lock};
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Metadata};
 
@@ -44,7 +45,7 @@ impl Levels {
 
     /// Makes these the levels of the process.
     pub fn install(self) {
-        *LEVELS.write().unwrap_or_else(PoisonError::into_inner) = self;
+        *write_lock(&LEVELS) = self;
         // Each callsite caches whether it is enabled.
         tracing::callsite::rebuild_interest_cache();
     }
@@ -75,7 +76,7 @@ pub(super) fn highest() -> LevelFilter {
 }
 
 fn read<T>(read: impl FnOnce(&Levels) -> T) -> T {
-    read(&LEVELS.read().unwrap_or_else(PoisonError::into_inner))
+    read(&read_lock(&LEVELS))
 }
 
 /// True if a target is this category or one below it.
@@ -122,7 +123,7 @@ impl LevelChange {
 
     /// Changes the levels of this process.
     pub fn apply(&self) {
-        let mut levels = LEVELS.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut levels = read_lock(&LEVELS).clone();
         match (&self.category, self.level) {
             (None, Some(level)) => levels.all = level,
             (Some(category), Some(level)) => levels.set(category.clone(), level),

@@ -6,12 +6,12 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 use std::time::Duration;
 
 use ipnet::IpNet;
 use skep::log::{Whose, set_raising};
-use skep_units::{format_duration, parse_duration};
+use skep_units::{format_duration, parse_duration, read_lock, write_lock};
 use tracing::Level;
 
 use super::levels::parse_level;
@@ -82,7 +82,7 @@ impl Raise {
 
     /// Makes it so in this process.
     pub fn apply(&self) {
-        let mut raises = RAISES.write().unwrap_or_else(PoisonError::into_inner);
+        let mut raises = write_lock(&RAISES);
         self.put_into(&mut raises);
         set_raising(level_of, !raises.is_empty());
     }
@@ -175,13 +175,13 @@ fn parse_time(text: &str) -> Result<Duration, String> {
 
 /// The most verbose level that this one's requests are raised to.
 fn level_of(whose: Whose<'_>) -> Option<Level> {
-    let raises = RAISES.read().unwrap_or_else(PoisonError::into_inner);
+    let raises = read_lock(&RAISES);
     let lasting = || raises.iter().filter(|raise| !raise.is_over());
     if lasting().next().is_some() {
         return lasting().filter(|raise| raise.whose.is(whose)).filter_map(|raise| raise.level).max();
     }
     drop(raises);
-    let mut raises = RAISES.write().unwrap_or_else(PoisonError::into_inner);
+    let mut raises = write_lock(&RAISES);
     raises.retain(|raise| !raise.is_over());
     set_raising(level_of, !raises.is_empty());
     None

@@ -75,11 +75,8 @@ impl Sender {
 
 /// Those of the system, so that a receiver may have a certificate of one's own authority.
 fn root_certificates() -> RootCerts {
-    let found = rustls_native_certs::load_native_certs();
-    if let Some(error) = found.errors.first() {
-        tracing::warn!(target: "skep::otlp", %error, "not all root certificates of the system could be read");
-    }
-    let certificates = found.certs.iter().map(|certificate| Certificate::from_der(certificate).to_owned());
+    let found = skep_units::system_roots("otlp.endpoint");
+    let certificates = found.iter().map(|certificate| Certificate::from_der(certificate).to_owned());
     RootCerts::Specific(Arc::new(certificates.collect()))
 }
 

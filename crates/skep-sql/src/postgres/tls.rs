@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
+use skep_units::system_roots;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::Socket;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
@@ -30,7 +31,7 @@ impl Tls {
                     roots.add(certificate.map_err(unreadable)?).map_err(|error| error.to_string())?;
                 }
             }
-            None => _ = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs),
+            None => _ = roots.add_parsable_certificates(system_roots("the database")),
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();

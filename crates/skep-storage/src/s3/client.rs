@@ -18,6 +18,7 @@ use object_store::client::{
     HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody, HttpService,
 };
 use rustls::{ClientConfig, RootCertStore};
+use skep_units::system_roots;
 use tokio::time::timeout;
 
 use super::timed::Timed;
@@ -48,11 +49,10 @@ impl Connector {
     pub(super) fn new(time: Duration) -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(system_roots("the S3 storage"));
         let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let tls = tls
-            .expect("ring has what these versions need")
-            .with_root_certificates(system_roots())
-            .with_no_client_auth();
+        let tls = tls.expect("ring has what these versions need").with_root_certificates(roots).with_no_client_auth();
         Self { number: NEXT.fetch_add(1, Ordering::Relaxed), time, tls: Arc::new(tls) }
     }
 
@@ -127,21 +127,6 @@ async fn refused(response: HttpResponse) -> Result<HttpResponse, HttpError> {
     }
     let refused = Refused(format!("{}: {}", head.status, String::from_utf8_lossy(&body)));
     Err(HttpError::new(HttpErrorKind::Unknown, refused))
-}
-
-/// Those that the system trusts, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`.
-fn system_roots() -> RootCertStore {
-    let found = rustls_native_certs::load_native_certs();
-    let mut roots = RootCertStore::empty();
-    let (added, _) = roots.add_parsable_certificates(found.certs);
-    if added == 0 {
-        tracing::warn!(
-            target: "skep::storage", errors = ?found.errors,
-            "this system has no certificates of authorities, so no S3 server answers by https: install \
-             `ca-certificates`"
-        );
-    }
-    roots
 }
 
 /// Whether it may be tried again.

@@ -16,7 +16,10 @@ pub(super) const CRATES: &[Layers] = &[
         name: "skep-units",
         order: &[
             ("parsing", &["chain", "error", "macros", "nearest", "number"]),
-            ("values", &["address", "duration", "list", "mutex", "panic", "rate", "size", "suggestion", "text"]),
+            (
+                "values",
+                &["address", "duration", "list", "mutex", "panic", "rate", "roots", "size", "suggestion", "text"],
+            ),
         ],
         upward: &[],
     },

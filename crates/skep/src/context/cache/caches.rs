@@ -2,14 +2,14 @@
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 #[cfg(not(target_family = "wasm"))]
 use skep_cache::Driver;
 use skep_cache::Stats;
-use skep_units::lock;
+use skep_units::{lock, read_lock, write_lock};
 
 use super::entry::{PageCodec, PageEntry};
 use super::store::{Backend, Cache, Store};
@@ -247,7 +247,7 @@ impl Caches {
     pub(crate) fn close_for_fork(&self) {
         let is_kept = |name: &str| self.plan(name).1.needs.survives_fork;
         lock(&self.drivers).retain(|name, _| is_kept(name));
-        self.stores.write().unwrap_or_else(PoisonError::into_inner).retain(|name, _| is_kept(name));
+        write_lock(&self.stores).retain(|name, _| is_kept(name));
         if !is_kept(PAGES) {
             *lock(&self.pages) = None;
         }
@@ -256,7 +256,7 @@ impl Caches {
     /// The cache of a store.
     pub(crate) fn of<K: ?Sized + 'static, V: 'static>(&self, store: &Store<K, V>) -> Result<Cache<K, V>> {
         let types = TypeId::of::<Cache<K, V>>();
-        let known = self.stores.read().unwrap_or_else(PoisonError::into_inner).get(store.name).cloned();
+        let known = read_lock(&self.stores).get(store.name).cloned();
         let (there, cache, _) = match known {
             Some(known) => known,
             None => {
@@ -264,7 +264,7 @@ impl Caches {
                     skep_cache::Cache::builder(&self.namespace(store.name)?).clock(self.clock.clone()),
                 );
                 let cache: Cache<K, V> = settings.build(self.open(store.name)?.driver)?;
-                let mut stores = self.stores.write().unwrap_or_else(PoisonError::into_inner);
+                let mut stores = write_lock(&self.stores);
                 let counted = cache.clone();
                 stores
                     .entry(store.name)
@@ -297,7 +297,7 @@ impl Caches {
     pub(crate) fn status(&self) -> Vec<Part> {
         let pages = lock(&self.pages).clone();
         let pages = pages.map(|pages| (PAGES, pages.stats()));
-        let stores = self.stores.read().unwrap_or_else(PoisonError::into_inner);
+        let stores = read_lock(&self.stores);
         let counted = stores.iter().map(|(name, (.., stats))| (*name, stats()));
         let mut parts: Vec<Part> =
             pages.into_iter().chain(counted).map(|(name, stats)| of_stats(name, stats)).collect();
