@@ -34,7 +34,7 @@ use std::process::ExitCode;
 use skep_units::nearest;
 
 use crate::db::Target;
-use crate::{BAD_USAGE, say};
+use crate::{BAD_USAGE, run_with, say};
 use check::Check;
 use field::Field;
 use name::Name;
@@ -92,18 +92,11 @@ struct Wanted {
 
 /// Runs the command.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let wanted = match read(arguments) {
-        Ok(Some(wanted)) => wanted,
-        Ok(None) => {
-            say(&help());
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprint!("skep gen: {error}\n\n{}", help());
-            return ExitCode::from(BAD_USAGE);
-        }
-    };
-    match generate(&wanted) {
+    run_with("gen", &help(), read(arguments), |wanted| report(generate(&wanted)))
+}
+
+fn report(generated: Result<String, Refusal>) -> ExitCode {
+    match generated {
         Ok(said) => {
             say(&said);
             ExitCode::SUCCESS

@@ -79,6 +79,26 @@ fn run(name: &OsStr, arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
+/// Runs a command with what its command line says; or prints its help, or what is wrong with that line.
+fn run_with<T>(
+    name: &str,
+    help: &str,
+    read: Result<Option<T>, String>,
+    command: impl FnOnce(T) -> ExitCode,
+) -> ExitCode {
+    match read {
+        Ok(Some(wanted)) => command(wanted),
+        Ok(None) => {
+            say(help);
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            eprint!("skep {name}: {problem}\n\n{help}");
+            ExitCode::from(BAD_USAGE)
+        }
+    }
+}
+
 /// Writes something for who may have gone: `skep new shop | head -1` is no error.
 fn say(text: &str) {
     let mut output = io::stdout();

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use skep_units::nearest;
 
 use crate::generate::is_keyword;
-use crate::{BAD_USAGE, say};
+use crate::{run_with, say};
 
 const HELP: &str = "\
 usage: skep new FOLDER [--sign-in | --api] [--postgres] [--path SKEP]
@@ -35,17 +35,10 @@ const TAKEN: [&str; 10] =
 
 /// Runs the command.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let wanted = match read(arguments) {
-        Ok(Some(wanted)) => wanted,
-        Ok(None) => {
-            say(HELP);
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprint!("skep new: {error}\n\n{HELP}");
-            return ExitCode::from(BAD_USAGE);
-        }
-    };
+    run_with("new", HELP, read(arguments), |wanted| create(&wanted))
+}
+
+fn create(wanted: &Wanted) -> ExitCode {
     match wanted.create() {
         Ok(()) => {
             let folder = wanted.folder.display();

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::Value;
 
-use crate::BAD_USAGE;
+use crate::run_with;
 
 const HELP: &str = "\
 usage: skep routes [--json] [--manifest-path FILE] [-- ARGUMENT...]
@@ -26,18 +26,11 @@ struct Wanted {
 }
 
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let wanted = match read(arguments) {
-        Ok(Some(wanted)) => wanted,
-        Ok(None) => {
-            print!("{HELP}");
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprint!("skep routes: {error}\n\n{HELP}");
-            return ExitCode::from(BAD_USAGE);
-        }
-    };
-    match routes(&wanted) {
+    run_with("routes", HELP, read(arguments), |wanted| show(&wanted))
+}
+
+fn show(wanted: &Wanted) -> ExitCode {
+    match routes(wanted) {
         Ok(routes) if wanted.json => println!("{}", Value::from(routes)),
         Ok(routes) => print!("{}", table(&routes)),
         Err(error) => {

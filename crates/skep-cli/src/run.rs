@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-use crate::BAD_USAGE;
+use crate::run_with;
 
 const HELP: &str = "\
 usage: skep run [--manifest-path FILE] [-p PACKAGE] [TASK [ARGUMENT...]]
@@ -17,17 +17,10 @@ list them. The application is built for it. On a server, the executable does the
 ";
 
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let words = match read(arguments) {
-        Ok(Some(words)) => words,
-        Ok(None) => {
-            print!("{HELP}");
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            eprint!("skep run: {error}\n\n{HELP}");
-            return ExitCode::from(BAD_USAGE);
-        }
-    };
+    run_with("run", HELP, read(arguments), execute)
+}
+
+fn execute(words: Vec<OsString>) -> ExitCode {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // Cargo is replaced by the application: signals and the exit code are its own.
     eprintln!("skep run: cargo: {}", cargo.args(["run", "--quiet"]).args(words).exec());

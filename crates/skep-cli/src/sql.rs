@@ -29,6 +29,7 @@ use std::process::ExitCode;
 use skep_sql_lock::{Entry, FILE, FOLDER, Lock};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::{run_with, say};
 use collect::{Collected, Packages, Statements};
 use describe::Database;
 use server::Server;
@@ -61,8 +62,6 @@ examples:
 /// statements.
 const ROUNDS: usize = 16;
 
-const BAD_USAGE: u8 = 2;
-
 #[derive(Default)]
 struct Options {
     locked: bool,
@@ -72,22 +71,13 @@ struct Options {
 }
 
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let options = match options(arguments) {
-        Ok(Some(options)) => options,
-        Ok(None) => {
-            print!("{HELP}");
-            return ExitCode::SUCCESS;
-        }
-        Err(wrong) => {
-            eprint!("skep sql: {wrong}\n\n{HELP}");
-            return ExitCode::from(BAD_USAGE);
-        }
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let result = runtime.map_err(|error| error.to_string()).and_then(|runtime| runtime.block_on(check(options)));
-    match result {
+    run_with("sql", HELP, options(arguments), |options| print_outcome(check_now(options)))
+}
+
+fn print_outcome(checked: Result<String, String>) -> ExitCode {
+    match checked {
         Ok(said) => {
-            print!("{said}");
+            say(&said);
             ExitCode::SUCCESS
         }
         Err(wrong) => {
@@ -99,9 +89,12 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
 
 /// The same for the package of a `Cargo.toml`, and what is to be said.
 pub(crate) fn check_package(manifest: &Path) -> Result<String, String> {
+    check_now(Options { manifest: Some(manifest.into()), ..Options::default() })
+}
+
+fn check_now(options: Options) -> Result<String, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| error.to_string())?;
-    runtime.block_on(check(Options { manifest: Some(manifest.into()), ..Options::default() }))
+    runtime.map_err(|error| error.to_string())?.block_on(check(options))
 }
 
 /// `None` if help is asked for.
