@@ -6,7 +6,7 @@ use super::source::{Source, Tree};
 
 /// How often tests sleep: the pause in a loop that looks for something, the time that is the subject of the test, and a
 /// time in which nothing must happen. It is exact, so that it only falls.
-const SLEEPS: usize = 112;
+const SLEEPS: usize = 107;
 
 /// Tests sleep no more often than this.
 pub(super) fn in_tests(tree: &Tree) -> Option<Complaint> {

@@ -114,6 +114,7 @@ fn ends_at_its_limit() {
         (server.text("/counts"), server.text("/counts")),
         ("static 1 local 1".into(), "static 2 local 1".into())
     );
+    // Longer than `--reuse-idle`; to ask meanwhile would use the instance.
     std::thread::sleep(std::time::Duration::from_millis(400));
     assert_eq!(server.text("/counts"), "static 1 local 1");
 }

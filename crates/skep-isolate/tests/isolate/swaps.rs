@@ -52,6 +52,7 @@ fn activated() {
     assert!(server.text("/-/isolate").contains("swaps: 2"), "{}", server.text("/-/isolate"));
     // The same content once more is no new version.
     deploy(&file, &guests::plain());
+    // Nothing may happen meanwhile, here and below.
     thread::sleep(Duration::from_millis(300));
     assert!(server.text("/-/isolate").contains("swaps: 2"));
     // And without watching, no swap happens.

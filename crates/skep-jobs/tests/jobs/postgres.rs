@@ -131,6 +131,7 @@ fn on_postgres_a_job_starts_with_the_commit() {
         }
         client.post("/notes/a", &[]);
         if is_paused {
+            // Nothing may happen meanwhile.
             thread::sleep(Duration::from_millis(300));
             assert_eq!(ask(&client, "select cast(count(*) as text) from effect"), "3");
             client.post("/-/jobs", &[("resume", "default")]);

@@ -205,6 +205,7 @@ fn nothing_is_done_while_there_are_no_jobs() {
     let mut server = Running::start(&[]);
     server.post("/notes/a");
     server.wait_until("it is done", |server| server.count("skep_job") == 0);
+    // What follows a job is done, and then nothing may happen.
     thread::sleep(Duration::from_millis(300));
     let used = |server: &Running| server.workers().into_iter().map(skep_drill::cpu_time).sum::<Duration>();
     let before = used(&server);

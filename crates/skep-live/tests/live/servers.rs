@@ -188,6 +188,7 @@ fn nothing_is_lost_or_comes_twice_while_workers_are_killed_and_swapped() {
         })
     };
     for _ in 0..3 {
+        // Load between one disaster and the next; when they come is a matter of chance on purpose.
         thread::sleep(Duration::from_millis(400));
         for worker in descendants(server.0.pid()) {
             kill(worker, Signal::KILL);
@@ -324,6 +325,7 @@ fn nothing_is_done_while_nothing_is_published() {
     subscriber.last = Some(0);
     subscriber.take(&ready, |subscriber| subscriber.got.len() == 1);
     let events = open(&server.0.address, "/rooms/a/events", "").unwrap();
+    // What follows a message is done, and then nothing may happen.
     thread::sleep(Duration::from_millis(300));
     let used = || descendants(server.0.pid()).into_iter().map(skep_drill::cpu_time).sum::<Duration>();
     let before = used();

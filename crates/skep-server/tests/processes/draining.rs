@@ -53,6 +53,7 @@ fn a_worker_is_drained_under_load_and_replaced() {
         let old = server.worker();
         let load = Load::new(&server.address).start();
         let slow = begin(&server);
+        // The status shows processes that are busy with the load as well, so nothing says when this one has begun.
         std::thread::sleep(std::time::Duration::from_millis(100));
         let (good, text) = server.control("drain 1");
         assert!(good, "{text}");

@@ -260,9 +260,12 @@ fn a_full_disk_and_rotated_files() {
     let access = ["--set", "log.access=true", "--set", &settings[1]];
     let arguments = [&["--set", &settings[0], "--set", "log.levels=logs=debug"], &access[..]].concat();
     let mut server = Server::start_in(folder.clone(), &arguments);
-    for _ in 0..20 {
+    // One after the other, so that files are rotated between them.
+    for number in 1..=20 {
         assert!(get(&server, "/log/false", "Referer: /from\r\n").starts_with("HTTP/1.1 200"));
-        std::thread::sleep(Duration::from_millis(20));
+        server.wait_until("its line is written", |_| {
+            fs::read_to_string(folder.join("access.log")).is_ok_and(|lines| lines.lines().count() == number)
+        });
     }
     server.wait_until("it says that the disk is full", |server| server.errors().contains("a log cannot be written"));
     server.control("stop");
@@ -490,7 +493,7 @@ fn no_response_is_without_its_line() {
     let folder = folder();
     let outputs = format!("log.outputs=stderr level=warn; file:{}/all.log rotate=16KiB", folder.display());
     let mut server = Server::start_in(folder.clone(), &["--workers", "2", "--set", &outputs]);
-    let number = std::sync::atomic::AtomicU32::new(0);
+    let (number, done) = (std::sync::atomic::AtomicU32::new(0), AtomicUsize::new(0));
     let is_over = std::sync::atomic::AtomicBool::new(false);
     let address = server.address.clone();
     let client = || {
@@ -504,14 +507,18 @@ fn no_response_is_without_its_line() {
                 stream.read_to_string(&mut response)?;
                 Ok(response)
             };
-            answered.extend(ask().ok().filter(|response| response.ends_with("done")).map(|_| number));
+            if ask().is_ok_and(|response| response.ends_with("done")) {
+                answered.push(number);
+                done.fetch_add(1, Ordering::SeqCst);
+            }
         }
         answered
     };
     let mut answered = std::thread::scope(|scope| {
         let clients = [scope.spawn(client), scope.spawn(client)];
         for _ in 0..4 {
-            std::thread::sleep(Duration::from_millis(300));
+            let before = done.load(Ordering::SeqCst);
+            wait_until(|| "no client is answered".to_owned(), || done.load(Ordering::SeqCst) > before + 50);
             super::server::kill(server.worker(), Signal::KILL);
         }
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -52,6 +52,7 @@ fn sent(server: &Server, pieces: &[&[u8]]) -> Option<String> {
     stream.set_nodelay(true).unwrap();
     for (number, piece) in pieces.iter().enumerate() {
         if number > 0 {
+            // So that the pieces arrive one by one.
             thread::sleep(Duration::from_millis(30));
         }
         let _ = stream.write_all(piece);

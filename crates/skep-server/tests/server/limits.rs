@@ -26,6 +26,7 @@ fn a_head_that_is_too_slow_is_a_408() {
 #[test]
 fn a_connection_after_a_quiet_time_has_all_its_time() {
     let server = server(&[("limits.header_time", "400ms")]);
+    // The quiet time.
     std::thread::sleep(Duration::from_millis(600));
     let mut client = Raw::connect(&server);
     client.say("GET / HTTP/1.1\r\n");

@@ -234,6 +234,7 @@ fn temporary() -> Setup {
 fn the_time_of_a_form_ends() {
     let client = Client::new(app());
     let form = client.get("/shop").form::<Brief>();
+    // Its time is that of the system, which no test moves.
     std::thread::sleep(Duration::from_millis(2100));
     let late = form.submit();
     assert_eq!(late.status(), 422);

@@ -274,6 +274,7 @@ fn an_abandoned_write_ends() {
         let mut write = pin!(writer.run(&endless));
         let begun = now(poll_fn(|cx| Poll::Ready(write.as_mut().poll(cx).is_pending())));
         assert!(begun);
+        // Nothing outside shows how far the statement has come: it is abandoned somewhere in its work.
         std::thread::sleep(Duration::from_millis(20));
     }
     let next = packed(3, "insert into note values (7)");

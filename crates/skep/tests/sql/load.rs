@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use skep::sql::{Database, Options, query};
 use tokio::task::{spawn_local, yield_now};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::support::{COUNT, FOREVER, Folder, SCHEMA, Threads, run};
 
@@ -124,7 +124,7 @@ fn a_queue_that_is_full_answers_503_at_once() {
         let transaction = db.transaction().await.unwrap();
         let other = db.clone();
         let waiting = spawn_local(async move { other.execute("insert into post (title) values ('a')").await });
-        sleep(Duration::from_millis(5)).await;
+        yield_now().await;
         let error = db.execute("insert into post (title) values ('b')").await.unwrap_err();
         assert!(error.is_busy());
         assert_eq!(error.to_string(), "1 handlers wait for a connection already");

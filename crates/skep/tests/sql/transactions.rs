@@ -83,6 +83,7 @@ fn who_writes_while_a_transaction_is_open_waits_without_blocking_the_thread() {
         let transaction = db.transaction().await.unwrap();
         let other = db.clone();
         let waiting = spawn_local(async move { other.execute("insert into post (title) values ('late')").await });
+        // Nothing may happen meanwhile.
         sleep(Duration::from_millis(20)).await;
         assert!(!waiting.is_finished());
         transaction.execute("insert into post (title) values ('early')").await.unwrap();
@@ -220,6 +221,7 @@ fn blocking_code_waits_for_its_turn() {
         import = Some(std::thread::spawn(move || {
             importing.write(|writer| writer.one::<i64>("select count(*) from post")).unwrap()
         }));
+        // Nothing shows that the thread waits; without this time, it would often begin after the commit.
         sleep(Duration::from_millis(20)).await;
         transaction.execute("insert into post (title) values ('a')").await.unwrap();
         transaction.commit().await.unwrap();
