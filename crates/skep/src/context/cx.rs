@@ -458,7 +458,8 @@ impl<'r> Cx<'r> {
         self.explain(error)
     }
 
-    /// The handler has returned `Ok`: keeps what it wrote, and gives what it said beside its answer.
+    /// The handler, and the layers around it, have returned `Ok`: commits the transaction of the request
+    /// ([`transaction`](Cx::transaction)), and gives the header fields that were noted besides the response.
     pub(crate) async fn complete(&mut self) -> Result<Option<Box<HeaderMap>>> {
         self.form_cookies();
         if self.shared.resources().is_private() {
