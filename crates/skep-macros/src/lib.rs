@@ -3,6 +3,7 @@
 
 use proc_macro::TokenStream;
 
+mod account;
 mod assets;
 mod field;
 mod group;
@@ -52,6 +53,13 @@ mod settings;
 #[proc_macro_derive(Service, attributes(service, query, form, json, header, guard, state))]
 pub fn derive_service(input: TokenStream) -> TokenStream {
     service::derive(syn::parse_macro_input!(input as syn::DeriveInput)).into()
+}
+
+/// For `skep-people`, where it is documented.
+#[proc_macro_derive(Account, attributes(account, row))]
+pub fn derive_account(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    account::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 #[proc_macro_derive(Param, attributes(param))]

@@ -9,8 +9,9 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EventKind, record};
-use crate::messages::AccountMessages;
+use crate::pages::to_sign_in;
 use crate::remember::sign_in_again;
+use crate::rule::Rule;
 use crate::stamp::Stamp;
 use skep::Cx;
 use skep::Error;
@@ -32,7 +33,8 @@ pub(crate) struct SignedIn {
 
 pub(crate) const SIGNED_IN: Key<SignedIn> = Key::new("skep.signed-in");
 
-/// A type of the application that signs in: a user, a customer, an agent.
+/// A type of the application that signs in: a user, a customer, an agent. [`derive(Account)`](derive@crate::Account)
+/// writes what is usual; by hand it is:
 ///
 /// ```
 /// use skep_people::{Account, Signed, Stamp};
@@ -126,12 +128,12 @@ pub trait Account: Sized + 'static {
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>>;
 
-    /// What somebody gets who is not signed in. Default: 401. A redirect to the page for signing in is
-    /// `Response::see_other(...).into()`; [`return_to`](crate::return_to) brings users back.
+    /// What somebody gets who is not signed in. Default: the [page to sign in](crate::pages) of these accounts, which
+    /// leads back, or 401 without one. A redirect to your own is `Response::see_other(...).into()`;
+    /// [`return_to`](crate::return_to) brings users back.
     fn refuse(cx: &Cx<'_>) -> Error {
-        let _ = cx;
         // The status says it, in the language of the request.
-        Error::new(StatusCode::UNAUTHORIZED)
+        to_sign_in::<Self>(cx).unwrap_or_else(|| Error::new(StatusCode::UNAUTHORIZED))
     }
 
     /// What somebody gets who is signed in, but has to prove it again: [`Fresh`]. Default: as [`refuse`](Self::refuse).
@@ -241,52 +243,6 @@ impl<A: Account> Guard for Fresh<A> {
 
     fn security() -> Option<Security> {
         Some(SESSION)
-    }
-}
-
-/// Who may do something, for [`Allowed`].
-///
-/// ```
-/// use skep_people::{Account, Allowed, Rule};
-/// use skep::prelude::*;
-///
-/// struct User { admin: bool }
-/// # impl Account for User {
-/// #     fn id(&self) -> String { "1".into() }
-/// #     fn name(&self) -> &str { "Ada" }
-/// #     fn stamp(&self) -> skep_people::Stamp { skep_people::Stamp::of(["b2f5ff47436671b6"]) }
-/// #     async fn find(_cx: &Cx<'_>, _id: &str) -> Result<Option<Self>> { Ok(Some(Self { admin: false })) }
-/// # }
-///
-/// struct Administrate;
-///
-/// impl Rule for Administrate {
-///     type Account = User;
-///
-///     async fn allows(user: &User, _cx: &Cx<'_>) -> Result<bool> { Ok(user.admin) }
-/// }
-///
-/// #[derive(Service)]
-/// #[service(GET "/admin")]
-/// struct Admin { #[guard] admin: Allowed<Administrate> }
-///
-/// impl Handle for Admin {
-///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(format!("hello, {}", self.admin.name()))) }
-/// }
-/// assert_eq!(skep::test::Client::new(App::new().serve(services![Admin])).get("/admin").status(), 401);
-/// ```
-pub trait Rule: 'static {
-    /// Whom it judges.
-    type Account: Account;
-
-    /// True if this account may do it.
-    #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
-    async fn allows(account: &Self::Account, cx: &Cx<'_>) -> Result<bool>;
-
-    /// What others who are signed in get. Default: 403.
-    fn refuse(account: &Self::Account, cx: &Cx<'_>) -> Error {
-        let _ = account;
-        Error::forbidden(AccountMessages::of(cx).forbidden)
     }
 }
 

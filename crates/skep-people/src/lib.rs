@@ -1,8 +1,8 @@
 //! Accounts for [`skep`]: who is signed in, how they prove it, and what they may do.
 //!
-//! The mechanism is here; tables and pages are the application's. Start with [`Account`], which makes a type of the
-//! application one that signs in, and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to
-//! guide is `docs/guides/people/accounts.md`.
+//! Tables are the application's. Start with [`derive(Account)`](derive@Account), which makes a row one that signs in, with
+//! its [`pages`], and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to guide is
+//! `docs/guides/people/accounts.md`.
 
 mod account;
 mod bearer;
@@ -12,18 +12,20 @@ mod cost;
 mod device;
 mod event;
 mod gate;
+mod guides;
 mod known;
 mod link;
 mod messages;
 mod notice;
 #[cfg(feature = "oidc")]
 pub mod oidc;
-mod pages;
+pub mod pages;
 #[cfg(feature = "passkeys")]
 pub mod passkeys;
 mod password;
 mod random;
 mod remember;
+mod rule;
 mod second;
 mod sign_in;
 #[cfg(any(feature = "oidc", feature = "passkeys"))]
@@ -35,7 +37,7 @@ pub mod test;
 mod tick;
 mod totp;
 
-pub use account::{Account, Allowed, Fresh, Maybe, Rule, Signed};
+pub use account::{Account, Allowed, Fresh, Maybe, Signed};
 pub use bearer::{AccessToken, Bearer, SignedOrBearer, TokenAccount};
 pub use common::{Weakness, weakness};
 pub use cost::PasswordCost;
@@ -45,10 +47,11 @@ pub use link::{
     MailAccount, is_reset_link, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link,
     send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,
 };
-pub use messages::{AccountLanguages, AccountMessages};
+pub use messages::{AccountLanguages, AccountMessages, PageMessages};
 pub use notice::{Notice, Notices};
 pub use password::{hash_password, verify_password};
 pub use remember::remember;
+pub use rule::Rule;
 pub use second::{TotpAccount, awaiting_second_factor, confirm_totp, second_factor_sign_in};
 pub use sign_in::{
     PasswordAccount, change_password, password_sign_in, prove_password, return_to, sign_in, sign_out,
@@ -56,5 +59,6 @@ pub use sign_in::{
 };
 pub use site::HashPassword;
 pub use skep::session::OneTimeToken;
+pub use skep_macros::Account;
 pub use stamp::Stamp;
 pub use totp::{RecoveryCodes, Totp, hash_recovery_code};

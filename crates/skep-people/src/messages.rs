@@ -5,6 +5,7 @@ mod german;
 
 use crate::common::Weakness;
 use crate::notice::Notice;
+use crate::pages::AccountMail;
 use skep::Cx;
 
 /// The texts of this crate in one language. English and German are there; an application that speaks others, or says
@@ -52,7 +53,61 @@ pub struct AccountMessages {
     pub provider_untrusted: fn(provider: &str) -> String,
     /// Subject and text of the mail to the owner of an account.
     pub notice: fn(&Notice) -> (String, String),
+    /// What the ready pages say.
+    pub pages: &'static PageMessages,
 }
+
+/// The texts of the ready [`pages`](crate::pages) in one language, such as [`ENGLISH`](Self::ENGLISH). An application
+/// that says something in other words gives its own by [`AccountLanguages`].
+#[derive(Clone, Copy)]
+pub struct PageMessages {
+    /// A heading, a button and a link.
+    pub sign_in: &'static str,
+    /// Likewise.
+    pub sign_up: &'static str,
+    /// Above the form to sign up.
+    pub sign_up_hint: &'static str,
+    /// A label.
+    pub email: &'static str,
+    /// A label.
+    pub name: &'static str,
+    /// The name was left out.
+    pub name_missing: &'static str,
+    /// A label.
+    pub password: &'static str,
+    /// Below a field for a new password, which has ten characters or more.
+    pub password_hint: &'static str,
+    /// Beside the form to sign in: address or password is wrong.
+    pub wrong_password: &'static str,
+    /// A heading and a link.
+    pub forgotten_password: &'static str,
+    /// Above the form that asks for an address.
+    pub forgotten_password_hint: &'static str,
+    /// A button.
+    pub send_link: &'static str,
+    /// After somebody has signed up.
+    pub mail_sent: &'static str,
+    /// After somebody has forgotten a password; nobody learns whether there is an account.
+    pub mail_sent_to_account: &'static str,
+    /// A heading and a label.
+    pub new_password: &'static str,
+    /// A heading.
+    pub change_password: &'static str,
+    /// A button.
+    pub save: &'static str,
+    /// After a new password.
+    pub password_saved: &'static str,
+    /// Beside the old password.
+    pub not_your_password: &'static str,
+    /// Somebody signed up twice, and opened both links.
+    pub has_account: &'static str,
+    /// A link of a mail that was used, or is too old.
+    pub link_expired: &'static str,
+    /// Subject and text of a mail with a link.
+    pub mail: fn(&AccountMail<'_>) -> (String, String),
+}
+
+skep_units::opaque_debug!(PageMessages);
 
 skep_units::opaque_debug!(AccountMessages, language: language);
 

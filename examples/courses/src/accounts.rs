@@ -4,17 +4,16 @@ use skep::Site;
 use skep::prelude::*;
 use skep::sql::{Cursor, Row};
 use skep_language::prelude::*;
+use skep_people::Allowed;
 
 use crate::account::{Admin, Role};
 use crate::layout::{page, pager};
 
 /// All accounts.
 #[derive(Service)]
-#[service(GET "/accounts")]
+#[service(GET "/accounts", guard = Allowed<Admin>)]
 pub struct Accounts {
     at: Option<Cursor<(String, i64)>>,
-    #[guard]
-    _admin: Admin,
 }
 
 /// Gives an account another role, which counts from the next request on.
@@ -23,7 +22,7 @@ pub struct Accounts {
 pub struct Appoint {
     id: i64,
     #[guard]
-    admin: Admin,
+    admin: Allowed<Admin>,
     #[form]
     role: Role,
 }

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use skep::form::{Conflict, Hidden, Offer, Whole};
 use skep::prelude::*;
 use skep_language::prelude::*;
+use skep_people::Allowed;
 
 use crate::account::Staff;
 use crate::booking::fill;
@@ -18,7 +19,7 @@ use crate::show::Show;
 #[service(GET "/courses/new")]
 pub struct New {
     #[guard]
-    staff: Staff,
+    staff: Allowed<Staff>,
 }
 
 /// Adds a course, once or for several weeks.
@@ -26,7 +27,7 @@ pub struct New {
 #[service(POST "/courses", page = New::link())]
 pub struct Create {
     #[guard]
-    staff: Staff,
+    staff: Allowed<Staff>,
     /// What is said of it.
     #[form]
     pub course: CourseFields,
@@ -43,7 +44,7 @@ pub struct Create {
 pub struct Edit {
     id: i64,
     #[guard]
-    staff: Staff,
+    staff: Allowed<Staff>,
 }
 
 /// Changes a course.
@@ -52,7 +53,7 @@ pub struct Edit {
 pub struct Save {
     id: i64,
     #[guard]
-    staff: Staff,
+    staff: Allowed<Staff>,
     #[form]
     version: Hidden<i64>,
     /// What is said of it.

@@ -11,14 +11,14 @@ use skep::prelude::*;
 use skep::sql::Page;
 use skep_language::prelude::*;
 use skep_language::{DateLength, InLanguage};
+use skep_people::pages::{SignInPage, SignOut};
 use skep_people::{Maybe, Signed};
 
 use crate::account::{Role, User};
 use crate::accounts::Accounts;
 use crate::booking::Mine;
 use crate::list::List;
-use crate::profile::Profile;
-use crate::sign_in::{ChooseLanguage, SignInPage, SignOut};
+use crate::profile::{ChooseLanguage, Profile};
 use crate::week::{Plan, Week};
 use crate::{CURRENCY, Language, Static, ZONE};
 
@@ -138,7 +138,7 @@ fn navigation(cx: &Cx<'_>, viewer: &Viewer) -> Html<Flow, NoHeader> {
         nav aria-label=(t!(language, main_menu)) {
             a href=(Week::link()) { (t!(language, week)) }
             a href=(List::link()) { (t!(language, courses)) }
-            a href=(Plan::link()) { (t!(language, plan)) }
+            a href=(Plan) { (t!(language, plan)) }
             a href=(Mine::link()) { (t!(language, my_bookings)) }
             @if user.role == Role::Admin { a href=(Accounts::link()) { (t!(language, accounts)) } }
         }

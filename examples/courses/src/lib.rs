@@ -11,7 +11,8 @@ use skep::sql::migrations;
 use skep_jobs::prelude::*;
 use skep_language::prelude::*;
 use skep_live::prelude::*;
-use skep_people::Signed;
+use skep_people::pages::AccountApp;
+use skep_people::{Allowed, Signed};
 use skep_storage::prelude::*;
 
 pub mod account;
@@ -28,8 +29,6 @@ pub mod participants;
 pub mod picture;
 pub mod profile;
 pub mod show;
-pub mod sign_in;
-pub mod sign_up;
 pub mod week;
 
 skep_language::languages!("languages", default = "en");
@@ -53,9 +52,9 @@ pub fn app() -> App {
         .languages_of::<Language>()
         .database(migrations!("migrations"))
         .files("/static", Static::files())
-        .serve(services![sign_in::SignInPage, sign_in::SignIn, sign_in::SignOut, sign_in::ChooseLanguage])
-        .serve(services![sign_up::SignUpPage, sign_up::SignUp, sign_up::NewAccount, sign_up::CreateAccount])
-        .serve(services![profile::Profile, profile::Save, profile::CreateToken])
+        .sign_in_pages::<account::User>()
+        .sign_up_pages::<account::User>()
+        .serve(services![profile::Profile, profile::Save, profile::CreateToken, profile::ChooseLanguage])
         .serve(services![accounts::Accounts, accounts::Appoint])
         .serve(services![week::Week, week::Plan, list::List, show::Show])
         .serve(services![edit::New, edit::Create, edit::Edit, edit::Save, picture::Picture, picture::SetPicture])
@@ -66,7 +65,7 @@ pub fn app() -> App {
         // No service without somebody who is signed in, unless it says why.
         .require::<Signed<account::User>>()
         .jobs(jobs![mails::Remind].cron("0 * * * *", ZONE, mails::Remind))
-        .jobs_page::<account::Admin>("/-/jobs")
+        .jobs_page::<Allowed<account::Admin>>("/-/jobs")
         .live_pages()
         .storage()
         .on_start(demo::fill)

@@ -7,6 +7,7 @@ use skep::header::{CONTENT_DISPOSITION, HeaderValue};
 use skep::prelude::*;
 use skep::sql::{Query, Row};
 use skep_language::prelude::*;
+use skep_people::Allowed;
 
 use crate::account::Staff;
 use crate::course::Course;
@@ -14,20 +15,16 @@ use crate::layout::{Viewer, page};
 
 /// The list, which can be printed.
 #[derive(Service)]
-#[service(GET "/courses/{id}/participants")]
+#[service(GET "/courses/{id}/participants", guard = Allowed<Staff>)]
 pub struct Participants {
     id: i64,
-    #[guard]
-    _staff: Staff,
 }
 
 /// The list as CSV (RFC 4180).
 #[derive(Service)]
-#[service(GET "/courses/{id}/participants.csv")]
+#[service(GET "/courses/{id}/participants.csv", guard = Allowed<Staff>)]
 pub struct Export {
     id: i64,
-    #[guard]
-    _staff: Staff,
 }
 
 #[derive(Row)]

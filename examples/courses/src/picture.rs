@@ -6,6 +6,7 @@ use image::{ImageFormat, ImageReader};
 use skep::form::{FileKind, Upload};
 use skep::prelude::*;
 use skep_language::prelude::*;
+use skep_people::Allowed;
 use skep_storage::prelude::*;
 
 use crate::account::Staff;
@@ -23,11 +24,9 @@ pub struct Picture {
 
 /// Replaces the picture of a course.
 #[derive(Service)]
-#[service(POST "/courses/{id}/picture", page = Edit::link(id))]
+#[service(POST "/courses/{id}/picture", page = Edit::link(id), guard = Allowed<Staff>)]
 pub struct SetPicture {
     id: i64,
-    #[guard]
-    _staff: Staff,
     /// A photograph.
     #[form]
     pub picture: Upload<Photo>,

@@ -1,15 +1,17 @@
-//! What users say of themselves, and the token with which a program acts for them.
+//! What users say of themselves, the token with which a program acts for them, and the language of visitors.
 
 use jiff::tz::TimeZone;
-use skep::form::Text;
+use skep::form::{Hidden, Text};
 use skep::guard::Scope;
 use skep::prelude::*;
 use skep_language::prelude::*;
-use skep_people::{AccessToken, Fresh, Signed};
+use skep_people::pages::ChangePasswordPage;
+use skep_people::{AccessToken, Fresh, Maybe, Signed, return_to};
 
 use crate::Language;
 use crate::account::User;
 use crate::layout::page;
+use crate::week::Week;
 
 /// The page with both forms.
 #[derive(Service)]
@@ -42,6 +44,18 @@ pub struct CreateToken {
     user: Fresh<User>,
 }
 
+/// Keeps the language that somebody chooses: in a cookie, and in their account.
+#[derive(Service)]
+#[service(POST "/language", open = "visitors choose, too")]
+pub struct ChooseLanguage {
+    #[form]
+    language: Language,
+    #[form]
+    back: Option<Hidden<String>>,
+    #[state]
+    user: Maybe<User>,
+}
+
 impl Handle for Profile {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let user = &self.user;
@@ -53,6 +67,7 @@ impl Handle for Profile {
             div.reading {
                 h1 { (t!(cx, profile)) }
                 p.meta { (user.email) " · " (user.role.label_in(cx.language())) }
+                p { a href=(ChangePasswordPage) { (t!(cx, change_password)) } }
                 form (form) {
                     label (Save::name) { (t!(cx, name)) }
                     input (Save::name) autocomplete="name";
@@ -104,5 +119,17 @@ impl Handle for CreateToken {
         db.execute(insert).await?;
         cx.flash(t!(cx, token_made, token = token.shown));
         Ok(Response::see_other(Profile::link()))
+    }
+}
+
+impl Handle for ChooseLanguage {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        skep_language::keep_language(cx, self.language);
+        if let Some(user) = &*self.user {
+            let update = sql!("update account set language = ? where id = ?", &self.language, user.id);
+            cx.db().execute(update).await?;
+        }
+        let back = self.back.as_ref().map(|Hidden(path)| path.as_str());
+        Ok(Response::see_other(return_to(back, Week::link())))
     }
 }

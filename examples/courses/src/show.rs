@@ -5,6 +5,7 @@ use skep::guard::Scope;
 use skep::prelude::*;
 use skep_language::prelude::*;
 use skep_live::prelude::*;
+use skep_people::pages::SignInPage;
 
 use crate::Language;
 use crate::account::User;
@@ -14,7 +15,6 @@ use crate::edit::Edit;
 use crate::layout::{Viewer, page, price};
 use crate::participants::Participants;
 use crate::picture::Picture;
-use crate::sign_in::SignInPage;
 
 /// The page of a course.
 #[derive(Service)]

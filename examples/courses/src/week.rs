@@ -25,11 +25,8 @@ pub struct Week {
 
 /// The client, a page whose script does the rest.
 #[derive(Service)]
-#[service(GET "/plan")]
-pub struct Plan {
-    #[guard]
-    _user: Signed<User>,
-}
+#[service(GET "/plan", guard = Signed<User>)]
+pub struct Plan;
 
 /// Monday of the week of a day, or of this week.
 pub(crate) fn monday(day: Option<Date>, now: Timestamp, zone: &TimeZone) -> Date {

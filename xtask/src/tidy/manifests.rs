@@ -40,7 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "skep-cluster",
         ],
     ),
-    ("skep-people", &["skep", "skep-units", "skep-cache", "skep-cluster"]),
+    ("skep-people", &["skep", "skep-macros", "skep-units", "skep-cache", "skep-cluster"]),
     ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     ("skep-live", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     ("skep-storage", &["skep", "skep-units", "skep-server", "skep-drill", "skep-client", "skep-cluster"]),

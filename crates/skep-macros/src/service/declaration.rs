@@ -22,6 +22,10 @@ pub(super) struct Declaration {
     pub(super) cross_origin: Option<LitStr>,
     /// Why it has no guard.
     pub(super) open: Option<LitStr>,
+    /// A guard whose value the handler does not need.
+    pub(super) guard: Option<Type>,
+    /// It is of a library: an application may leave it out.
+    pub(super) optional: bool,
     /// The GET service whose page shows the form.
     pub(super) page: Option<Expr>,
     /// The function that validates the fields together.
@@ -87,6 +91,8 @@ impl Parse for Declaration {
             body: None,
             cross_origin: None,
             open: None,
+            guard: None,
+            optional: false,
             page: None,
             rules: None,
             answers: None,
@@ -109,7 +115,7 @@ impl Parse for Declaration {
     }
 }
 
-const OPTIONS: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `once = \"2h\"`, `answers = Type`, `status = 201`, `api = false`, `body = \"64KiB\"`, `cross_origin = \"reason\"` or `open = \"reason\"`";
+const OPTIONS: &str = "`prefix = CONST`, `when = \"name=value\"`, `from_query`, `page = Service`, `rules = function`, `once = \"2h\"`, `answers = Type`, `status = 201`, `api = false`, `body = \"64KiB\"`, `cross_origin = \"reason\"`, `open = \"reason\"`, `guard = Type` or `optional`";
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -135,6 +141,8 @@ impl Declaration {
             "api" => self.api = Some(value(input)?),
             "cross_origin" => self.cross_origin = Some(value(input)?),
             "open" => self.open = Some(value(input)?),
+            "guard" => self.guard = Some(value(input)?),
+            "optional" => self.optional = true,
             _ => return wrong(&name, format!("unknown option `{name}`: expected {OPTIONS}")),
         }
         Ok(())

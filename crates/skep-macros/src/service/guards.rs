@@ -2,8 +2,9 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::DeriveInput;
+use syn::{DeriveInput, Type};
 
+use super::declaration::Declaration;
 use super::parameters::{Parameter, ParameterSource};
 use crate::field;
 
@@ -32,51 +33,50 @@ pub(super) fn values(input: &DeriveInput, parameters: &[Parameter]) -> Option<To
     })
 }
 
-/// `Guards`, `GUARDS`, `admit` and `unguarded`.
-pub(super) fn checks(name: &Ident, parameters: &[Parameter]) -> TokenStream {
-    let guarded = guarded(parameters);
-    if guarded.is_empty() {
-        return quote! {
-            type Guards = ();
-            const GUARDS: &'static [::skep::guard::GuardInfo] = &[];
-
-            async fn admit(_: &mut ::skep::Cx<'_>) -> ::skep::Result<()> {
-                ::core::result::Result::Ok(())
-            }
-
-            fn unguarded() -> ::core::option::Option<()> {
-                ::core::option::Option::Some(())
-            }
-        };
-    }
-    let holder = holder(name);
-    let infos = guarded.iter().map(|Parameter { kind, source, .. }| {
+/// `Guards`, `GUARDS`, `admit` and `unguarded`. What `guard = ...` names is checked first, and its value dropped.
+pub(super) fn checks(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> TokenStream {
+    let (guarded, cx) = (guarded(parameters), Ident::new("cx", Span::mixed_site()));
+    let check = |kind: &Type| {
+        let check = quote_spanned!(field::span(kind)=> <#kind as ::skep::guard::Guard>::check(#cx));
+        quote!(#check.await?)
+    };
+    let (kind_of_values, values) = if guarded.is_empty() {
+        (quote!(()), quote!(()))
+    } else {
+        let (holder, names) = (holder(name), guarded.iter().map(|one| &one.name));
+        let values = guarded.iter().map(|one| check(&one.kind));
+        (quote!(#holder), quote!(#holder { #(#names: #values),* }))
+    };
+    let first = declaration.guard.as_ref().map(|kind| {
+        let check = check(kind);
+        quote!(#check;)
+    });
+    let fields = guarded.iter().map(|one| (&one.kind, matches!(one.source, ParameterSource::Guard { is_state: true })));
+    let infos = declaration.guard.iter().map(|kind| (kind, false)).chain(fields).map(|(kind, is_state)| {
         let (at, text) = (field::span(kind), as_written(kind));
-        let of = if matches!(source, ParameterSource::Guard { is_state: true }) { "of_state" } else { "of" };
-        let of = Ident::new(of, at);
+        let of = Ident::new(if is_state { "of_state" } else { "of" }, at);
         quote_spanned!(at=> ::skep::guard::GuardInfo::#of::<#kind>(#text))
     });
-    let cx = Ident::new("cx", Span::mixed_site());
-    let checks = guarded.iter().map(|Parameter { name, kind, .. }| {
-        let at = field::span(kind);
-        let check = quote_spanned!(at=> <#kind as ::skep::guard::Guard>::check(#cx));
-        quote!(#name: #check.await?)
-    });
+    let is_open = declaration.guard.is_none() && guarded.is_empty();
+    let unguarded =
+        if is_open { quote!(::core::option::Option::Some(())) } else { quote!(::core::option::Option::None) };
     quote! {
-        type Guards = #holder;
+        type Guards = #kind_of_values;
         const GUARDS: &'static [::skep::guard::GuardInfo] = &[#(#infos),*];
 
+        #[allow(unused_variables)]
         async fn admit(#cx: &mut ::skep::Cx<'_>) -> ::skep::Result<Self::Guards> {
-            ::core::result::Result::Ok(#holder { #(#checks),* })
+            #first
+            ::core::result::Result::Ok(#values)
         }
 
         fn unguarded() -> ::core::option::Option<Self::Guards> {
-            ::core::option::Option::None
+            #unguarded
         }
     }
 }
 
 /// The type without the spaces that tokens have.
-fn as_written(kind: &syn::Type) -> String {
+fn as_written(kind: &Type) -> String {
     quote!(#kind).to_string().replace(" < ", "<").replace(" >", ">").replace(" , ", ", ").replace(" :: ", "::")
 }

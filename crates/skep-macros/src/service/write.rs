@@ -57,9 +57,10 @@ fn served(input: &DeriveInput, declaration: &Declaration, pattern: &Pattern, par
     let name = &input.ident;
     let interface = interface(input, declaration, pattern, parameters);
     let answer = answer(name, declaration);
-    let (values, checks) = (guards::values(input, parameters), guards::checks(name, parameters));
+    let (values, checks) = (guards::values(input, parameters), guards::checks(name, declaration, parameters));
     let parse = parse(declaration, parameters, pattern);
     let page = page(declaration, parameters, pattern);
+    let listed = (!declaration.optional).then(|| quote!(::skep::__declare_service!(#name);));
     quote! {
         #values
         #[automatically_derived]
@@ -73,7 +74,7 @@ fn served(input: &DeriveInput, declaration: &Declaration, pattern: &Pattern, par
         const _: () = {
             // Reports an invalid field type at the declaration, not only where the service is mounted.
             let _ = <#name as ::skep::service::Service>::FIELDS;
-            ::skep::__declare_service!(#name);
+            #listed
         };
     }
 }

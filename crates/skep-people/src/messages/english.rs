@@ -1,9 +1,10 @@
 //! English.
 
-use super::AccountMessages;
+use super::{AccountMessages, PageMessages};
 use crate::common::Weakness;
 use crate::event::EventKind;
 use crate::notice::Notice;
+use crate::pages::AccountMail;
 
 impl AccountMessages {
     /// English, for applications that say nothing about languages.
@@ -37,7 +38,53 @@ impl AccountMessages {
         },
         provider_untrusted: |name| format!("{name} gave no usable response, so you are not signed in."),
         notice,
+        pages: &PageMessages::ENGLISH,
     };
+}
+
+impl PageMessages {
+    /// English.
+    pub const ENGLISH: Self = Self {
+        sign_in: "Sign in",
+        sign_up: "Sign up",
+        sign_up_hint: "We send you a link, with which you choose a password.",
+        email: "E-mail",
+        name: "Name",
+        name_missing: "Please say your name.",
+        password: "Password",
+        password_hint: "Ten characters at least.",
+        wrong_password: "E-mail address or password is wrong.",
+        forgotten_password: "Forgotten your password?",
+        forgotten_password_hint: "We send you a link, with which you choose another one.",
+        send_link: "Send the link",
+        mail_sent: "We have sent you a mail.",
+        mail_sent_to_account: "If there is an account with this address, a mail is on its way.",
+        new_password: "New password",
+        change_password: "Change your password",
+        save: "Save",
+        password_saved: "The new password is saved.",
+        not_your_password: "This is not your password.",
+        has_account: "This address has an account already.",
+        link_expired: "This link was used, or is too old. Please ask for a new one.",
+        mail,
+    };
+}
+
+fn mail(mail: &AccountMail<'_>) -> (String, String) {
+    let (subject, text) = match mail {
+        AccountMail::SignUp { link, .. } => ("Welcome", format!("Choose your password, and you are in: {link}\n")),
+        AccountMail::HasAccount { link, .. } => (
+            "You have an account",
+            format!(
+                "Somebody, perhaps you, wanted to sign up with this address, which has an account. Sign in: {link}\n"
+            ),
+        ),
+        AccountMail::ForgottenPassword { link, .. } => (
+            "A new password",
+            format!("Choose a new password within an hour: {link}\n\nIf you did not ask for it, do nothing.\n"),
+        ),
+    };
+    (subject.to_owned(), text)
 }
 
 fn notice(notice: &Notice) -> (String, String) {

@@ -2,10 +2,11 @@
 
 use std::time::SystemTime;
 
-use super::AccountMessages;
+use super::{AccountMessages, PageMessages};
 use crate::common::Weakness;
 use crate::event::EventKind;
 use crate::notice::Notice;
+use crate::pages::AccountMail;
 
 impl AccountMessages {
     /// German.
@@ -47,7 +48,59 @@ impl AccountMessages {
         },
         provider_untrusted: |name| format!("{name} hat nichts Brauchbares geantwortet, Sie sind nicht angemeldet."),
         notice,
+        pages: &PageMessages::GERMAN,
     };
+}
+
+impl PageMessages {
+    /// German.
+    pub const GERMAN: Self = Self {
+        sign_in: "Anmelden",
+        sign_up: "Konto anlegen",
+        sign_up_hint: "Wir senden Ihnen einen Link, mit dem Sie ein Passwort wählen.",
+        email: "E-Mail",
+        name: "Name",
+        name_missing: "Bitte geben Sie Ihren Namen an.",
+        password: "Passwort",
+        password_hint: "Mindestens zehn Zeichen.",
+        wrong_password: "E-Mail-Adresse oder Passwort ist falsch.",
+        forgotten_password: "Passwort vergessen?",
+        forgotten_password_hint: "Wir senden Ihnen einen Link, mit dem Sie ein anderes wählen.",
+        send_link: "Link senden",
+        mail_sent: "Wir haben Ihnen eine Mail gesendet.",
+        mail_sent_to_account: "Wenn es zu dieser Adresse ein Konto gibt, ist eine Mail unterwegs.",
+        new_password: "Neues Passwort",
+        change_password: "Passwort ändern",
+        save: "Speichern",
+        password_saved: "Das neue Passwort ist gespeichert.",
+        not_your_password: "Das ist nicht Ihr Passwort.",
+        has_account: "Zu dieser Adresse gibt es schon ein Konto.",
+        link_expired: "Dieser Link wurde benutzt oder ist zu alt. Bitte fordern Sie einen neuen an.",
+        mail,
+    };
+}
+
+fn mail(mail: &AccountMail<'_>) -> (String, String) {
+    let (subject, text) = match mail {
+        AccountMail::SignUp { link, .. } => {
+            ("Willkommen", format!("Wählen Sie Ihr Passwort, und Sie sind angemeldet: {link}\n"))
+        }
+        AccountMail::HasAccount { link, .. } => (
+            "Sie haben schon ein Konto",
+            format!(
+                "Jemand, vielleicht Sie selbst, wollte mit dieser Adresse ein Konto anlegen. Sie hat schon eines, zum \
+                 Anmelden: {link}\n"
+            ),
+        ),
+        AccountMail::ForgottenPassword { link, .. } => (
+            "Ein neues Passwort",
+            format!(
+                "Wählen Sie innerhalb einer Stunde ein neues Passwort: {link}\n\nWenn Sie keines wollten, ist nichts zu \
+                 tun.\n"
+            ),
+        ),
+    };
+    (subject.to_owned(), text)
 }
 
 fn notice(notice: &Notice) -> (String, String) {

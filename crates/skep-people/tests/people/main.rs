@@ -3,5 +3,6 @@
 mod accounts;
 mod oidc;
 mod passkeys;
+mod ready;
 mod rsa_key;
 mod signed;

@@ -182,7 +182,8 @@ impl<S: Served> FormPage for S {
         self.url()
     }
 
-    async fn admitted(self, _cx: &mut Cx<'_>) -> Result<S> {
+    async fn admitted(self, cx: &mut Cx<'_>) -> Result<S> {
+        S::admit(cx).await?;
         Ok(self)
     }
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use courses::account::User;
 use courses::app;
 use courses::edit::Save;
-use courses::sign_up::{CreateAccount, SignUp};
 use serde_json::Value;
 use skep::Method;
 use skep::cache::Clock;
@@ -15,6 +14,7 @@ use skep::prelude::*;
 use skep::sql::query;
 use skep::test::{Client, TestResponse};
 use skep::{Error, Setup};
+use skep_people::pages::{CreateAccount, SignUp};
 use skep_people::test::SignIn;
 use skep_people::{AccessToken, MailAccount};
 
@@ -318,7 +318,7 @@ pub(crate) fn who_signs_up_is_a_member(setup: Setup) {
     let sent = visitor.get("/sign-up").form::<SignUp>().set(SignUp::email, "New@example.org").submit();
     assert!(sent.text().contains("We have sent you a mail."), "{}", sent.text());
     let mail = visitor.mails().pop().unwrap();
-    let path = mail.text.split_once("/sign-up/").expect("a link").1;
+    let path = mail.text.trim().split_once("/sign-up/").expect("a link").1;
     let form = visitor.get(&format!("/sign-up/{path}")).form::<CreateAccount>();
     let form = form.set(CreateAccount::name, "Nora");
     assert_eq!(form.set(CreateAccount::password, "a straw basket").submit().url(), "/");

@@ -165,12 +165,12 @@ pub(super) const CRATES: &[Layers] = &[
     Layers {
         name: "skep-people",
         order: &[
-            ("values", &["cost", "gate", "pages", "random", "signature", "stamp", "tick"]),
+            ("values", &["cost", "gate", "guides", "random", "signature", "stamp", "tick"]),
             (
                 "accounts",
                 &[
                     "account", "bearer", "budget", "common", "device", "event", "known", "link", "messages", "notice",
-                    "password", "remember", "second", "sign_in", "site", "totp",
+                    "pages", "password", "remember", "rule", "second", "sign_in", "site", "totp",
                 ],
             ),
             ("other ways in", &["oidc", "passkeys", "test"]),

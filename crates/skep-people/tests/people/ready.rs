@@ -1,0 +1,191 @@
+//! The ready pages, of an account that is derived.
+
+mod app;
+
+use std::time::Duration;
+
+use skep::sql::query;
+use skep::test::{Client, TestResponse};
+use skep::{Method, Setup};
+use skep_cache::Clock;
+use skep_people::pages::{ChangePassword, CreateAccount, SendPasswordLink, SetPassword, SignIn, SignUp};
+
+const ADA: &str = "ada@example.org";
+const PASSWORD: &str = "a bee in the bonnet";
+const OTHER: &str = "two bees in the bonnet";
+
+/// A visitor of an application without accounts, and its clock.
+fn visitor() -> (Client, Clock) {
+    let mut setup = Setup::default();
+    (setup.temporary_database, setup.clock) = (true, Clock::manual());
+    let clock = setup.clock.clone();
+    (Client::with_setup(app::app(), setup), clock)
+}
+
+/// Another browser.
+fn another(client: &Client) -> Client {
+    Client::of_site(client.site())
+}
+
+/// The path of the link in the last mail.
+fn link(client: &Client) -> String {
+    let mail = client.mails().pop().expect("there is a mail");
+    let (_, path) = mail.text.split_once("http://localhost").expect("there is a link in the mail");
+    path.split_whitespace().next().unwrap().to_owned()
+}
+
+fn sign_up(client: &Client, email: &str) -> TestResponse {
+    client.get("/sign-up").form::<SignUp>().set(SignUp::email, email).submit();
+    let form = client.get(&link(client)).form::<CreateAccount>();
+    form.set(CreateAccount::name, "Ada").set(CreateAccount::password, PASSWORD).submit()
+}
+
+fn sign_in(client: &Client, path: &str, password: &str) -> TestResponse {
+    client.get(path).form::<SignIn>().set(SignIn::email, "Ada@Example.org").set(SignIn::password, password).submit()
+}
+
+#[test]
+fn who_signs_up_by_the_link_of_a_mail_is_signed_in() {
+    let (ada, _) = visitor();
+    let sent = ada.get("/sign-up").form::<SignUp>().set(SignUp::email, "Ada@Example.org").submit();
+    assert!(sent.text().contains("We have sent you a mail."), "{}", sent.text());
+    let path = link(&ada);
+    let form = || ada.get(&path).form::<CreateAccount>().set(CreateAccount::password, PASSWORD);
+    let nameless = form().submit();
+    assert!(nameless.status() == 422 && nameless.text().contains("Please say your name."), "{}", nameless.text());
+    let weak = form().set(CreateAccount::name, "Ada").set(CreateAccount::password, "password1234").submit();
+    assert!(weak.status() == 422 && weak.text().contains("guessed first"), "{}", weak.text());
+    let home = form().set(CreateAccount::name, "Ada").submit();
+    assert!(home.url() == "/" && home.text().contains("hello, Ada"), "{}", home.text());
+    let used = ada.get(&path);
+    assert!(used.status() == 404 && used.text().contains("This link was used"), "{}", used.text());
+    let again = another(&ada);
+    again.get("/sign-up").form::<SignUp>().set(SignUp::email, ADA).submit();
+    assert_eq!(again.mails().pop().unwrap().subject, "You have an account");
+}
+
+#[test]
+fn two_links_to_one_address_make_one_account() {
+    let (ada, _) = visitor();
+    let links = [(); 2].map(|()| {
+        ada.get("/sign-up").form::<SignUp>().set(SignUp::email, ADA).submit();
+        link(&ada)
+    });
+    let answers = links.map(|path| {
+        let form = another(&ada).get(&path).form::<CreateAccount>();
+        form.set(CreateAccount::name, "Ada").set(CreateAccount::password, PASSWORD).submit().status()
+    });
+    assert_eq!(answers.map(|status| status.as_u16()), [200, 409]);
+}
+
+#[test]
+fn who_signs_in_comes_back_to_the_page_and_nowhere_else() {
+    let (ada, _) = visitor();
+    sign_up(&ada, ADA);
+    let ada = another(&ada);
+    let asked = ada.get("/?page=7");
+    assert_eq!(asked.url(), "/sign-in?back=%2F%3Fpage%3D7");
+    assert!(asked.text().contains("Forgotten your password?") && asked.text().contains("/sign-up"), "{}", asked.text());
+    let wrong = sign_in(&ada, asked.url(), "a wasp in the bonnet");
+    assert!(wrong.status() == 422 && wrong.text().contains("address or password is wrong"), "{}", wrong.text());
+    let back = wrong.form::<SignIn>().set(SignIn::password, PASSWORD).submit();
+    assert!(back.url() == "/?page=7" && back.text().contains("page 7"), "{}", back.url());
+    let out = ada.post("/sign-out", &[]);
+    assert_eq!(out.url(), "/sign-in?back=%2F", "home is for who is signed in");
+    assert_eq!(sign_in(&ada, "/sign-in?back=//evil.example/", PASSWORD).url(), "/");
+    assert_eq!(another(&ada).post("/sign-out", &[]).status(), 200, "nobody is signed out by that");
+}
+
+#[test]
+fn a_forgotten_password_is_replaced_and_nobody_learns_who_has_an_account() {
+    let (ada, _) = visitor();
+    sign_up(&ada, ADA);
+    let stranger = another(&ada);
+    let ask = |email: &str| {
+        let form = stranger.get("/forgotten-password").form::<SendPasswordLink>();
+        form.set(SendPasswordLink::email, email).submit().text().to_owned()
+    };
+    let before = stranger.mails().len();
+    let unknown = ask("eve@example.org");
+    assert_eq!(stranger.mails().len(), before);
+    assert!(unknown.contains("If there is an account with this address"), "{unknown}");
+    assert_eq!(ask("ADA@example.org"), unknown);
+    let path = link(&stranger);
+    let form = || stranger.get(&path).form::<SetPassword>();
+    assert_eq!(form().set(SetPassword::password, "password1234").submit().status(), 422);
+    let saved = form().set(SetPassword::password, OTHER).submit();
+    assert!(saved.url() == "/sign-in" && saved.text().contains("The new password is saved."), "{}", saved.text());
+    assert!(ada.get("/").url().starts_with("/sign-in"), "her sessions have ended");
+    assert_eq!(stranger.get(&path).status(), 404);
+    assert_eq!(sign_in(&stranger, "/sign-in", OTHER).url(), "/");
+}
+
+#[test]
+fn who_changes_the_password_stays_and_others_are_out() {
+    let (ada, _) = visitor();
+    assert_eq!(ada.get("/change-password").url(), "/sign-in?back=%2Fchange-password");
+    assert!(ada.post("/change-password", &[("old", PASSWORD), ("new", OTHER)]).url().starts_with("/sign-in"));
+    sign_up(&ada, ADA);
+    let elsewhere = another(&ada);
+    sign_in(&elsewhere, "/sign-in", PASSWORD);
+    let change = |old: &str, new: &str| {
+        let form = ada.get("/change-password").form::<ChangePassword>();
+        form.set(ChangePassword::old, old).set(ChangePassword::new, new).submit()
+    };
+    assert!(change("a wasp in the bonnet", OTHER).text().contains("This is not your password."));
+    assert_eq!(change(PASSWORD, "ada@example.org").status(), 422);
+    let changed = change(PASSWORD, OTHER);
+    assert!(changed.url() == "/" && changed.text().contains("The new password is saved."), "{}", changed.text());
+    assert!(elsewhere.get("/").url().starts_with("/sign-in"));
+}
+
+#[test]
+fn the_pages_speak_german_to_who_reads_it() {
+    let (ada, _) = visitor();
+    let page = |path: &str| {
+        let answer = ada.request(Method::GET, path).header("accept-language", "de").send();
+        answer.text().to_owned()
+    };
+    for (path, text) in [
+        ("/sign-in", "Passwort vergessen?"),
+        ("/sign-up", "Konto anlegen"),
+        ("/forgotten-password", "Link senden"),
+        ("/sign-up/unknown", "Dieser Link wurde benutzt"),
+    ] {
+        assert!(page(path).contains(text), "{path}: {}", page(path));
+    }
+    let form = [("email", "nora@example.org")];
+    ada.request(Method::POST, "/sign-up").header("accept-language", "de").form(&form).send();
+    assert_eq!(ada.mails().pop().unwrap().subject, "Willkommen");
+}
+
+#[test]
+fn a_derived_account_is_locked_by_its_filter_and_speaks_its_language() {
+    let (ada, _) = visitor();
+    sign_up(&ada, ADA);
+    let set = |update: &'static str| ada.site().db().write(|db| db.execute(query::<()>(update, ()))).unwrap();
+    set("update member set language = 'de'");
+    assert!(ada.get("/").text().contains("<html lang=\"de\">"));
+    set("update member set locked = 1");
+    assert!(ada.get("/").url().starts_with("/sign-in"));
+    assert_eq!(sign_in(&ada, "/sign-in", PASSWORD).status(), 422);
+}
+
+#[test]
+fn tokens_rules_and_guards_of_a_derived_account_hold() {
+    let (ada, clock) = visitor();
+    sign_up(&ada, ADA);
+    let token = ada.post("/token", &[]).text().to_owned();
+    let program = another(&ada);
+    let me = program.request(Method::GET, "/api/me").header("authorization", &format!("Bearer {token}")).send();
+    assert_eq!(me.text(), "Ada");
+    assert_eq!(ada.get("/house").status(), 403);
+    assert_eq!(ada.post("/house", &[("number", "x")]).status(), 403, "the page of the form has a guard of its own");
+    clock.advance(Duration::from_mins(11));
+    assert_eq!(ada.post("/token", &[]).url(), "/sign-in", "it has to be proved again");
+    let (house, _) = visitor();
+    sign_up(&house, "bo@house.example");
+    assert!(house.get("/house").text().contains("Of the house"));
+    let again = house.post("/house", &[("number", "x")]);
+    assert!(again.status() == 422 && again.text().contains("Of the house"), "{}", again.text());
+}
