@@ -64,8 +64,14 @@ rule! {
 
 impl AccountPages for User {
     async fn show(cx: &mut Cx<'_>, title: &str, content: &Html) -> Result {
-        let demo = (cx.uri().path() == SignInPage::link().url()).then(|| demo::accounts(cx));
-        page(cx, title, &html! { div.narrow { h1 { (title) } (content) (demo) } }).await
+        let content = html! {
+            div.narrow {
+                h1 { (title) }
+                (content)
+                @if cx.uri().path() == SignInPage::link().url() { (demo::accounts(cx)) }
+            }
+        };
+        page(cx, title, &content).await
     }
 
     fn home() -> impl Destination {

@@ -16,7 +16,7 @@ use skep_people::Signed;
 use crate::account::User;
 use crate::course::Course;
 use crate::layout::{Viewer, page};
-use crate::mails::{self, Reader};
+use crate::mails;
 use crate::show::Show;
 
 /// What has become of a booking.
@@ -59,7 +59,7 @@ pub(crate) async fn book(cx: &mut Cx<'_>, mine: Scope<'_, User>, user: &User, id
         db.execute(sql!("update course set taken = taken + 1 where id = ?", id)).await?;
     }
     let state = BookingState::of(waiting);
-    cx.deliver_later(mails::booked(&Reader::from(user), &course, state, &cx.origin())).await?;
+    cx.deliver_later(mails::booked(user, &course, state, &cx.origin())).await?;
     Ok(state)
 }
 
@@ -80,8 +80,8 @@ pub(crate) async fn fill(cx: &mut Cx<'_>, id: i64) -> Result<()> {
     let course = lock(db, id).await?;
     let first = sql!(
         unscoped "the first who waits is somebody else";
-        Reader,
-        "select {columns of Reader as a} from account a where id in
+        User,
+        "select {columns of User as a} from account a where id in
             (select account_id from booking where course_id = ? and waiting order by id limit ?) order by id",
         id,
         course.free()

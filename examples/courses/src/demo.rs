@@ -25,15 +25,7 @@ const ACCOUNTS: [[&str; 5]; 4] = [
 
 /// Title, about, level, hour, minutes, places, price.
 const COURSES: [(&str, &str, &str, i8, i64, i64, &str); 5] = [
-    (
-        "Throwing bowls",
-        "Centre the clay, open it, pull up the walls.\nBring old clothes.",
-        "beginner",
-        18,
-        150,
-        8,
-        "39.00",
-    ),
+    ("Throwing bowls", "Centre the clay, open it, pull up the walls.", "beginner", 18, 150, 8, "39.00"),
     ("Dovetails by hand", "Saw, chisel and patience: a small box of ash.", "advanced", 17, 180, 6, "64.50"),
     ("Linocut", "Cut a block, ink it, print twenty cards.", "all", 19, 120, 10, "28.00"),
     ("Open bench", "Work on your own piece. Somebody is there to help.", "all", 10, 240, 12, "0.00"),

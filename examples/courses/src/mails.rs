@@ -1,17 +1,14 @@
 //! Mails about bookings, each with a calendar file, and the reminder of the day before.
 
 use icalendar::{Calendar, Component, Event};
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use skep::mail::{Attachment, Mail};
 use skep::prelude::*;
-use skep::sql::Row;
 use skep_jobs::prelude::*;
 use skep_language::DateLength;
 use skep_language::prelude::*;
 
-use crate::Language;
 use crate::account::User;
 use crate::booking::BookingState;
 use crate::course::Course;
@@ -20,23 +17,8 @@ use crate::show::Show;
 /// How long before its beginning a course is recalled.
 const BEFORE: SignedDuration = SignedDuration::from_hours(24);
 
-/// Who gets a mail.
-#[derive(Debug, Row)]
-pub(crate) struct Reader {
-    pub(crate) id: i64,
-    pub(crate) email: String,
-    pub(crate) language: Language,
-    pub(crate) zone: TimeZone,
-}
-
-impl From<&User> for Reader {
-    fn from(user: &User) -> Self {
-        Self { id: user.id, email: user.email.clone(), language: user.language, zone: user.zone.clone() }
-    }
-}
-
 /// Says what became of a booking.
-pub(crate) fn booked(to: &Reader, course: &Course, state: BookingState, origin: &str) -> Mail {
+pub(crate) fn booked(to: &User, course: &Course, state: BookingState, origin: &str) -> Mail {
     let (language, title) = (to.language, &course.title);
     match state {
         BookingState::Booked => mail(to, course, &t!(language, mail_booked, title), t!(language, you_are_in), origin)
@@ -45,7 +27,7 @@ pub(crate) fn booked(to: &Reader, course: &Course, state: BookingState, origin: 
     }
 }
 
-fn mail(to: &Reader, course: &Course, subject: &str, text: &str, origin: &str) -> Mail {
+fn mail(to: &User, course: &Course, subject: &str, text: &str, origin: &str) -> Mail {
     let when = to.language.date(course.starts.to_zoned(to.zone.clone()), DateLength::Full);
     let page = html! {
         h1 { (course.title) }
@@ -57,7 +39,7 @@ fn mail(to: &Reader, course: &Course, subject: &str, text: &str, origin: &str) -
 }
 
 /// The course for the calendar of one who booked it.
-fn calendar(to: &Reader, course: &Course) -> String {
+fn calendar(to: &User, course: &Course) -> String {
     let utc = |at: Timestamp| at.strftime("%Y%m%dT%H%M%SZ").to_string();
     let event = Event::new()
         .uid(&format!("course-{}-{}@courses", course.id, to.id))
@@ -89,8 +71,8 @@ impl Job for Remind {
         for course in db.all(courses).await? {
             let readers = sql!(
                 unscoped "everybody is reminded";
-                Reader,
-                "select {columns of Reader as a} from account a where id in
+                User,
+                "select {columns of User as a} from account a where id in
                     (select account_id from booking where course_id = ? and not waiting and not reminded) order by id",
                 course.id
             );

@@ -6,7 +6,7 @@ mod looks;
 use courses::demo::PASSWORD;
 use looks::{axe, picture};
 use serde_json::json;
-use skep::test::Browser;
+use skep::test::{Browser, Client};
 use skep_server::{Running, Server};
 
 /// A server with the demo.
@@ -37,6 +37,10 @@ fn every_page_is_fine_for_axe_in_two_widths_light_and_dark() {
     browser.wait_until("document.querySelector('.picture')?.naturalWidth === 900");
     browser.click("main form button");
     browser.wait_until("!!document.querySelector('.notice')");
+    let client = Client::of_site(server.site());
+    client.post("/forgotten-password", &[("email", "ada@example.org")]);
+    let mail = client.mails().pop().unwrap();
+    let link = mail.text.split_whitespace().find_map(|word| word.split_once("/forgotten-password/")).unwrap().1;
     for (name, path) in [
         ("week", "/"),
         ("list", "/courses"),
@@ -50,6 +54,9 @@ fn every_page_is_fine_for_axe_in_two_widths_light_and_dark() {
         ("accounts", "/accounts"),
         ("sign-in", "/sign-in"),
         ("sign-up", "/sign-up"),
+        ("forgotten-password", "/forgotten-password"),
+        ("new-password", &format!("/forgotten-password/{link}")),
+        ("change-password", "/change-password"),
     ] {
         browser.visit(path);
         if name == "plan" {

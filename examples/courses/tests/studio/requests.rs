@@ -1,6 +1,5 @@
 //! The tests of both databases: each is given how to open a new one.
 
-use std::thread;
 use std::time::Duration;
 
 use courses::account::User;
@@ -8,15 +7,15 @@ use courses::app;
 use courses::edit::Save;
 use serde_json::Value;
 use skep::Method;
+use skep::Setup;
 use skep::cache::Clock;
 use skep::mail::Mail;
 use skep::prelude::*;
 use skep::sql::query;
 use skep::test::{Client, TestResponse};
-use skep::{Error, Setup};
+use skep_people::MailAccount;
 use skep_people::pages::{CreateAccount, SignUp};
 use skep_people::test::SignIn;
-use skep_people::{AccessToken, MailAccount};
 
 /// Each test of this file as one of the file that calls this. `$attribute` is for all of them.
 macro_rules! tests {
@@ -25,7 +24,7 @@ macro_rules! tests {
             a_course_of_several_weeks_stays_at_its_hour an_edit_neither_undoes_another_nor_takes_places
             everybody_reads_their_own_language_and_clock the_day_before_everybody_is_reminded_once
             a_program_and_a_page_book_by_the_api a_picture_is_made_smaller participants_are_for_trainers
-            fifty_at_once_take_ten_places who_signs_up_is_a_member lists_are_filtered_and_have_pages);
+            who_signs_up_is_a_member lists_are_filtered_and_have_pages);
     };
     (@ $setup:path, $attributes:tt $($test:ident)*) => { $(requests::tests!(@@ $setup, $attributes $test);)* };
     (@@ $setup:path, [$($attribute:tt)*] $test:ident) => {
@@ -99,10 +98,6 @@ impl Studio {
         let ran = skep_jobs::test::run_due(&self.client);
         assert!(ran.iter().all(skep_jobs::test::Ran::is_done), "{ran:?}");
         self.client.mails()
-    }
-
-    fn count(&self, select: &'static str) -> i64 {
-        self.client.site().db().write(|db| db.one(query::<i64>(select, ()))).unwrap().unwrap()
     }
 }
 
@@ -272,44 +267,6 @@ pub(crate) fn participants_are_for_trainers(setup: Setup) {
         assert_eq!(mia.get(path).status(), 403, "{path}");
         assert!(studio.client.get(path).url().starts_with("/sign-in"), "{path}");
     }
-}
-
-pub(crate) fn fifty_at_once_take_ten_places(setup: Setup) {
-    let studio = Studio::open(setup);
-    studio.course("10", "2027-01-20T18:30", "1");
-    let tokens = (0..50).map(|number| {
-        let email: &'static str = format!("member{number}@example.org").leak();
-        studio.account(email, "member", "en", "Europe/London");
-        token(&studio.client, email)
-    });
-    let tokens: Vec<String> = tokens.collect();
-    let states = thread::scope(|scope| {
-        let book = |token: &String| {
-            let request = studio.client.request(Method::PUT, "/api/courses/1/booking");
-            request.header("authorization", &format!("Bearer {token}")).send().text().to_owned()
-        };
-        let threads: Vec<_> = tokens.iter().map(|token| scope.spawn(move || book(token))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
-    });
-    assert_eq!(states.iter().filter(|state| *state == "\"booked\"").count(), 10, "{states:?}");
-    assert_eq!(states.iter().filter(|state| *state == "\"waiting\"").count(), 40, "{states:?}");
-    assert_eq!(studio.count("select taken from course"), 10);
-    assert_eq!(studio.count("select count(*) from booking where not waiting"), 10);
-}
-
-/// A token of somebody.
-pub(crate) fn token(client: &Client, email: &'static str) -> String {
-    let made = client.with_cx(async move |cx| {
-        let user = User::find_by_email(cx, email).await?.or_404()?;
-        let token = AccessToken::generate_for(&user)?;
-        let insert = query::<()>(
-            "insert into token (account_id, digest, stamp) values (?, ?, ?)",
-            (user.id, token.digest, token.stamp),
-        );
-        cx.db().execute(insert).await?;
-        Ok::<_, Error>(token.shown)
-    });
-    made.unwrap()
 }
 
 pub(crate) fn who_signs_up_is_a_member(setup: Setup) {
