@@ -127,10 +127,10 @@ fn accounts_and_a_deployment_are_as_skep_new_writes_them() {
     assert!(files(&shop) == before);
     let shown = skep(&shop, &["gen", "sign-in", "--dry-run"]);
     let shown = text(&shown.stdout);
-    for file in ["migrations/0002_account.sql", "src/sign_in.rs", "src/sign_up.rs", "tests/sign_in.rs"] {
+    for file in ["migrations/0002_account.sql", "src/account.rs", "tests/sign_in.rs"] {
         assert!(shown.contains(&format!("+++ b/{file}\n")), "{file}: {shown}");
     }
-    assert!(shown.contains("+skep-people = ") && shown.contains("sign_in::AccountPage,"), "{shown}");
+    assert!(shown.contains("+skep-people = ") && shown.contains("account::AccountPage"), "{shown}");
     assert_eq!(skep(&shop, &["gen", "deploy", "all"]).status.code(), Some(2));
     assert!(skep(folder.path(), &["new", "club", "--sign-in"]).status.success());
     let refused = skep(&folder.path().join("club"), &["gen", "sign-in"]);

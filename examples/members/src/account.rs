@@ -1,13 +1,24 @@
-//! Who may sign in.
+//! Who may sign in, and the pages for that.
+//!
+//! They are those of [`skep_people::pages`]: `lib.rs` mounts them, and here is how they look, where they lead and how an
+//! account begins. To change one, leave out `sign_in_pages` or `sign_up_pages`, and write services by the functions that
+//! those call: [`password_sign_in`](skep_people::password_sign_in),
+//! [`send_sign_up_link`](skep_people::send_sign_up_link).
+//!
+//! In development, the mail with the link is in the log. For others, set `mail.smtp`, `mail.from` and `base_url`, and
+//! turn on the feature `smtp` of `skep-server`.
 
+use skep::link::Destination;
 use skep::prelude::*;
 use skep::sql::Row;
-use skep_people::{MailAccount, PasswordAccount, Stamp};
+use skep_people::pages::{AccountPages, NewAccount, SignUpAccount};
 
-use crate::sign_in::SignInPage;
+use crate::layout::account_page;
+use crate::note::Notes;
 
 /// An account.
-#[derive(Debug, Row)]
+#[derive(Debug, Row, skep_people::Account)]
+#[account(table = "account")]
 pub struct Account {
     /// The key of its row.
     pub id: i64,
@@ -17,70 +28,24 @@ pub struct Account {
     random: String,
 }
 
-impl skep_people::Account for Account {
-    fn id(&self) -> String {
-        self.id.to_string()
+impl AccountPages for Account {
+    async fn show(cx: &mut Cx<'_>, title: &str, content: &Html) -> Result {
+        account_page(cx, title, content).await
     }
 
-    fn name(&self) -> &str {
-        &self.email
-    }
-
-    fn stamp(&self) -> Stamp {
-        Stamp::of([&self.random, &self.password])
-    }
-
-    async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
-        let Ok(id) = id.parse::<i64>() else {
-            return Ok(None);
-        };
-        let select = sql!(
-            Self,
-            "select id, email, password, random from account where id = ?",
-            id
-        );
-        Ok(cx.db().one(select).await?)
-    }
-
-    /// Who is not signed in comes to the form, and from there back to the page.
-    fn refuse(cx: &Cx<'_>) -> Error {
-        let page = cx.uri().path_and_query();
-        let back = page.filter(|_| cx.method() == skep::Method::GET);
-        Response::see_other(SignInPage::link().back(back.map(ToString::to_string))).into()
+    fn home() -> impl Destination {
+        Notes { at: None }
     }
 }
 
-impl MailAccount for Account {
-    async fn find_by_email(cx: &Cx<'_>, email: &str) -> Result<Option<Self>> {
-        let select = sql!(
-            Self,
-            "select id, email, password, random from account where email = lower(?)",
-            email
+impl SignUpAccount for Account {
+    async fn create(cx: &Cx<'_>, new: NewAccount<'_>) -> Result<Self> {
+        let insert = sql!(
+            Account,
+            "insert into account (email, password) values (?, ?) returning {columns of Account}",
+            new.email,
+            new.password_hash
         );
-        Ok(cx.db().one(select).await?)
-    }
-
-    fn email(&self) -> &str {
-        &self.email
-    }
-}
-
-impl PasswordAccount for Account {
-    async fn find_by_name(cx: &Cx<'_>, name: &str) -> Result<Option<Self>> {
-        Self::find_by_email(cx, name).await
-    }
-
-    fn password_hash(&self) -> Option<&str> {
-        Some(&self.password)
-    }
-
-    async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()> {
-        let update = sql!(
-            "update account set password = ? where id = ?",
-            hash,
-            self.id
-        );
-        cx.db().execute(update).await?;
-        Ok(())
+        cx.db().one(insert).await?.or_404()
     }
 }

@@ -1,12 +1,15 @@
 //! What all pages have in common.
 
 use skep::error_page::Failure;
+use skep::guard::Guard;
 use skep::html::{Document, Flow, NoHeader};
 use skep::prelude::*;
+use skep_people::Maybe;
+use skep_people::pages::{ChangePasswordPage, SignInPage, SignOut};
 
 use crate::Static;
+use crate::account::Account;
 use crate::note::Notes;
-use crate::sign_in::{SignInPage, SignOut};
 
 /// The name of the application, for people.
 const NAME: &str = "Members";
@@ -18,12 +21,27 @@ pub(crate) fn page(cx: &mut Cx<'_>, title: &str, content: &Html) -> Response {
         h1 { (title) }
         (content)
     };
-    let account = piece! { form (SignOut::form(cx)) { button { "Sign out" } } };
+    let account = piece! {
+        form (SignOut::form(cx)) {
+            a href=(ChangePasswordPage) { "Password" }
+            " "
+            button { "Sign out" }
+        }
+    };
     Response::html(document(title, &account, &content))
 }
 
-/// A page for everybody.
-pub(crate) fn open_page(cx: &mut Cx<'_>, title: &str, content: &Html) -> Response {
+/// A page of the account: for who is signed in, and for who is about to be.
+pub(crate) async fn account_page(cx: &mut Cx<'_>, title: &str, content: &Html) -> Result {
+    let is_signed_in = Maybe::<Account>::check(cx).await?.is_some();
+    Ok(if is_signed_in {
+        page(cx, title, content)
+    } else {
+        open_page(cx, title, content)
+    })
+}
+
+fn open_page(cx: &mut Cx<'_>, title: &str, content: &Html) -> Response {
     let content = html! {
         @for message in cx.flashes() { p role="status" { (message) } }
         h1 { (title) }

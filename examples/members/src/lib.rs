@@ -1,14 +1,14 @@
 //! The application: what it serves, and what that needs.
 
 pub mod account;
+pub mod home;
 mod layout;
 pub mod note;
-pub mod sign_in;
-pub mod sign_up;
 
 use skep::prelude::*;
 use skep::sql::migrations;
 use skep_people::Signed;
+use skep_people::pages::AccountApp;
 
 use crate::account::Account;
 
@@ -24,19 +24,9 @@ pub fn app() -> App {
         .database(migrations!("migrations"))
         .files("/static", Static::files())
         .error_page(layout::error_page)
-        .serve(services![
-            sign_in::Home,
-            sign_in::SignInPage,
-            sign_in::SignIn,
-            sign_in::SignOut
-        ])
-        .serve(services![
-            sign_up::SignUpPage,
-            sign_up::SignUp,
-            sign_up::LinkSent,
-            sign_up::PasswordPage,
-            sign_up::ChoosePassword
-        ])
+        .serve(services![home::Home])
+        .sign_in_pages::<Account>()
+        .sign_up_pages::<Account>()
         .serve(services![
             note::Notes,
             note::Show,

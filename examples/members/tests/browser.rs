@@ -2,10 +2,10 @@
 
 use skep::prelude::*;
 use skep::test::{Browser, Client};
+use skep_people::pages::SignUpPage;
 use skep_server::Server;
 
 use members::app;
-use members::sign_up::SignUpPage;
 
 #[test]
 #[ignore = "needs Chromium: cargo test --test browser -- --ignored"]
@@ -17,7 +17,8 @@ fn somebody_signs_up_and_writes_a_note() {
     browser.click("Sign up");
     browser.wait_for_text("We have sent you a mail.");
     let mail = Client::of_site(server.site()).mails().pop().unwrap();
-    browser.visit(mail.text.trim_start_matches("Go on here: "));
+    let (_, link) = mail.text.split_once("you are in: ").unwrap();
+    browser.visit(link);
     browser.fill_in("Password", "a straw basket");
     browser.click("Sign up");
 

@@ -6,8 +6,7 @@ mod support;
 use skep::prelude::*;
 use skep::test::{Client, TestResponse};
 
-use members::sign_in::{SignIn, SignInPage, SignOut};
-use members::sign_up::{SignUp, SignUpPage};
+use skep_people::pages::{SignIn, SignInPage, SignOut, SignUp, SignUpPage};
 
 use support::{PASSWORD, client, sign_up, visitor};
 

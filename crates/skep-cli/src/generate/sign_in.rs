@@ -32,7 +32,7 @@ opt-level = 3
 ";
 
 /// Where who has signed in comes to, in place of the notes of the example.
-const ACCOUNT_PAGE: &str = "\
+const ACCOUNT_PAGE: &str = "
 /// Who is signed in.
 #[derive(Service)]
 #[service(GET \"/account\")]
@@ -41,19 +41,22 @@ pub struct AccountPage {
     account: Signed<Account>,
 }
 
-";
-
-const ITS_HANDLER: &str = "\
 impl Handle for AccountPage {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let content = html! {
             p { \"You are signed in as \" (self.account.email) \".\" }
+            p { a href=(ChangePasswordPage) { \"Change the password\" } }
             form (SignOut::form(cx)) { button { \"Sign out\" } }
         };
         Ok(page(cx, \"Account\", &content))
     }
 }
+";
 
+/// What that uses.
+const ITS_USES: &str = "\
+use skep_people::Signed;
+use skep_people::pages::{AccountPages, ChangePasswordPage, NewAccount, SignOut, SignUpAccount};
 ";
 
 /// Plans the table of accounts, the pages on which people sign up, in and out, and tests.
@@ -63,13 +66,11 @@ pub(super) fn sign_in(plan: &mut Plan<'_>, package: &Package) -> Result<(), Stri
     }
     scaffold::check(package, &Name::parse("account", "table")?)?;
     scaffold::has_layout(package)?;
-    let paths = ["/account", "/sign-in", "/sign-up", "/sign-up/sent", "/sign-up/{token}"];
+    let paths = ["/account", "/sign-in", "/sign-up", "/sign-up/{token}", "/forgotten-password", "/change-password"];
     unused_paths(package, &paths.map(|path| ("GET", path.to_owned())))?;
     let migration = if package.dialect == Dialect::Postgres { POSTGRES_MIGRATION } else { MIGRATION };
     plan.create(&package.next_migration("account")?, migration)?;
-    plan.create("src/account.rs", member!("src/account.rs"))?;
-    plan.create("src/sign_in.rs", &sign_in_pages())?;
-    plan.create("src/sign_up.rs", &sign_up_pages())?;
+    plan.create("src/account.rs", &account())?;
     let places = vec![("library", package.library.clone()), ("client", samples::client(package))];
     plan.create("tests/sign_in.rs", &fill(include_str!("templates/sign_in_test.rs.txt"), &places))?;
     plan.edit("src/lib.rs", mount)?;
@@ -77,38 +78,25 @@ pub(super) fn sign_in(plan: &mut Plan<'_>, package: &Package) -> Result<(), Stri
         let text = manifest::add_crate(text, "skep-people")?;
         Ok(if text.contains("package.argon2]") { text } else { format!("{}\n{PASSWORDS}", text.trim_end()) })
     })?;
-    scaffold::navigate(plan, package, "sign_in", "AccountPage", "a href=(AccountPage::link()) { \"Account\" }")
+    scaffold::navigate(plan, package, "account", "AccountPage", "a href=(AccountPage::link()) { \"Account\" }")
 }
 
 fn mount(text: &str) -> Result<String, String> {
-    let services = ["AccountPage", "SignInPage", "SignIn", "SignOut"].map(|one| format!("sign_in::{one}"));
-    let more =
-        ["SignUpPage", "SignUp", "LinkSent", "PasswordPage", "ChoosePassword"].map(|one| format!("sign_up::{one}"));
-    let text = ["account", "sign_in", "sign_up"]
-        .iter()
-        .try_fold(text.to_owned(), |text, module| source::add_module(&text, module))?;
-    source::add_services(&text, &[&services[..], &more[..]].concat())
+    let text = source::add_module(text, "account")?;
+    let text = source::add_services(&text, &["account::AccountPage".to_owned()])?;
+    let text = source::add_import(&text, "skep_people::pages::AccountApp")?;
+    let text = source::add_call(&text, ".sign_up_pages::<account::Account>()")?;
+    source::add_call(&text, ".sign_in_pages::<account::Account>()")
 }
 
-/// Those of the example, with a page of the account in place of the first page.
-fn sign_in_pages() -> String {
-    let text = member!("src/sign_in.rs");
-    let (before, home) = text.split_once("/// The first page leads on").unwrap_or((text, ""));
-    let (_, rest) = home.split_once("/// The form.").unwrap_or_default();
-    let (structs, handlers) = rest.split_once("impl Handle for Home").unwrap_or_default();
-    let (_, handlers) = handlers.split_once("impl Handle for SignInPage").unwrap_or_default();
-    adapted(&format!("{before}{ACCOUNT_PAGE}/// The form.{structs}{ITS_HANDLER}impl Handle for SignInPage{handlers}"))
-}
-
-fn sign_up_pages() -> String {
-    let text = member!("src/sign_up.rs");
-    adapted(&text.replace("use crate::sign_in::SignInPage;", "use crate::sign_in::{AccountPage, SignInPage};"))
-}
-
-/// With pages of the application that is there.
-fn adapted(text: &str) -> String {
-    let text = text.replace("use crate::note::Notes;\n", "").replace("Notes { at: None }", "AccountPage::link()");
-    text.replace("open_page", "page")
+/// That of the example, with a page of the account in place of its notes.
+fn account() -> String {
+    let text = member!("src/account.rs").replace("use crate::note::Notes;\n", "");
+    let text =
+        text.replace("Notes { at: None }", "AccountPage::link()").replace("layout::account_page", "layout::page");
+    let text = text.replace("account_page(cx, title, content).await", "Ok(page(cx, title, content))");
+    let uses = "use skep_people::pages::{AccountPages, NewAccount, SignUpAccount};\n";
+    text.replace(uses, ITS_USES) + ACCOUNT_PAGE
 }
 
 #[cfg(test)]
@@ -117,12 +105,12 @@ mod tests {
 
     #[test]
     fn nothing_of_the_example_is_left() {
-        for text in [sign_in_pages(), sign_up_pages()] {
-            for word in ["Notes", "open_page", "Home", "members"] {
-                assert!(!text.contains(word), "{word}: {text}");
-            }
-            assert!(text.contains("AccountPage::link()"));
+        let text = account();
+        for word in ["Notes", "account_page(", "Home", "members"] {
+            assert!(!text.contains(word), "{word}: {text}");
         }
-        assert!(sign_in_pages().contains("impl Handle for SignOut"));
+        for word in ["AccountPage::link()", ITS_USES, "Ok(page(cx, title, content))", "use crate::layout::page;"] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
     }
 }

@@ -38,11 +38,10 @@ pub(super) const MEMBERS: &[(&str, &str)] = files![
     "migrations/0001_note.sql",
     "migrations/0002_account.sql",
     "src/account.rs",
+    "src/home.rs",
     "src/layout.rs",
     "src/lib.rs",
     "src/note.rs",
-    "src/sign_in.rs",
-    "src/sign_up.rs",
     "tests/browser.rs",
     "tests/notes.rs",
     "tests/sign_in.rs",
@@ -147,9 +146,7 @@ fn database(support: &str) -> String {
 
 const NOTES_ROW: &str = "| `src/note.rs` | the notes |\n";
 const ACCOUNT_ROWS: &str = "\
-| `src/account.rs` | who may sign in |
-| `src/sign_up.rs` | new accounts, whose addresses a mail confirms; in development, it is in the log |
-| `src/sign_in.rs` | signing in and out |
+| `src/account.rs` | who may sign in, and how the pages for that look; in development, their mails are in the log |
 ";
 
 const SQLITE_ROW: &str = "the database, which is `data/database.sqlite`; migrations are in the executable, too";

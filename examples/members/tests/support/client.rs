@@ -3,9 +3,9 @@
 
 use skep::prelude::*;
 use skep::test::{Client, TestResponse};
+use skep_people::pages::{CreateAccount, SignUp, SignUpPage};
 
 use members::app;
-use members::sign_up::{ChoosePassword, SignUp, SignUpPage};
 
 /// A password.
 pub(crate) const PASSWORD: &str = "a straw basket";
@@ -30,6 +30,6 @@ pub(crate) fn sign_up(client: &Client, email: &str) -> TestResponse {
     let mail = client.mails().pop().expect("a mail with a link");
     let link = mail.text.split_once("/sign-up/").expect("a link").1;
     let form = client.get(&format!("/sign-up/{link}"));
-    let form = form.form::<ChoosePassword>();
-    form.set(ChoosePassword::password, PASSWORD).submit()
+    let form = form.form::<CreateAccount>();
+    form.set(CreateAccount::password, PASSWORD).submit()
 }
