@@ -59,6 +59,57 @@ pub use sign_in::{
 };
 pub use site::HashPassword;
 pub use skep::session::OneTimeToken;
+/// Makes a row of the application's table an account: [`Account`](trait@Account), with an address [`MailAccount`], with
+/// a password [`PasswordAccount`]. Statements are checked as by `sql!`, on both databases.
+///
+/// ```
+/// use skep::prelude::*;
+/// use skep::sql::Row;
+/// use skep_people::Account;
+///
+/// #[derive(Row, Account)]
+/// #[account(table = "user", filter = "not locked")]
+/// # #[account(migrations = "tests/sql/people")]
+/// struct User {
+///     id: i64,
+///     email: String,
+///     password: Option<String>,
+///     random: String,
+/// }
+/// ```
+///
+/// | field, by its name or `#[account(NAME)]` | what it is |
+/// |---|---|
+/// | `id` | what identifies the account, of a type with `FromStr` and `Display` |
+/// | `email` | its address, in lower case; what it signs in with |
+/// | `name` | what the log calls it, if it has no address or the attribute says so |
+/// | `password` | the [hash](hash_password), perhaps none: `String` or `Option<String>` |
+/// | `random` | a random column: [`Account::stamp`] is made of it and of the password |
+/// | `language` | [`Account::language`]: a text, or an enum with `derive(Param)` |
+///
+/// | `#[account(...)]` | what it says |
+/// |---|---|
+/// | `table = "user"` | its table |
+/// | `filter = "not locked"` | which rows sign in; an address is taken by the others, too |
+/// | `scope = "user_id"` | other tables name the account so: [`ScopeKind`](skep::guard::ScopeKind) |
+/// | `tokens = "token"` | [`TokenAccount`], of this table: that column (or `TABLE_id`), `digest` and `stamp` |
+/// | `kind = "agent"` | [`Account::KIND`] |
+/// | `refuse = function`, `refuse_stale`, `second_factor` | [`Account::refuse`], [`Account::refuse_stale`], [`Account::has_second_factor`] |
+/// | `migrations = "folder"` | where migrations are, if not in `migrations` |
+///
+/// A column that the table does not have does not compile:
+///
+/// ```compile_fail
+/// # use skep::sql::Row;
+/// # use skep_people::Account;
+/// #[derive(Row, Account)]
+/// #[account(table = "user", filter = "not loked", migrations = "tests/sql/people")]
+/// struct User {
+///     id: i64,
+///     email: String,
+///     random: String,
+/// }
+/// ```
 pub use skep_macros::Account;
 pub use stamp::Stamp;
 pub use totp::{RecoveryCodes, Totp, hash_recovery_code};

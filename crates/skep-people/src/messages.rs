@@ -59,6 +59,16 @@ pub struct AccountMessages {
 
 /// The texts of the ready [`pages`](crate::pages) in one language, such as [`ENGLISH`](Self::ENGLISH). An application
 /// that says something in other words gives its own by [`AccountLanguages`].
+///
+/// ```
+/// use skep_people::{AccountLanguages, AccountMessages, PageMessages};
+///
+/// const PAGES: PageMessages = PageMessages { sign_up: "Join the choir", ..PageMessages::ENGLISH };
+/// const MESSAGES: AccountMessages = AccountMessages { pages: &PAGES, ..AccountMessages::ENGLISH };
+///
+/// let app = skep::App::new().state(AccountLanguages::new([MESSAGES]));
+/// # let _ = app;
+/// ```
 #[derive(Clone, Copy)]
 pub struct PageMessages {
     /// A heading, a button and a link.

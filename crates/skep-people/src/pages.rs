@@ -74,6 +74,7 @@ mod sign_in;
 mod sign_up;
 
 use skep::form::Password;
+use skep::header::REFERER;
 use skep::html::Html;
 use skep::link::Destination;
 use skep::mail::Mail;
@@ -102,8 +103,13 @@ pub trait AccountPages: MailAccount + PasswordAccount {
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
     async fn show(cx: &mut Cx<'_>, title: &str, content: &Html) -> Result;
 
-    /// Where somebody comes who has signed in or out, unless a link said where they wanted to go.
+    /// Where somebody comes who has signed in, unless they wanted to go elsewhere.
     fn home() -> impl Destination;
+
+    /// Where somebody comes who has signed out. Default: [`SignInPage`].
+    fn signed_out() -> impl Destination {
+        SignInPage::link()
+    }
 
     /// The way to the second factor, for accounts that [have one](Account::has_second_factor): a redirect to the page
     /// that asks for it. `back` is where the user wanted to go. Default: an error, since there is no such page.
@@ -159,11 +165,17 @@ impl AccountApp for App {
     }
 }
 
-/// The way to the page to sign in, if these accounts have it, and back.
+/// The way to the page to sign in, if these accounts have it, and back: to what was asked for, or to the page whose form
+/// was sent.
 pub(crate) fn to_sign_in<A: Account>(cx: &Cx<'_>) -> Option<Error> {
     cx.find_state::<SignInReady>().filter(|ready| ready.kind == A::KIND)?;
-    let wanted = cx.uri().path_and_query().filter(|_| cx.method() == Method::GET);
-    Some(Response::see_other(SignInPage::link().back(wanted.map(ToString::to_string))).into())
+    let wanted = if cx.method() == Method::GET {
+        cx.uri().path_and_query().map(ToString::to_string)
+    } else {
+        let page = cx.header(&REFERER).and_then(|page| page.strip_prefix(&*cx.origin()));
+        page.filter(|path| path.starts_with('/')).map(str::to_owned)
+    };
+    Some(Response::see_other(SignInPage::link().back(wanted)).into())
 }
 
 fn texts(cx: &Cx<'_>) -> &'static PageMessages {

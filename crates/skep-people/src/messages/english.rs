@@ -72,11 +72,11 @@ impl PageMessages {
 
 fn mail(mail: &AccountMail<'_>) -> (String, String) {
     let (subject, text) = match mail {
-        AccountMail::SignUp { link, .. } => ("Welcome", format!("Choose your password, and you are in: {link}\n")),
+        AccountMail::SignUp { link, .. } => ("Welcome", format!("Choose your password, and you are in: {link}")),
         AccountMail::HasAccount { link, .. } => (
             "You have an account",
             format!(
-                "Somebody, perhaps you, wanted to sign up with this address, which has an account. Sign in: {link}\n"
+                "Somebody, perhaps you, wanted to sign up with this address, which has an account. Sign in: {link}"
             ),
         ),
         AccountMail::ForgottenPassword { link, .. } => (

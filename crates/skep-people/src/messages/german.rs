@@ -83,13 +83,13 @@ impl PageMessages {
 fn mail(mail: &AccountMail<'_>) -> (String, String) {
     let (subject, text) = match mail {
         AccountMail::SignUp { link, .. } => {
-            ("Willkommen", format!("Wählen Sie Ihr Passwort, und Sie sind angemeldet: {link}\n"))
+            ("Willkommen", format!("Wählen Sie Ihr Passwort, und Sie sind angemeldet: {link}"))
         }
         AccountMail::HasAccount { link, .. } => (
             "Sie haben schon ein Konto",
             format!(
                 "Jemand, vielleicht Sie selbst, wollte mit dieser Adresse ein Konto anlegen. Sie hat schon eines, zum \
-                 Anmelden: {link}\n"
+                 Anmelden: {link}"
             ),
         ),
         AccountMail::ForgottenPassword { link, .. } => (

@@ -28,7 +28,7 @@ pub(super) struct SignUpReady(pub(super) &'static dyn SignUpPages);
 /// What pages have of the account.
 pub(super) trait Pages: Sync {
     fn show<'c>(&self, cx: &'c mut Cx<'_>, title: &'c str, content: &'c Html) -> Handled<'c>;
-    fn home(&self) -> String;
+    fn sign_out<'c>(&self, cx: &'c mut Cx<'_>) -> Handled<'c>;
     fn sign_in<'c>(&self, cx: &'c mut Cx<'_>, form: SignIn) -> Handled<'c>;
     fn send_link<'c>(&self, cx: &'c mut Cx<'_>, form: SendPasswordLink) -> Handled<'c>;
     fn set_password<'c>(&self, cx: &'c mut Cx<'_>, form: SetPassword) -> Handled<'c>;
@@ -58,10 +58,8 @@ impl<A: AccountPages> Pages for Ready<A> {
         Box::pin(A::show(cx, title, content))
     }
 
-    fn home(&self) -> String {
-        let mut url = String::new();
-        skep::link::Destination::write_url(&A::home(), &mut url);
-        url
+    fn sign_out<'c>(&self, cx: &'c mut Cx<'_>) -> Handled<'c> {
+        Box::pin(sign_in::sign_out::<A>(cx))
     }
 
     fn sign_in<'c>(&self, cx: &'c mut Cx<'_>, form: SignIn) -> Handled<'c> {

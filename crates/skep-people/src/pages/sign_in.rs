@@ -5,7 +5,7 @@ use skep::prelude::*;
 
 use super::ready::{SignInReady, SignUpReady};
 use super::{AccountPages, ForgottenPasswordPage, SignUpPage, show, texts};
-use crate::sign_in::{password_sign_in, return_to, sign_out};
+use crate::sign_in::{password_sign_in, return_to};
 
 /// The form to sign in.
 #[derive(Debug, Service)]
@@ -73,8 +73,11 @@ pub(super) async fn sign_in<A: AccountPages>(cx: &mut Cx<'_>, form: SignIn) -> R
 
 impl Handle for SignOut {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        sign_out(cx).await?;
-        let home = cx.state::<SignInReady>().pages.home();
-        Ok(Response::see_other(return_to(Some(&home), SignInPage::link())))
+        cx.state::<SignInReady>().pages.sign_out(cx).await
     }
+}
+
+pub(super) async fn sign_out<A: AccountPages>(cx: &mut Cx<'_>) -> Result {
+    crate::sign_in::sign_out(cx).await?;
+    Ok(Response::see_other(A::signed_out()))
 }
