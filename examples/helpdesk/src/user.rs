@@ -1,16 +1,17 @@
 //! Who uses the help-desk, and the rules for who may do what.
 
-use skep::guard::ScopeKind;
 use skep::prelude::*;
 use skep::sql::Row;
-use skep_people::{Account, Allowed, MailAccount, PasswordAccount, Rule, Stamp};
+use skep_people::{Account, Allowed, Rule};
 
 use crate::language::Language;
 use crate::sign_in::SignInPage;
 use crate::texts::texts;
 
-/// An account.
-#[derive(Debug, Row)]
+/// An account. One that is locked does not sign in.
+#[derive(Account, Debug, Row)]
+#[account(table = "user", filter = "not locked", scope = "user_id")]
+#[account(refuse = to_sign_in, refuse_stale = to_profile)]
 pub struct User {
     /// The key of its row.
     pub id: i64,
@@ -23,6 +24,7 @@ pub struct User {
     pub role: Role,
     /// What its pages are written in.
     pub language: Language,
+    #[account(random)]
     stamp: String,
 }
 
@@ -68,17 +70,6 @@ impl User {
     }
 }
 
-/// A user's own rows.
-impl ScopeKind for User {
-    type Account = Self;
-    type Id = i64;
-    const COLUMNS: &'static [&'static str] = &["user_id"];
-
-    fn id(user: &Self) -> &i64 {
-        &user.id
-    }
-}
-
 impl Rule for MayAnswer {
     type Account = User;
 
@@ -103,78 +94,13 @@ impl Rule for Administer {
     }
 }
 
-impl Account for User {
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-
-    #[expect(clippy::misnamed_getters, reason = "the log and the audit trail tell people apart who share a name")]
-    fn name(&self) -> &str {
-        &self.email
-    }
-
-    fn stamp(&self) -> Stamp {
-        Stamp::of([&self.stamp, &self.password])
-    }
-
-    fn language(&self) -> Option<&str> {
-        Some(self.language.value())
-    }
-
-    async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
-        let Ok(id) = id.parse::<i64>() else { return Ok(None) };
-        let select = sql!(
-            Self,
-            "select id, email, name, password, role, language, stamp from user where id = ? and not locked",
-            id
-        );
-        let user = cx.db().one(select).await?;
-        if let Some(user) = &user {
-            cx.set_language(user.language.value());
-        }
-        Ok(user)
-    }
-
-    fn refuse(cx: &Cx<'_>) -> Error {
-        let wanted = cx.uri().path_and_query().filter(|_| cx.method() == skep::Method::GET);
-        Response::see_other(SignInPage::link().back(wanted.map(ToString::to_string))).into()
-    }
-
-    /// Passkeys and tokens ask for it, and they are on the profile.
-    fn refuse_stale(&self, _cx: &Cx<'_>) -> Error {
-        Response::see_other(SignInPage::link().back(Some("/profile".to_owned()))).into()
-    }
+/// To the form, and from there back.
+fn to_sign_in(cx: &Cx<'_>) -> Error {
+    let wanted = cx.uri().path_and_query().filter(|_| cx.method() == skep::Method::GET);
+    Response::see_other(SignInPage::link().back(wanted.map(ToString::to_string))).into()
 }
 
-impl MailAccount for User {
-    /// A locked account has its address, too: nobody signs up with that.
-    async fn find_by_email(cx: &Cx<'_>, email: &str) -> Result<Option<Self>> {
-        let select =
-            sql!(Self, "select id, email, name, password, role, language, stamp from user where email = ?", email);
-        Ok(cx.db().one(select).await?)
-    }
-
-    fn email(&self) -> &str {
-        &self.email
-    }
-}
-
-impl PasswordAccount for User {
-    async fn find_by_name(cx: &Cx<'_>, name: &str) -> Result<Option<Self>> {
-        let select = sql!(
-            Self,
-            "select id, email, name, password, role, language, stamp from user where email = ? and not locked",
-            name
-        );
-        Ok(cx.db().one(select).await?)
-    }
-
-    fn password_hash(&self) -> Option<&str> {
-        Some(&self.password)
-    }
-
-    async fn set_password_hash(&self, cx: &Cx<'_>, hash: &str) -> Result<()> {
-        cx.db().execute(sql!("update user set password = ? where id = ?", hash, self.id)).await?;
-        Ok(())
-    }
+/// Passkeys and tokens ask for a fresh proof, and they are on the profile.
+fn to_profile(_user: &User, _cx: &Cx<'_>) -> Error {
+    Response::see_other(SignInPage::link().back(Some("/profile".to_owned()))).into()
 }
