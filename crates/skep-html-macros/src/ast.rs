@@ -19,8 +19,8 @@ pub(crate) enum Node {
     Match(TokenStream, Vec<Arm>),
     /// `@let`, from `let` to `;`.
     Let(TokenStream),
-    /// The list of `@fields(...) { ... }`, with its span; it stands first in the block.
-    Fields(Vec<Splice>, Span),
+    /// The field of `@fields(...) { ... }`, with the span of that word; it stands first in the block.
+    Fields(Splice, Span),
     /// The part of a form of `@form (part) { ... }`; it stands first in the block.
     Part(Splice),
 }

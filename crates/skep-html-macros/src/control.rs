@@ -3,13 +3,11 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
+use syn::parse::ParseStream;
 use syn::parse::discouraged::Speculative;
-use syn::parse::{ParseStream, Parser as _};
-use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
 use syn::{Expr, Ident, Pat, Token, token};
 
-use super::ast::{Arm, Node, Splice};
+use super::ast::{Arm, Node};
 use super::diagnostic::Diagnostic;
 use super::home::Home;
 use super::parse::{Parser, Result, braces, parenthesized};
@@ -112,18 +110,16 @@ impl Parser {
         Ok(Node::Match(expr, arms))
     }
 
-    /// `@fields(Order::street, Order::town) { (address(form)) }`: the fields whose controls are in the block's splices.
+    /// `@fields(Order::address) { (address(&form.fields(Order::address))) }`: whose controls the block's splice writes.
     fn fields(&mut self, input: ParseStream<'_>) -> Result<Node> {
-        let form = "@fields(Order::street) { (address(form)) }";
+        let form = "@fields(Order::address) { (address(&form.fields(Order::address))) }";
         let word: Ident = input.call(Ident::parse_any)?;
         if !input.peek(token::Paren) {
-            return Err(Diagnostic::new(word.span(), format!("the fields are missing here: write `{form}`")));
+            return Err(Diagnostic::new(word.span(), format!("the field is missing here: write `{form}`")));
         }
-        let list = parenthesized(input)?;
-        let fields = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(list.expr)?;
-        let splice = |expr: Expr| Splice { span: expr.span(), expr: expr.into_token_stream() };
+        let field = parenthesized(input)?;
         let mut nodes = self.body(input, form)?;
-        nodes.insert(0, Node::Fields(fields.into_iter().map(splice).collect(), word.span()));
+        nodes.insert(0, Node::Fields(field, word.span()));
         Ok(Node::Block(nodes))
     }
 

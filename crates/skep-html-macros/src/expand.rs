@@ -30,12 +30,14 @@ pub(crate) fn unchecked(home: Home, tokens: TokenStream) -> TokenStream {
 /// Always generates an expression of type `Html`, so that an invalid template causes no further errors.
 fn expand(home: Home, tokens: TokenStream, piece: Piece, check: impl FnOnce(&[Node]) -> Checked<'_>) -> TokenStream {
     let (mut nodes, mut diagnostics) = parse::template(tokens, home);
+    let mut proof = None;
     if home == Home::Skep {
+        proof = generate::controls::proof(&nodes);
         diagnostics.extend(generate::controls::bind(&mut nodes));
     }
     let mut checked = check(&nodes);
     diagnostics.append(&mut checked.diagnostics);
-    let code = generate::generate(&nodes, &checked, piece, home);
+    let code = generate::generate(&nodes, &checked, piece, home, proof);
     if diagnostics.is_empty() {
         return code;
     }

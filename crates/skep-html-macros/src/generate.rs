@@ -16,6 +16,7 @@ use super::check::{Checked, Piece};
 use super::home::Home;
 use super::names::{self, OutputContext};
 use super::standard;
+use controls::Proof;
 use types::Types;
 
 /// Estimates of the bytes of a splice and the iterations of a loop, for the initial capacity of the buffer.
@@ -23,8 +24,14 @@ const SPLICE_BYTES: usize = 24;
 const LOOP_TURNS: usize = 8;
 
 /// An expression of type `Html`.
-pub(crate) fn generate(nodes: &[Node], checked: &Checked<'_>, piece: Piece, home: Home) -> TokenStream {
-    let types = Types { checked, piece, home };
+pub(crate) fn generate(
+    nodes: &[Node],
+    checked: &Checked<'_>,
+    piece: Piece,
+    home: Home,
+    proof: Option<Proof>,
+) -> TokenStream {
+    let types = Types { checked, piece, home, proof };
     let mut writer = Writer::new(&types);
     writer.nodes(nodes, OutputContext::Text);
     writer.flush();

@@ -4,9 +4,9 @@
 //! messages are in [`place`](super::place).
 
 use super::kind::{
-    Anything, Cells, Columns, Doctype, Document, Flow, Foreign, Items, Kind, Metadata, NoForm, NoHeader, NoHeading,
-    NoInteractive, Options, PageParts, Phrasing, Picture, Plain, Rows, Ruby, Sources, TableParts, Terms, Text,
-    Unchecked,
+    Anything, Cells, Columns, Controls, Doctype, Document, Flow, Foreign, Items, Kind, Metadata, NoForm, NoHeader,
+    NoHeading, NoInteractive, Options, PageParts, Phrasing, Picture, Plain, Rows, Ruby, Sources, TableParts, Terms,
+    Text, Unchecked,
 };
 use super::place::{Closed, Inline, Open};
 use super::{Html, place};
@@ -153,6 +153,33 @@ promises! {
     Plain: excludes Form Header Heading Interactive, leaves;
 }
 
+impl<T> Excludes<Form> for Controls<T> {}
+#[diagnostic::do_not_recommend]
+impl<T, Element> Leaves<Header, Element> for Controls<T> {}
+#[diagnostic::do_not_recommend]
+impl<T, Element> Leaves<Heading, Element> for Controls<T> {}
+#[diagnostic::do_not_recommend]
+impl<T, Element> Leaves<Interactive, Element> for Controls<T> {}
+
+/// A promise that a piece keeps which has written `Proof`: a promise of absence whatever that is, one of controls if it
+/// is these. It is also what a piece of the promise `Proof` can be widened to.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "this piece promises `{Self}`, and does not write them wherever its control flow goes",
+    label = "controls are missing here",
+    note = "the controls of a group are in one `@form (form) {{ input (Group::field); }}`, that of a single field is \
+            written `input (form.input(name));`; neither may be in one branch only, nor in a loop"
+)]
+pub trait ProvedBy<Proof> {}
+
+impl<Proof> ProvedBy<Proof> for Anything {}
+impl<Proof> ProvedBy<Proof> for NoForm {}
+impl<Proof> ProvedBy<Proof> for NoHeader {}
+impl<Proof> ProvedBy<Proof> for NoHeading {}
+impl<Proof> ProvedBy<Proof> for NoInteractive {}
+impl<Proof> ProvedBy<Proof> for Plain {}
+impl<T> ProvedBy<Controls<T>> for Controls<T> {}
+
 /// What has no such thing in it, whether it promises that or cannot hold one.
 #[doc(hidden)]
 pub trait Without<Thing> {}
@@ -180,6 +207,7 @@ pub trait KeptBy<Content> {}
 
 impl<T> KeptBy<T> for Anything {}
 impl<T: Without<Form>> KeptBy<T> for NoForm {}
+impl<T: Without<Form>, F> KeptBy<T> for Controls<F> {}
 impl<T: Without<Header>> KeptBy<T> for NoHeader {}
 impl<T: Without<Header> + Without<Heading>> KeptBy<T> for NoHeading {}
 impl<T: Without<Interactive>> KeptBy<T> for NoInteractive {}

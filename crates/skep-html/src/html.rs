@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 #[cfg(feature = "bytes")]
 use bytes::Bytes;
 
+use crate::fits::ProvedBy;
 use crate::{Anything, Buffer, Doctype, Fits, Flow};
 #[cfg(doc)]
 use crate::{
@@ -99,6 +100,7 @@ pub const DOCTYPE: Doctype = Doctype(());
 /// | [`NoHeading`] | these, headings, `article`, `aside`, `nav`, `section`, `address` | `th`, `dt`, `address` |
 /// | [`NoInteractive`] | links, controls, `tabindex` | `a`, `button` |
 /// | [`Plain`] | all of these | several of these at once |
+/// | [`Controls<T>`](crate::Controls) | `form`; the controls of a `T` are in it | `@fields` of a form |
 ///
 /// Phrasing content cannot contain a form, a header or a heading, so `Html<Phrasing>` fits in a `form` as it is.
 /// [`widen`](Self::widen) turns a piece into one that says less.
@@ -166,6 +168,7 @@ impl<C, H> Html<C, H> {
     pub fn widen<D, I>(self) -> Html<D, I>
     where
         Self: Fits<Html<D, I>>,
+        I: ProvedBy<H>,
     {
         Html::of(self.buffer)
     }

@@ -3,6 +3,8 @@
 //! A kind is what all roots of a piece fit in, named by the standard's content models (WHATWG HTML, 3.2.5 and 4).
 //! Nothing here exists at run time.
 
+use std::marker::PhantomData;
+
 use super::place::{Closed, Inline, Open};
 
 mod sealed {
@@ -105,6 +107,15 @@ promises! {
     /// All of these promises at once.
     Plain;
 }
+
+/// No `form`, and the controls of a field of type `T`: what a function promises that writes a part of a form of Skep.
+/// `piece!` sees to it. An example is at `derive(Group)`.
+#[derive(Clone, Copy, Debug)]
+pub struct Controls<T>(PhantomData<fn() -> T>);
+
+impl<T> sealed::Sealed for Controls<T> {}
+
+impl<T> Promise for Controls<T> {}
 
 /// What text is: it fits wherever text may stand, and contains no element. The [`Content`](super::Render::Content) of
 /// strings and numbers.

@@ -70,9 +70,9 @@ pub use fits::Fits;
 pub use href::{Href, HrefPart, UrlPlace};
 pub use html::{DOCTYPE, Html};
 pub use kind::{
-    Anything, Cells, Columns, Doctype, Document, Flow, Foreign, Items, Kind, Metadata, NoForm, NoHeader, NoHeading,
-    NoInteractive, Options, PageParts, Phrasing, Picture, Plain, Promise, Rows, Ruby, Sources, TableParts, Terms, Text,
-    Unchecked,
+    Anything, Cells, Columns, Controls, Doctype, Document, Flow, Foreign, Items, Kind, Metadata, NoForm, NoHeader,
+    NoHeading, NoInteractive, Options, PageParts, Phrasing, Picture, Plain, Promise, Rows, Ruby, Sources, TableParts,
+    Terms, Text, Unchecked,
 };
 pub use render::{PlainText, Render};
 pub use script::{Json, Script, Trusted};

@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use super::fits::{Fits, KeptBy, Leaves, TakesText};
+use super::fits::{Fits, KeptBy, Leaves, ProvedBy, TakesText};
 use super::kind::Kind;
 use super::{Buffer, Html, Render};
 
@@ -89,6 +89,11 @@ pub trait AtTop<Piece, Value: ?Sized> {}
 #[diagnostic::do_not_recommend]
 impl<T: Fits<Piece>, Piece, Value: ?Sized> AtTop<Piece, Value> for T {}
 
+/// The name of a field, whose controls prove this.
+pub trait Names {
+    type Proof;
+}
+
 impl<C, H> Piece<C, H> {
     /// Its type is not known yet.
     #[allow(clippy::new_without_default, reason = "only written code makes one")]
@@ -141,11 +146,23 @@ impl<C, H> Piece<C, H> {
         value
     }
 
-    /// All is written.
+    /// All is written, `Proof` among it.
     #[inline]
-    pub fn finish(self, out: Buffer) -> Html<C, H>
+    pub fn finish<Proof>(self, out: Buffer) -> Html<C, H>
     where
         C: Kind,
+        H: ProvedBy<Proof>,
+    {
+        Html::of(out)
+    }
+
+    /// All is written, among it what the field of this name has: `name` is never called.
+    #[inline]
+    pub fn finish_with<N, Proof>(self, out: Buffer, _name: impl FnOnce() -> N) -> Html<C, H>
+    where
+        C: Kind,
+        N: Names<Proof = Proof>,
+        H: ProvedBy<Proof>,
     {
         Html::of(out)
     }

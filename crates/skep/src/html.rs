@@ -6,10 +6,10 @@
 
 #[doc(inline)]
 pub use skep_html::{
-    Anything, Attributes, Buffer, Cells, CodeUrl, Columns, Css, DOCTYPE, Doctype, Document, Fits, Flow, Foreign, Href,
-    HrefPart, Html, Items, Json, Kind, Metadata, NoForm, NoHeader, NoHeading, NoInteractive, Options, PageParts,
-    Phrasing, Picture, Plain, PlainText, Promise, Render, Rows, Ruby, Script, Sources, TableParts, Terms, Text,
-    Trusted, Unchecked, element,
+    Anything, Attributes, Buffer, Cells, CodeUrl, Columns, Controls, Css, DOCTYPE, Doctype, Document, Fits, Flow,
+    Foreign, Href, HrefPart, Html, Items, Json, Kind, Metadata, NoForm, NoHeader, NoHeading, NoInteractive, Options,
+    PageParts, Phrasing, Picture, Plain, PlainText, Promise, Render, Rows, Ruby, Script, Sources, TableParts, Terms,
+    Text, Trusted, Unchecked, element,
 };
 #[doc(hidden)]
 pub use skep_html::{NamedControls, UrlPlace, optional, piece, place, thing};

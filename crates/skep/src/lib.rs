@@ -120,7 +120,7 @@ pub use security::secret::Secret;
 /// Writes HTML, checked while it compiles: [`skep_html::html!`] has its syntax. Besides, it knows [forms](mod@form):
 ///
 /// - In a literal `form (Comment::form(...)) { ... }`, `input (Comment::author);` is the control of a field.
-/// - `@fields(Order::street) { (address(&form)) }` says which fields have their controls in a splice.
+/// - `@fields(Order::name) { (labelled(&form, Order::name)) }` says which field has its controls in a splice.
 /// - `@form (part) { ... }` has the controls of a group of fields.
 ///
 /// ```

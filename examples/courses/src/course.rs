@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, civil};
 use rust_decimal::Decimal;
 use skep::form::{Fold, Form, Group, MultilineText, Offer, Offered, OneOf, Text, Whole};
-use skep::html::{Flow, NoForm};
+use skep::html::{Controls, Flow};
 use skep::prelude::*;
 use skep::sql::{self, Row};
 use skep_language::prelude::*;
@@ -102,7 +102,11 @@ impl Offer for Trainers {
 }
 
 /// The controls of a course, for new and edit.
-pub(crate) fn controls(cx: &Cx<'_>, form: &Form<CourseFields>, trainers: &Offered<Trainers>) -> Html<Flow, NoForm> {
+pub(crate) fn controls(
+    cx: &Cx<'_>,
+    form: &Form<CourseFields>,
+    trainers: &Offered<Trainers>,
+) -> Html<Flow, Controls<CourseFields>> {
     piece! {
         @form (form) {
             label (CourseFields::title) { (t!(cx, title)) }
@@ -136,7 +140,7 @@ pub(crate) fn controls(cx: &Cx<'_>, form: &Form<CourseFields>, trainers: &Offere
 }
 
 /// The controls of its beginning. Which of two times is meant is asked in the one hour of the year that comes twice.
-pub(crate) fn when_controls(cx: &Cx<'_>, form: &Form<When>, zone: &TimeZone) -> Html<Flow, NoForm> {
+pub(crate) fn when_controls(cx: &Cx<'_>, form: &Form<When>, zone: &TimeZone) -> Html<Flow, Controls<When>> {
     piece! {
         @form (form) {
             label (When::starts) { (t!(cx, starts)) }

@@ -1,7 +1,7 @@
 //! Trainers: new and edit share the fields, their controls, their rules and their columns.
 
 use skep::form::{Form, Group, Refusal, Text};
-use skep::html::{Flow, NoForm};
+use skep::html::{Controls, Flow};
 use skep::prelude::*;
 use skep::sql::Row;
 
@@ -23,7 +23,7 @@ impl TrainerFields {
 }
 
 /// The controls, for new and edit.
-fn controls(form: &Form<TrainerFields>) -> Html<Flow, NoForm> {
+fn controls(form: &Form<TrainerFields>) -> Html<Flow, Controls<TrainerFields>> {
     piece! {
         @form (form) {
             label (TrainerFields::name) { "Name" }

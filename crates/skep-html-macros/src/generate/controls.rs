@@ -3,10 +3,12 @@
 //! Binds the form to a variable before its element, and rewrites each control to ask it for the submitted value and the
 //! validation error: `input (form.input(Comment::author));`, which is what a function that takes a form writes. The
 //! compiler checks by type that the field exists and that the control fits it. Duplicate and missing controls are found
-//! here: a splice never counts as a control, unless `@fields(Comment::author) { (part(form)) }` says which it has. A
-//! part of a form that several services share, `@form (part) { ... }`, is bound and checked in the same way.
+//! here: a splice never counts as a control, unless `@fields(Comment::author) { ... }` says which it has, and its type
+//! proves it. A part of a form that several services share, `@form (part) { ... }`, is bound and checked as a form is.
 
+mod fields;
 mod path;
+mod proof;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -16,7 +18,9 @@ use syn::{Expr, ExprMethodCall, ExprPath};
 use super::super::ast::{Attribute, Body, Element, Node, Splice, Value};
 use super::super::diagnostic::Diagnostic;
 use super::super::names;
+use fields::declared;
 use path::{By, Path};
+pub(crate) use proof::{Proof, proof};
 
 /// Rewrites the controls of all literal forms.
 pub(crate) fn bind(nodes: &mut Vec<Node>) -> Vec<Diagnostic> {
@@ -306,7 +310,7 @@ fn inside(nodes: &mut [Node], literal: &mut Literal, path: &mut Path, found: &mu
     for node in nodes {
         match node {
             Node::Text(_) | Node::Let(_) | Node::Splice(_) | Node::Part(_) => {}
-            Node::Fields(fields, _) => *node = Node::Let(declared(fields, literal, path, found)),
+            Node::Fields(..) => {}
             Node::Element(element) => {
                 let (before, sends_nothing) = (path.sent.len(), sends_nothing(element));
                 of_element(element, literal, path, found);
@@ -321,6 +325,9 @@ fn inside(nodes: &mut [Node], literal: &mut Literal, path: &mut Path, found: &mu
                 }
             }
             Node::Block(nodes) if is_part(nodes) => part(nodes, found),
+            Node::Block(nodes) if matches!(nodes.first(), Some(Node::Fields(..))) => {
+                declared(nodes, literal, path, found);
+            }
             Node::Block(nodes) => inside(nodes, literal, path, found),
             branching => {
                 let start = path.clone();
@@ -351,23 +358,6 @@ fn sends_nothing(element: &Element) -> bool {
         }
     };
     element.is(&["template"]) || element.attributes.iter().any(never)
-}
-
-/// The statements of `@fields(...)`: the fields exist, and the form expects their controls.
-fn declared(fields: &[Splice], literal: &mut Literal, path: &mut Path, found: &mut Vec<Diagnostic>) -> TokenStream {
-    let mut statements = TokenStream::new();
-    for splice in fields {
-        let Some(field) = Field::of(splice).filter(|field| field.which == Which::All) else {
-            found.push(Diagnostic::new(splice.span, "expected a field of the form, such as `Order::street`"));
-            continue;
-        };
-        literal.service.get_or_insert_with(|| field.service.clone());
-        count(&field, By::Control, splice.span, path, found);
-        path.declared.push(field.name);
-        let (form, expr, site) = (&literal.variable, &splice.expr, Span::mixed_site().located_at(splice.span));
-        statements.extend(quote_spanned!(site=> ::skep::form::Form::expect(#form, #expr);));
-    }
-    statements
 }
 
 /// A control of a field counts, and a field has one.

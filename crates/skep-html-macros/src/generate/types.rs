@@ -14,12 +14,15 @@ use super::super::standard::Model::{
     Sources, TableParts, Terms,
 };
 use super::super::standard::{self, Exclusions, Model};
+use super::controls::Proof;
 
 /// The types in one template.
 pub(super) struct Types<'t> {
     pub(super) checked: &'t Checked<'t>,
     pub(super) piece: Piece,
     pub(super) home: Home,
+    /// What a `piece!` has written of a form.
+    pub(super) proof: Option<Proof>,
 }
 
 /// The exclusions that types can promise. Each is a promise of `skep_html`.
@@ -131,7 +134,13 @@ impl Types<'_> {
     pub(super) fn finish(&self, out: &Ident) -> TokenStream {
         let (site, piece) = (Span::mixed_site(), Self::variable());
         if self.piece == Piece::Inferred {
-            return quote_spanned!(site=> #piece.finish(#out));
+            return match &self.proof {
+                None => quote_spanned!(site=> #piece.finish::<()>(#out)),
+                Some(Proof::Group(group)) => {
+                    quote_spanned!(site=> #piece.finish::<::skep::html::Controls<#group>>(#out))
+                }
+                Some(Proof::Field(name)) => quote_spanned!(site=> #piece.finish_with(#out, || #name)),
+            };
         }
         let (kind, html) = (kind(self.checked.kind, self.home, site), self.home.path(site));
         quote_spanned!(site=> #html::Html::<#kind, #html::Anything>::of(#out))

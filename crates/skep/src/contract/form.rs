@@ -65,6 +65,7 @@ mod number;
 mod offer;
 mod offered;
 mod parameters;
+mod parts;
 mod receive;
 mod refusal;
 mod rows;
@@ -80,7 +81,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Range;
 use std::rc::Rc;
 
 #[cfg(feature = "garde")]
@@ -134,6 +134,8 @@ pub struct Form<S> {
     core: Rc<Core>,
     /// The group whose fields these are, if this is a part of a form.
     group: Option<Cow<'static, str>>,
+    /// It is a row that nobody has begun: none of its fields is required yet.
+    is_spare: bool,
     service: PhantomData<fn() -> S>,
 }
 
@@ -198,19 +200,11 @@ impl<S: Service> Form<S> {
     }
 
     fn of(core: Core) -> Self {
-        Self { core: Rc::new(core), group: None, service: PhantomData }
+        Self { core: Rc::new(core), group: None, is_spare: false, service: PhantomData }
     }
 }
 
 impl<S> Form<S> {
-    /// The part of the form that a group of fields is, for a function that writes it for several services: inside
-    /// `@form (part) { ... }`, the controls find it by themselves. An example is at [`Group`](derive@Group). What is
-    /// given by [`value`](Self::value) later, it does not show.
-    #[must_use]
-    pub fn fields<G: FitsGroup>(&self, name: Name<S, G>) -> Form<G> {
-        Form { core: Rc::clone(&self.core), group: Some(self.name_of(name)), service: PhantomData }
-    }
-
     /// As it is sent.
     fn name_of<T>(&self, name: Name<S, T>) -> Cow<'static, str> {
         name::within(self.group.as_deref(), name.text())
@@ -311,18 +305,11 @@ impl<S> Form<S> {
         &self.core.action
     }
 
-    /// The numbers of the rows to show of a list of groups: those that were typed or given, and `spare` ones behind
-    /// them. An example is at [`Group`](derive@Group).
-    #[must_use]
-    pub fn rows<T: FitsRows>(&self, name: Name<S, T>, spare: usize) -> Range<usize> {
-        0..self.core.rows(&self.name_of(name)) + spare
-    }
-
     fn control<T: FormField>(&self, name: Name<S, T>, which: &Which, element: Element) -> Controlled<'_> {
         let mut shape = T::shape();
         // A row may be left empty as a whole; the browser cannot know that, so what it must hold the server says.
         let is_there = |(list, row)| row < self.core.rows(&name::within(self.group.as_deref(), list));
-        shape.required &= name.place().is_none_or(is_there);
+        shape.required &= !self.is_spare && name.place().is_none_or(is_there);
         Controlled::new(&self.core, self.name_of(name), which, shape, element)
     }
 

@@ -1,7 +1,7 @@
 //! Groups of fields that several forms share.
 
-use skep::form::{AnyFile, Conflict, Form, Group, Hidden, Name, Refusal, Text, Upload, Whole};
-use skep::html::{Flow, NoForm};
+use skep::form::{AnyFile, Conflict, FitsInput, Form, Group, Hidden, Name, Refusal, Text, Upload, Whole};
+use skep::html::{Controls, Flow};
 use skep::prelude::*;
 use skep::test::{Client, FormFiller};
 
@@ -43,7 +43,7 @@ impl CourseFields {
         }
     }
 
-    fn controls(form: &Form<Self>) -> Html<Flow, NoForm> {
+    fn controls(form: &Form<Self>) -> Html<Flow, Controls<Self>> {
         piece! {
             @form (form) {
                 label (CourseFields::title) { "Title" }
@@ -269,25 +269,81 @@ fn what_is_missing_is_said_field_by_field() {
     }
 }
 
-/// Its rows have no minutes.
-fn forgets_a_column(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+/// The controls of one day, for a form that shows rows by a function.
+fn day_controls(form: &Form<Day>) -> Html<Flow, Controls<Day>> {
     piece! {
-        input (form.input(CourseFields::title));
-        select (form.select(CourseFields::level));
-        input (form.input(CourseFields::places));
-        @for row in form.rows(CourseFields::days, 1) {
-            input (form.input(CourseFields::days.row(row, Day::topic)));
+        div.day {
+            @form (form) { @fields(Day::topic) { (labelled(form, Day::topic, "Topic")) } input (Day::minutes); }
         }
     }
 }
 
+/// A component: whatever field it is given, it writes its control.
+fn labelled<S, T: FitsInput>(form: &Form<S>, name: Name<S, T>, label: &str) -> Html<Flow, Controls<T>> {
+    piece! { p { label (form.label(name)) { (label) } input (form.input(name)); } }
+}
+
+#[derive(Service)]
+#[service(POST "/plans", page = NewPlan)]
+struct Plan {
+    #[form]
+    name: Text<1, 20>,
+    #[form]
+    days: Vec<Day>,
+}
+
+impl Handle for Plan {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(format!("{} {}", self.name, self.days.len())))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/plans/new")]
+struct NewPlan;
+
+impl Handle for NewPlan {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let form = Plan::form(cx);
+        Ok(Response::html(html! {
+            form (form) {
+                @fields(Plan::name) { (labelled(&form, Plan::name, "Name")) }
+                @for row in form.rows(Plan::days, 2) {
+                    @fields(Plan::days) { (day_controls(&form.row(Plan::days, row))) }
+                }
+            }
+        }))
+    }
+}
+
+#[test]
+fn a_function_writes_the_controls_of_a_row_and_a_component_those_of_any_field() {
+    let client = Client::new(App::new().serve(services![NewPlan, Plan]));
+    let page = client.get("/plans/new");
+    for part in [
+        r#"<p><label for="plan-name">Name</label><input name="name" id="plan-name" type="text" required maxlength="20"></p>"#,
+        r#"<label for="plan-days-1-topic">Topic</label><input name="days.1.topic" id="plan-days-1-topic" type="text" maxlength="20">"#,
+    ] {
+        assert!(page.text().contains(part), "{part}\n{}", page.text());
+    }
+    let form = page.form::<Plan>().set(Plan::name, "Spring").set(Plan::days.row(1, Day::topic), "Wax");
+    let refused = form.submit();
+    assert_eq!(refused.status(), 422);
+    let part = r#"name="days.0.minutes" id="plan-days-0-minutes" type="number" required min="1""#;
+    assert!(refused.text().contains(part), "the row that was begun: {}", refused.text());
+    assert_eq!(refused.form::<Plan>().set(Plan::days.row(0, Day::minutes), "9").submit().text(), "Spring 1");
+}
+
+/// What it promises has the right type, and is of another row.
 #[cfg(debug_assertions)]
 #[test]
-fn a_debug_build_holds_a_function_to_the_columns_of_rows() {
+fn a_debug_build_holds_a_function_to_the_very_rows() {
     let shown = client().with_cx(async |cx| {
         let form = Create::form(cx);
-        let page =
-            || html! { form (form) { @fields(Create::course) { (forgets_a_column(&form.fields(Create::course))) } } };
+        let other = |form: &Form<CourseFields>| -> Html<Flow, Controls<CourseFields>> {
+            Html::trusted_piece(CourseFields::controls(form).as_str().replace("days.0.minutes", "days.1.minutes"))
+        };
+        let page = || html! { form (form) { @fields(Create::course) { (other(&form.fields(Create::course))) } } };
         Ok(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(page()))))
     });
     let message = shown.unwrap().unwrap_err().downcast::<String>().unwrap();

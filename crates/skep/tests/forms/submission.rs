@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use skep::form::{
-    Date, DateTime, Decimal, Email, Form, Hidden, Messages, MultilineText, Password, Refusal, Text, Time, Url, Whole,
+    Date, DateTime, Decimal, Email, Form, Hidden, Messages, MultilineText, Name, Password, Refusal, Text, Time, Url,
+    Whole,
 };
-use skep::html::Phrasing;
+use skep::html::{Controls, Phrasing};
 use skep::prelude::*;
 use skep::test::Client;
 
@@ -323,8 +324,8 @@ fn a_client_fills_in_the_form_of_a_page() {
 }
 
 /// A form in pieces: the function is handed the form.
-fn title(form: &Form<Short>) -> Html<Phrasing> {
-    piece! { label (form.label(Short::title)) { "Title" } input (form.input(Short::title)); }
+fn title(form: &Form<Short>, title: Name<Short, Text<3, 40>>) -> Html<Phrasing, Controls<Text<3, 40>>> {
+    piece! { label (form.label(title)) { "Title" } input (form.input(title)); }
 }
 
 #[derive(Service)]
@@ -355,7 +356,7 @@ fn a_form_in_pieces_and_messages_elsewhere() {
             let page = html! {
                 div { (form.message(Short::email)) }
                 form (form) {
-                    @fields(Short::title) { (title(&form)) }
+                    @fields(Short::title) { (title(&form, Short::title)) }
                     input (Short::email);
                 }
             };

@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use skep::form::{Form, Group, MultilineText, Text, Whole};
-use skep::html::{Flow, NoForm};
+use skep::form::{FitsInput, Form, Group, MultilineText, Name, Text, Whole};
+use skep::html::{Controls, Flow};
 use skep::param::Choice;
 use skep::prelude::*;
 use skep::test::Client;
@@ -40,13 +40,15 @@ impl Handle for Order {
     }
 }
 
-/// Part of the form of an order.
-fn address(form: &Form<Order>) -> Html<Flow, NoForm> {
-    piece! { p { label (form.label(Order::name)) { "Name" } input (form.input(Order::name)); } }
-}
-
-fn nothing() -> Html<Flow, NoForm> {
-    piece! { p { "Nothing" } }
+/// Part of the form of an order, whichever way it goes.
+fn address<T: FitsInput>(form: &Form<Order>, name: Name<Order, T>, is_long: bool) -> Html<Flow, Controls<T>> {
+    piece! {
+        @if is_long {
+            p { label (form.label(name)) { "Name" } input (form.input(name)); }
+        } @else {
+            input (form.input(name)) aria-label="Name";
+        }
+    }
 }
 
 /// Every branch has what is required, a loop writes choices and rows, a function what `@fields` says.
@@ -56,7 +58,7 @@ fn whole(cx: &Cx<'_>, words: [&str; 2], is_new: bool) -> Html {
         form (form) {
             h2 { (words[0]) }
             @if is_new {
-                @fields(Order::name) { div { (address(&form)) } }
+                @fields(Order::name) { div { (address(&form, Order::name, is_new)) } }
             } @else {
                 input (Order::name) type="hidden";
             }
@@ -104,7 +106,10 @@ fn only_by_hand(form: &Form<Order>) -> Html {
 }
 
 fn broken_promise(cx: &Cx<'_>) -> Html {
-    html! { form (Order::form(cx)) { @fields(Order::name, Order::size) { (nothing()) } } }
+    let form = Order::form(cx);
+    let other =
+        |_: Name<Order, Text<1, 80>>| -> Html<Flow, Controls<Text<1, 80>>> { Html::trusted_piece("<p>Name</p>") };
+    html! { form (form) { select (Order::size); @fields(Order::name) { (other(Order::name)) } } }
 }
 
 #[derive(Service)]

@@ -10,7 +10,27 @@ use super::info::FieldInfo;
 use super::name::Name;
 use super::{Core, Form};
 use crate::base::const_text::{ConstText, is_same};
-use crate::html::NamedControls;
+use crate::html::piece::Names;
+use crate::html::{Controls, Html, NamedControls, Render};
+
+/// What has the controls of a field of type `T`, or of a row of it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the type of this piece does not say that it has the controls of `{T}`",
+    label = "this is `{Self}`",
+    note = "let the function return `Html<Flow, Controls<{T}>>` (`skep::html::Controls`), made by `piece!`; for the rows \
+            of a `Vec<Row>` it is `Controls<Row>`, of `form.row(Service::rows, row)`"
+)]
+pub trait Writes<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<C, T> Writes<T> for Html<C, Controls<T>> {}
+#[diagnostic::do_not_recommend]
+impl<C, T> Writes<Vec<T>> for Html<C, Controls<T>> {}
+
+impl<S, T> Names for Name<S, T> {
+    type Proof = Controls<T>;
+}
 
 /// Stops the compiler if a field that is required is neither `given` nor sent by a control that the author wrote
 /// `by_hand`; `sometimes` are fields with a control that is not always sent. Only the code that `html!` makes calls it.
@@ -18,7 +38,7 @@ use crate::html::NamedControls;
 /// What is given and no field was misspelt. That rustc says itself, and nothing is missed besides.
 #[doc(hidden)]
 pub const fn complete(service: &str, fields: &[FieldInfo], given: &[&str], by_hand: &[&str], sometimes: &[&str]) {
-    let form = Controls { service, given, by_hand, sometimes };
+    let form = GivenBy { service, given, by_hand, sometimes };
     let is_spelt = are_fields(given, fields) && are_fields(sometimes, fields);
     if is_spelt && let Some(message) = form.complaint("", fields) {
         panic!("{}", message.text());
@@ -26,14 +46,14 @@ pub const fn complete(service: &str, fields: &[FieldInfo], given: &[&str], by_ha
 }
 
 /// What a form sends of a service.
-struct Controls<'c> {
+struct GivenBy<'c> {
     service: &'c str,
     given: &'c [&'c str],
     by_hand: &'c [&'c str],
     sometimes: &'c [&'c str],
 }
 
-impl Controls<'_> {
+impl GivenBy<'_> {
     /// What it lacks of these fields, which are those of this group, or of none.
     const fn complaint(&self, group: &str, fields: &[FieldInfo]) -> Option<ConstText> {
         let mut at = 0;
@@ -106,7 +126,11 @@ const fn missing(service: &str, name: &str) -> ConstText {
         service,
         "::",
         name,
-        ") { (function(form)) }`",
+        ") { (function(&form, ",
+        service,
+        "::",
+        name,
+        ")) }`",
     ])
 }
 
@@ -255,12 +279,17 @@ const fn contains(names: &[&str], group: &str, name: &str) -> bool {
 }
 
 impl<S> Form<S> {
-    /// `@fields` says that a control of this field is written in its block. Only the code that `html!` makes calls it.
+    /// `@fields` says that this piece has the controls of this field, as its type does. A debug build also sees whether
+    /// they are of this field, and not of another one of its type. Only the code that `html!` makes calls it.
     #[doc(hidden)]
-    pub fn expect<T: FormField>(&self, name: Name<S, T>) {
-        if !cfg!(debug_assertions) {
-            return;
+    pub fn written<'p, T: FormField, P: Render<Content: Writes<T>>>(&self, name: Name<S, T>, piece: &'p P) -> &'p P {
+        if cfg!(debug_assertions) {
+            self.expect(name);
         }
+        piece
+    }
+
+    fn expect<T: FormField>(&self, name: Name<S, T>) {
         let (name, mut promised) = (self.name_of(name), self.core.promised.borrow_mut());
         let group = <T::One as Control>::GROUP;
         if group.is_empty() || T::MANY {

@@ -1,5 +1,6 @@
 use skep::form::{Form, Group, MultilineText, Text, Whole};
-use skep::html::NoForm;
+use skep::form::Name;
+use skep::html::{Controls, Flow, NoForm};
 use skep::prelude::*;
 
 #[derive(Clone, Copy, Param)]
@@ -33,8 +34,8 @@ impl Handle for Order {
     }
 }
 
-fn part(form: &Form<Order>) -> Html<skep::html::Flow, NoForm> {
-    piece! { input (form.input(Order::name)); }
+fn part(form: &Form<Order>, name: Name<Order, Text<1, 80>>) -> Html<Flow, Controls<Text<1, 80>>> {
+    piece! { input (form.input(name)); }
 }
 
 fn unknown(cx: &Cx<'_>) -> Html {
@@ -42,7 +43,7 @@ fn unknown(cx: &Cx<'_>) -> Html {
     html! {
         form (form) {
             select (Order::size);
-            @fields(Order::nam) { (part(&form)) }
+            @fields(Order::nam) { (part(&form, Order::nam)) }
         }
     }
 }
@@ -53,7 +54,7 @@ fn twice(cx: &Cx<'_>) -> Html {
         form (form) {
             select (Order::size);
             input (Order::name);
-            @fields(Order::name) { (part(&form)) }
+            @fields(Order::name) { (part(&form, Order::name)) }
         }
     }
 }
@@ -63,14 +64,25 @@ fn no_field(cx: &Cx<'_>) -> Html {
     html! {
         form (form) {
             select (Order::size);
-            @fields("name") { (part(&form)) }
-            @fields { (part(&form)) }
+            @fields("name") { (part(&form, Order::name)) }
+            @fields { (part(&form, Order::name)) }
         }
     }
 }
 
-fn outside(form: &Form<Order>) -> Html<skep::html::Flow, NoForm> {
-    piece! { @fields(Order::name) { (part(form)) } }
+fn outside(form: &Form<Order>) -> Html<Flow, NoForm> {
+    piece! { @fields(Order::name) { (part(form, Order::name)) } }
+}
+
+fn several_and_control_flow(cx: &Cx<'_>, is_new: bool) -> Html {
+    let form = Order::form(cx);
+    html! {
+        form (form) {
+            @fields(Order::size, Order::name) { (part(&form, Order::name)) }
+            @fields(Order::size) { (part(&form, Order::name)) }
+            @fields(Order::name) { @if is_new { (part(&form, Order::name)) } }
+        }
+    }
 }
 
 fn main() {}

@@ -1,7 +1,7 @@
 //! A form that shares the fields of a group has all of them, wherever they are written.
 
 use skep::form::{Form, Group, MultilineText, Text, Whole};
-use skep::html::{Flow, NoForm};
+use skep::html::{Controls, Flow};
 use skep::prelude::*;
 
 #[derive(Group)]
@@ -65,26 +65,26 @@ fn a_column_in_rows(cx: &Cx<'_>) -> Html {
     }
 }
 
-fn right(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+fn right(form: &Form<CourseFields>) -> Html<Flow, Controls<CourseFields>> {
     piece! {
         @form (form) { input (CourseFields::title); input (CourseFields::places); }
     }
 }
 
-fn forgets_one(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+fn forgets_one(form: &Form<CourseFields>) -> Html<Flow, Controls<CourseFields>> {
     piece! {
         @form (form) { input (CourseFields::title); textarea (CourseFields::text); }
     }
 }
 
-fn forgets_all(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+fn forgets_all(form: &Form<CourseFields>) -> Html<Flow, Controls<CourseFields>> {
     piece! {
         @form (form) { label (CourseFields::title) { "Title" } }
     }
 }
 
 /// It would be sent as `title`, and the field is `course.title`.
-fn writes_one_by_hand(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+fn writes_one_by_hand(form: &Form<CourseFields>) -> Html<Flow, Controls<CourseFields>> {
     piece! {
         @form (form) { input (CourseFields::places); input name="title" aria-label="Title"; }
     }

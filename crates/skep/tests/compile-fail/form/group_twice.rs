@@ -1,7 +1,7 @@
 //! A function writes all fields of a group: one that stands beside it would be sent twice.
 
 use skep::form::{Form, Group, Text};
-use skep::html::{Flow, NoForm};
+use skep::html::{Controls, Flow};
 use skep::prelude::*;
 
 #[derive(Group)]
@@ -22,7 +22,7 @@ impl Handle for Create {
     }
 }
 
-fn controls(form: &Form<CourseFields>) -> Html<Flow, NoForm> {
+fn controls(form: &Form<CourseFields>) -> Html<Flow, Controls<CourseFields>> {
     piece! {
         @form (form) { input (CourseFields::title); }
     }
