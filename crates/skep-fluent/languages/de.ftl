@@ -82,4 +82,27 @@ skep-error =
         [504] Ein anderer Server war zu langsam
        *[other] Fehler
     }
+skep-input =
+    { $kind ->
+        [missing] { $name } fehlt. Erwartet wird: { $expected }
+        [repeated] { $name } ist mehr als einmal angegeben
+        [invalid] { $name }: { $value } passt nicht. Erwartet wird: { $expected }
+        [not-offered] { $name }: { $value } wird hier nicht angeboten
+        [incomplete] Der Adresse fehlt: { $name }
+        [not-utf8] { $name } ist kein UTF-8
+        [not-json] Der Inhalt ist kein JSON (Zeile { $name }, Spalte { $value })
+        [missing-member] Das Feld „{ $name }“ fehlt.
+       *[unfit] Dieser Wert passt nicht ({ $expected }).
+    }
+skep-wanted =
+    { $kind ->
+        [whole] eine ganze Zahl von { $first } bis { $last }
+        [number] eine Zahl
+        [bool] true oder false
+        [date] ein Datum wie 2026-12-31
+        [time] eine Uhrzeit wie 18:30
+        [date-time] Datum und Uhrzeit wie 2026-12-31T18:30
+        [choice] { $first } oder { $last }
+       *[other] { $last }
+    }
 skep-to-first-page = Zur ersten Seite

@@ -121,4 +121,27 @@ skep-error =
         [511] Network Authentication Required
        *[other] Error
     }
+skep-input =
+    { $kind ->
+        [missing] { $name } is missing: { $expected } is expected
+        [repeated] { $name } is given more than once
+        [invalid] { $name }: { $value } is not { $expected }
+        [not-offered] { $name }: { $value } is not offered here
+        [incomplete] the query needs { $name }
+        [not-utf8] { $name } is not UTF-8
+        [not-json] the body is not JSON: { $expected }
+        [missing-member] missing field `{ $name }`
+       *[unfit] { $expected }
+    }
+skep-wanted =
+    { $kind ->
+        [whole] a whole number from { $first } to { $last }
+        [number] a number
+        [bool] true or false
+        [date] a date such as 2026-12-31
+        [time] a time such as 18:30
+        [date-time] a date and a time such as 2026-12-31T18:30
+        [choice] { $first } or { $last }
+       *[other] { $last }
+    }
 skep-to-first-page = To the first page

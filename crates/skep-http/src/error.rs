@@ -16,7 +16,7 @@ use skep_units::panic::{self, Panicked};
 
 use crate::body::Body;
 use crate::fetch::FetchError;
-use crate::validation::{ErrorDetail, Messages, Named};
+use crate::validation::{ErrorDetail, InputError, Messages, Named, joined};
 use skep_sql::offload::Lost;
 
 /// [`crate::Result`] without its default.
@@ -62,6 +62,8 @@ struct Inner {
     faults: Vec<Named>,
     /// What is wrong, one by one, for clients that read JSON.
     details: Vec<ErrorDetail>,
+    /// What is wrong with parameters or body, if the message says that.
+    input: Option<InputError>,
     /// What is sent in place of an error page. A body is not `Sync`, and an error is.
     response: Option<Mutex<http::Response<Body>>>,
     /// Where it was made.
@@ -125,6 +127,7 @@ impl Error {
         message: impl Into<Cow<'static, str>>,
     ) -> Self {
         let (pointer, message) = (pointer.into(), message.into());
+        self.inner.input = None;
         let text = if pointer.is_empty() { message.to_string() } else { format!("{pointer}: {message}") };
         self.inner.message = Some(match self.inner.message.take() {
             Some(before) => format!("{before}; {text}").into(),
@@ -137,7 +140,7 @@ impl Error {
     /// The message for the client. The default describes the status.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
-        self.inner.message = Some(message.into());
+        (self.inner.message, self.inner.input) = (Some(message.into()), None);
         self
     }
 
@@ -216,16 +219,43 @@ extension! {
     pub trait ErrorExt for Error {
         /// 422 with faults of a form: its page is shown again.
         fn refused(faults: Vec<Named>, messages: &Messages) -> Self {
-            let told: Vec<_> = faults.iter().map(|(name, fault)| (name.clone(), fault.text(messages))).collect();
-            let text = |(name, text): &(Cow<'_, str>, Cow<'_, str>)| match &**name {
-                "" => text.to_string(),
-                name => format!("{name}: {text}"),
-            };
-            let texts: Vec<String> = told.iter().map(text).collect();
-            let wrong = told.into_iter().map(|(name, text)| ErrorDetail::Field(name, text)).collect();
-            let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY).with_message(texts.join(" "));
+            let (text, wrong) = joined(&faults, messages);
+            let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY).with_message(text);
             (error.inner.faults, error.inner.details) = (faults, wrong);
             error
+        }
+
+        /// What is wrong with a parameter: the message is in the reader's language.
+        fn of_input(status: StatusCode, input: InputError) -> Self {
+            let mut error = Self::new(status).with_message(input.text(&Messages::ENGLISH));
+            error.inner.input = Some(input);
+            error
+        }
+
+        /// The same of a value in a JSON body.
+        fn of_value(pointer: String, input: InputError) -> Self {
+            let mut error = Self::unprocessable(pointer, input.text(&Messages::ENGLISH));
+            error.inner.input = Some(input);
+            error
+        }
+
+        /// The message for a reader of this language, and what is wrong one by one.
+        fn told(&self, messages: &Messages) -> (Option<String>, Vec<ErrorDetail>) {
+            let own = || (self.message().map(str::to_owned), self.inner.details.clone());
+            let Some(input) = &self.inner.input else {
+                let (english, told) = (joined(&self.inner.faults, &Messages::ENGLISH), &self.inner.faults);
+                let is_of_form = !told.is_empty() && self.message() == Some(english.0.as_str());
+                let told = || joined(told, messages);
+                return if is_of_form { (Some(told().0), told().1) } else { own() };
+            };
+            let text = input.text(messages);
+            match self.inner.details.as_slice() {
+                [ErrorDetail::Value(pointer, _)] => {
+                    let message = if pointer.is_empty() { text.clone() } else { format!("{pointer}: {text}") };
+                    (Some(message), vec![ErrorDetail::Value(pointer.clone(), text.into())])
+                }
+                _ => (Some(text), self.inner.details.clone()),
+            }
         }
 
         /// 503: a limit is used up; the same request may succeed later. `cause` names the limit.
@@ -251,6 +281,7 @@ extension! {
             let mut this = self;
             this.inner.message = other.inner.message;
             this.inner.details = other.inner.details;
+            this.inner.input = other.inner.input;
             this
         }
 

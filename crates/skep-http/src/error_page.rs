@@ -43,6 +43,7 @@ pub struct Failure {
     language: &'static str,
     to_first_page: &'static str,
     user: Option<String>,
+    details: Vec<ErrorDetail>,
 }
 
 impl Failure {
@@ -114,15 +115,18 @@ extension! {
                 language: Messages::ENGLISH.language,
                 to_first_page: Messages::ENGLISH.to_first_page,
                 user: None,
+                details: error.details().to_vec(),
             }
         }
 
         /// The same for this reader.
         #[must_use]
-        fn for_reader(self, messages: &Messages, user: Option<&str>) -> Self {
+        fn for_reader(self, error: &Error, messages: &Messages, user: Option<&str>) -> Self {
+            let (message, details) = error.told(messages);
             let (title, explanation) = (messages.error)(self.status.as_u16());
             let (language, to_first_page) = (messages.language, messages.to_first_page);
-            Self { title, explanation, language, to_first_page, user: user.map(str::to_owned), ..self }
+            let user = user.map(str::to_owned);
+            Self { title, message, explanation, language, to_first_page, user, details, ..self }
         }
     }
 }
@@ -132,7 +136,7 @@ pub type ErrorPage = fn(&Failure) -> Html<Document>;
 
 /// The answer to a failure.
 pub fn render(failure: &Failure, error: &Error, in_json: bool, page: ErrorPage) -> Response {
-    let mut response = if in_json { problem(failure, error) } else { Response::html(page(failure)) };
+    let mut response = if in_json { problem(failure) } else { Response::html(page(failure)) };
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.extend(error.headers().clone());
@@ -141,15 +145,15 @@ pub fn render(failure: &Failure, error: &Error, in_json: bool, page: ErrorPage) 
 
 /// RFC 9457. Without a `type` the status says what kind of problem it is; `id` and `cause` are members of our own, and
 /// `errors` is the one of the RFC's example, with the name of a form's field where there is no JSON to point into.
-fn problem(failure: &Failure, error: &Error) -> Response {
+fn problem(failure: &Failure) -> Response {
     let mut body = serde_json::json!({
         "title": failure.title(),
         "status": failure.status.as_u16(),
         "detail": failure.message(),
         "id": failure.id.to_string(),
     });
-    if !error.details().is_empty() {
-        body["errors"] = error.details().iter().map(entry).collect();
+    if !failure.details.is_empty() {
+        body["errors"] = failure.details.iter().map(entry).collect();
     }
     if let Some(cause) = &failure.detail {
         body["cause"] = cause.as_str().into();

@@ -1,10 +1,12 @@
 //! What is wrong with input: the errors of fields, and their messages.
 
+mod input;
 mod language;
 mod messages;
 
 use std::borrow::Cow;
 
+pub use input::{Expected, InputError};
 pub use language::{LanguageSource, Languages};
 pub use messages::Messages;
 
@@ -79,8 +81,8 @@ pub enum FieldError {
         /// The kinds that are taken.
         accept: &'static str,
     },
-    /// What the type expects, in its own words: `Param::expected`.
-    Expected(Cow<'static, str>),
+    /// What the type expects: `Param::expectation`.
+    Expected(Expected),
     /// The form was shown too long ago, or its token is not ours.
     Expired,
     /// The browser sent no cookie; a one-shot form needs one.
@@ -118,7 +120,7 @@ impl FieldError {
             Self::NotChoice => messages.not_choice.into(),
             Self::FileTooLarge { limit } => (messages.file_too_large)(*limit).into(),
             Self::FileKind { accept } => (messages.file_kind)(accept).into(),
-            Self::Expected(expected) => (messages.expected)(expected).into(),
+            Self::Expected(expected) => (messages.expected)(&expected.text(messages)).into(),
             Self::Expired => messages.expired.into(),
             Self::NoCookie => messages.no_cookie.into(),
             Self::Spent => messages.spent.into(),
@@ -141,4 +143,15 @@ pub enum ErrorDetail {
     Field(Cow<'static, str>, Cow<'static, str>),
     /// A value in a JSON body, by its JSON Pointer (RFC 6901).
     Value(Cow<'static, str>, Cow<'static, str>),
+}
+
+/// The faults of a form in one text, and one by one.
+pub(crate) fn joined(faults: &[Named], messages: &Messages) -> (String, Vec<ErrorDetail>) {
+    let told: Vec<_> = faults.iter().map(|(name, fault)| (name.clone(), fault.text(messages))).collect();
+    let text = |(name, text): &(Cow<'_, str>, Cow<'_, str>)| match &**name {
+        "" => text.to_string(),
+        name => format!("{name}: {text}"),
+    };
+    let texts: Vec<String> = told.iter().map(text).collect();
+    (texts.join(" "), told.into_iter().map(|(name, text)| ErrorDetail::Field(name, text)).collect())
 }

@@ -37,8 +37,14 @@ const FUNCTIONS: [(&str, &[&str]); 9] = [
     ("time_twice", &["time"]),
 ];
 
+/// The arguments of what is wrong with parameters and bodies, and of what was wanted: fields in `skep_language`.
+const INPUT: [&str; 4] = ["kind", "name", "value", "expected"];
+const WANTED: [&str; 3] = ["kind", "first", "last"];
+
 /// A `match` with the messages of each language: functions without state, as `Messages` needs them.
 pub(crate) fn write(variants: &[Ident], tags: &[&str]) -> TokenStream {
+    let input: Vec<Ident> = INPUT.iter().map(|name| format_ident!("{name}")).collect();
+    let wanted: Vec<Ident> = WANTED.iter().map(|name| format_ident!("{name}")).collect();
     let arms = variants.iter().zip(tags).map(|(variant, tag)| {
         let plain = PLAIN.iter().map(|field| {
             let (field, text) = (format_ident!("{field}"), format_ident!("skep_{field}"));
@@ -66,6 +72,12 @@ pub(crate) fn write(variants: &[Ident], tags: &[&str]) -> TokenStream {
                     "" => ftl::skep_changed__empty {}.text(Self::#variant).to_owned(),
                     _ => ftl::skep_changed { now: ::skep_language::ToArgument::to_argument(&now) }.text(Self::#variant),
                 },
+                input: |error, messages| ftl::skep_input {
+                    #(#input: ::skep_language::ToArgument::to_argument(&::skep_language::input(error, messages).#input)),*
+                }.text(Self::#variant),
+                wanted: |expected| ftl::skep_wanted {
+                    #(#wanted: ::skep_language::ToArgument::to_argument(&::skep_language::wanted(expected).#wanted)),*
+                }.text(Self::#variant),
                 error: |status| {
                     let title = ftl::skep_error__title { status: ::skep_language::ToArgument::to_argument(&status) };
                     let text = ftl::skep_error { status: ::skep_language::ToArgument::to_argument(&status) };

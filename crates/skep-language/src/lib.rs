@@ -15,10 +15,13 @@
 //! Start reading at `language.rs`; `text_set.rs` has the texts.
 
 mod app;
+mod input;
 mod language;
 mod text_set;
 
 pub use app::{LANGUAGE_COOKIE, LanguageApp, alternates, keep_language};
+#[doc(hidden)]
+pub use input::{input, wanted};
 pub use language::{InLanguage, Languages};
 #[doc(hidden)]
 pub use language::{Labels, Translated, file_size, fixed, labels, text};

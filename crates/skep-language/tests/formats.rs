@@ -1,7 +1,11 @@
 //! Dates and numbers in texts, from the macro to the text.
 
 use jiff::civil::date;
-use skep_language::t;
+use serde::Deserialize;
+use skep::form::{Text, Whole};
+use skep::prelude::*;
+use skep::test::{Client, RequestBuilder};
+use skep_language::{LanguageApp as _, t};
 
 skep_language::languages!("tests/texts/formats", default = "en");
 
@@ -18,4 +22,85 @@ fn a_text_may_be_named_by_a_word_of_rust() {
     let r#type = "large";
     assert_eq!(t!(Language::De, continue.type, type = "kleiner"), "ein Knopf: kleiner");
     assert_eq!(t!(Language::En, r#continue.r#type, type), "a large button");
+}
+
+#[derive(Clone, Copy, Debug, Param)]
+enum Order {
+    Newest,
+    Oldest,
+}
+
+#[derive(Debug, Deserialize)]
+struct Course {
+    title: Text<1, 5>,
+    places: Whole<1, 9>,
+}
+
+#[derive(Service)]
+#[service(GET "/courses/{number}")]
+struct Courses {
+    number: u8,
+    #[query]
+    order: Option<Order>,
+    #[query]
+    full: bool,
+}
+
+impl Handle for Courses {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(format!("{} {:?} {}", self.number, self.order, self.full)))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/courses")]
+struct AddCourse {
+    #[json]
+    course: Course,
+}
+
+impl Handle for AddCourse {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(format!("{} {}", self.course.title, self.course.places)))
+    }
+}
+
+/// What the problem document says, and the pointer to it.
+fn told(request: RequestBuilder<'_>) -> (String, String) {
+    let answer = request.header("accept-language", "de").header("accept", "application/json").send();
+    let problem: serde_json::Value = serde_json::from_str(answer.text()).unwrap();
+    let pointer = problem["errors"][0]["pointer"].as_str().unwrap_or_default().to_owned();
+    (problem["detail"].as_str().unwrap().to_owned(), pointer)
+}
+
+#[test]
+fn refusals_of_parameters_and_json_are_in_the_readers_language() {
+    let app = App::new().serve(services![Courses, AddCourse]).languages_of::<Language>();
+    let client = Client::new(app);
+    let of = |path: &str| told(client.request(skep::Method::GET, path)).0;
+    assert_eq!(of("/courses/300?full=1"), "number: \"300\" passt nicht. Erwartet wird: eine ganze Zahl von 0 bis 255");
+    assert_eq!(of("/courses/3"), "full fehlt. Erwartet wird: true oder false");
+    assert_eq!(of("/courses/3?full=1&full=0"), "full ist mehr als einmal angegeben");
+    assert_eq!(of("/courses/3?full=perhaps"), "full: \"perhaps\" passt nicht. Erwartet wird: true oder false");
+    let order = "order: \"best\" passt nicht. Erwartet wird: newest oder oldest";
+    assert_eq!(of("/courses/3?full=1&order=best"), order);
+
+    let json =
+        |body: &str| told(client.request(skep::Method::POST, "/courses").body("application/json", body.to_owned()));
+    let at = |pointer: &str, text: &str| (format!("{}: {text}", &pointer[1..]), pointer.to_owned());
+    assert_eq!(json(r#"{"title": "#), ("Der Inhalt ist kein JSON (Zeile 1, Spalte 10)".to_owned(), String::new()));
+    assert_eq!(json(r#"{"title":"Bees"}"#), ("Das Feld „places“ fehlt.".to_owned(), "#".to_owned()));
+    assert_eq!(json(r#"{"title":"","places":3}"#), at("#/title", "Bitte ausfüllen."));
+    assert_eq!(json(r#"{"title":"Bees","places":10}"#), at("#/places", "Das ist zu viel: höchstens 9."));
+}
+
+#[test]
+fn the_page_of_an_error_is_in_the_readers_language_and_the_log_in_english() {
+    let client = Client::new(App::new().serve(services![Courses]).languages_of::<Language>());
+    let page = |language: &str| {
+        let request = client.request(skep::Method::GET, "/courses/3?full=perhaps").header("accept", "text/html");
+        request.header("accept-language", language).send().text().to_owned()
+    };
+    assert!(page("de").contains("passt nicht. Erwartet wird: true oder false"), "{}", page("de"));
+    assert!(page("en").contains("is not true or false"), "{}", page("en"));
 }

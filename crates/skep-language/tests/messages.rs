@@ -1,7 +1,7 @@
 //! The framework's English is the same with the crate and without it.
 
 use skep::StatusCode;
-use skep::form::Messages;
+use skep::form::{Expected, FieldError, InputError, Messages};
 use skep_language::Languages as _;
 
 skep_language::languages!("tests/texts/english", default = "en");
@@ -32,6 +32,36 @@ fn english_is_that_of_the_framework() {
     }
     assert_eq!((own.time_left_out)("2:30", "3:30"), (built_in.time_left_out)("2:30", "3:30"));
     assert_eq!((own.time_twice)("2:30"), (built_in.time_twice)("2:30"));
+    for error in refusals() {
+        assert_eq!(error.text(&own), error.text(&built_in));
+    }
+}
+
+/// One of each kind, each with another expectation.
+fn refusals() -> Vec<InputError> {
+    let name = || "page".to_owned();
+    let whole = Expected::Whole { min: "0".to_owned(), max: "65535".to_owned() };
+    let invalid = |expected| InputError::Invalid { name: name(), value: "\"x\"".to_owned(), expected };
+    let reason = || "EOF while parsing at line 1 column 7".to_owned();
+    vec![
+        InputError::Missing { name: name(), expected: whole },
+        InputError::Repeated { name: name() },
+        invalid(Expected::Number),
+        invalid(Expected::Bool),
+        invalid(Expected::Date),
+        invalid(Expected::Time),
+        invalid(Expected::DateTime),
+        invalid(Expected::Choice("a, b or c")),
+        invalid(Expected::Choice("a")),
+        invalid("a code".into()),
+        InputError::NotOffered { name: name(), value: "\"x\"".to_owned() },
+        InputError::Incomplete { names: name() },
+        InputError::NotUtf8 { name: name() },
+        InputError::NotJson { line: 1, column: 7, reason: reason() },
+        InputError::MissingMember { name: name() },
+        InputError::Unfit { reason: reason() },
+        InputError::Field(FieldError::Missing),
+    ]
 }
 
 /// The texts without numbers.

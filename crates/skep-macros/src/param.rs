@@ -152,6 +152,10 @@ fn write(name: &Ident, choices: &[Choice]) -> TokenStream {
                 ::std::borrow::Cow::Borrowed(#expected)
             }
 
+            fn expectation() -> ::skep::form::Expected {
+                ::skep::form::Expected::Choice(#expected)
+            }
+
             fn parse(text: &str) -> ::core::option::Option<Self> {
                 match text {
                     #(#values => ::core::option::Option::Some(Self::#variants),)*
@@ -228,7 +232,7 @@ fn texts(name: &Ident, expected: &str) -> TokenStream {
 
             fn from_str(text: &::core::primitive::str) -> ::core::result::Result<Self, ::skep::form::FieldError> {
                 <Self as ::skep::param::Param>::parse(text)
-                    .ok_or(::skep::form::FieldError::Expected(::std::borrow::Cow::Borrowed(#expected)))
+                    .ok_or(::skep::form::FieldError::Expected(::skep::form::Expected::Choice(#expected)))
             }
         }
         #[automatically_derived]

@@ -1,6 +1,6 @@
 //! The languages of the help-desk. Users choose one in their profile; others get what their browser prefers.
 
-use skep::form::Messages;
+use skep::form::{Expected, InputError, Messages};
 use skep::prelude::*;
 
 use crate::texts::texts;
@@ -59,4 +59,21 @@ pub const GERMAN: Messages = Messages {
         (title.into(), explanation.into())
     },
     to_first_page: "Zur ersten Seite",
+    input: |error, messages| match error {
+        InputError::Missing { name, expected } => format!("{name} fehlt. Erwartet wird: {}", expected.text(messages)),
+        InputError::Invalid { name, value, expected } => {
+            format!("{name}: {value} passt nicht. Erwartet wird: {}", expected.text(messages))
+        }
+        InputError::MissingMember { name } => format!("Das Feld „{name}“ fehlt."),
+        InputError::NotJson { line, column, .. } => {
+            format!("Der Inhalt ist kein JSON (Zeile {line}, Spalte {column}).")
+        }
+        _ => "Ein Wert in dieser Anfrage passt nicht.".to_owned(),
+    },
+    wanted: |expected| match expected {
+        Expected::Whole { min, max } => format!("eine ganze Zahl von {min} bis {max}"),
+        Expected::Number => "eine Zahl".to_owned(),
+        Expected::Choice(list) => list.replace(" or ", " oder "),
+        other => other.text(&Messages::ENGLISH).into_owned(),
+    },
 };

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 
+use super::{Expected, InputError};
+
 /// The messages of forms and error pages in one language. All fields must be given, so a translation that lacks one
 /// does not compile. `App::languages` takes them.
 ///
@@ -55,7 +57,7 @@ pub struct Messages {
     pub file_too_large: fn(limit: u64) -> String,
     /// The file is not of these kinds, as in the attribute `accept`.
     pub file_kind: fn(accept: &str) -> String,
-    /// Not what a type of the application expects; it says what, in English: "a whole number from 0 to 255".
+    /// Not what a type of the application expects; it says what: "a whole number from 0 to 255".
     pub expected: fn(expected: &str) -> String,
     /// A form that is accepted once was shown too long ago, or its token is not ours: it is to be sent again.
     pub expired: &'static str,
@@ -73,6 +75,10 @@ pub struct Messages {
     pub time_twice: fn(time: &str) -> String,
     /// The title of the page of an error with this status, and what there is to say if nothing else is.
     pub error: fn(status: u16) -> (Cow<'static, str>, Cow<'static, str>),
+    /// What is wrong with a parameter or a JSON body.
+    pub input: fn(error: &InputError, messages: &Self) -> String,
+    /// What a parameter would have been, as it stands in a sentence.
+    pub wanted: fn(expected: &Expected) -> String,
     /// The link from an error page to the first page of the site.
     pub to_first_page: &'static str,
 }
@@ -119,6 +125,8 @@ impl Messages {
         },
         time_twice: |time| format!("The clocks go back that day, and {time} comes twice: which time do you mean?"),
         error: |status| (title(status).into(), explanation(status).into()),
+        input: InputError::english,
+        wanted: super::input::wanted,
         to_first_page: "To the first page",
     };
 }

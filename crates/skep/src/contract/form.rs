@@ -108,8 +108,9 @@ pub use text::{Email, Hidden, MultilineText, Password, Text, Url};
 pub use time::{Date, DateTime, Time};
 pub use upload::{AnyFile, FileKind, Received, Upload};
 
-pub use skep_http::validation::{FieldError, Messages};
+pub use skep_http::validation::{Expected, FieldError, InputError, Messages};
 
+pub(crate) use json::take_refused;
 pub(crate) use offer::load_offers;
 pub(crate) use offered::{Offers as OfferedLists, has_offers};
 pub(crate) use receive::{Parts, remove_old_uploads};

@@ -12,18 +12,19 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
-use http::HeaderName;
+use http::{HeaderName, StatusCode};
 
 use crate::base::percent;
 use crate::context::cx::Cx;
 use crate::contract::form::{FieldInfo, FormField, Messages, Submission};
 use crate::contract::guard::GuardInfo;
-use crate::routing::param::{Field, Pairs, Param, quoted_value};
+use crate::routing::param::{self, Field, Pairs, Param};
 use skep_http::error::Error;
 use skep_http::ext::ErrorExt as _;
 use skep_http::fields::list::elements;
 use skep_http::request::{Fields, Parts, joined_text};
 use skep_http::response::Result;
+use skep_http::validation::InputError;
 
 pub(crate) use ambiguity::indistinguishable;
 pub use json::{Answer, AnswersJson, answer_json, answer_nothing};
@@ -221,11 +222,12 @@ impl<'r> Input<'r> {
 
     fn part<T: Param>(&self, position: usize, name: &'static str, text: Option<Cow<'_, str>>) -> Result<T> {
         let Some(text) = text else {
-            return Err(Error::bad_request(format!("{name}: the path is not UTF-8")));
+            return Err(Error::of_input(StatusCode::BAD_REQUEST, InputError::NotUtf8 { name: name.to_owned() }));
         };
         T::parse(&text).ok_or_else(|| {
-            let error = if position < self.from_query { Error::not_found() } else { Error::bad_request("") };
-            error.with_message(format!("{name}: {} is not {}", quoted_value::<T>(&text), T::expected()))
+            let is_path = position < self.from_query;
+            let status = if is_path { StatusCode::NOT_FOUND } else { StatusCode::BAD_REQUEST };
+            Error::of_input(status, param::invalid::<T>(name, &text))
         })
     }
 

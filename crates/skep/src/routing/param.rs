@@ -17,6 +17,8 @@ use http::StatusCode;
 
 use crate::base::percent::{self, EncodeSet};
 use skep_http::error::{Error, Result};
+use skep_http::ext::ErrorExt as _;
+use skep_http::validation::{Expected, InputError};
 
 pub use choice::Choice;
 pub(crate) use choice::label_in;
@@ -66,6 +68,30 @@ pub trait Param: Sized {
 
     /// What would have been right, as it stands in a sentence: "a whole number from 0 to 255".
     fn expected() -> Cow<'static, str>;
+
+    /// The same for a reader of any language: [`Expected::In`] is what an application says in each. The default is
+    /// [`expected`](Self::expected).
+    ///
+    /// ```
+    /// use std::borrow::Cow;
+    /// use skep::form::Expected;
+    /// use skep::param::Param;
+    ///
+    /// struct Plate(String);
+    ///
+    /// impl Param for Plate {
+    ///     fn expected() -> Cow<'static, str> { "a number plate".into() }
+    ///     fn expectation() -> Expected {
+    ///         Expected::In(|language| if language == "de" { "ein Kennzeichen".into() } else { Self::expected() })
+    ///     }
+    ///     fn parse(text: &str) -> Option<Self> { (text.len() < 12).then(|| Self(text.to_owned())) }
+    ///     fn write(&self, out: &mut String) { out.push_str(&self.0); }
+    /// }
+    /// ```
+    #[must_use]
+    fn expectation() -> Expected {
+        Expected::Words(Self::expected())
+    }
 
     /// The value that `text` stands for.
     fn parse(text: &str) -> Option<Self>;
@@ -119,10 +145,10 @@ impl<T: Param> Field for T {
     fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self> {
         let mut values = pairs.get(name);
         let Some(text) = values.next() else {
-            return Err(Error::bad_request(format!("{name} is missing: {} is expected", T::expected())));
+            return Err(wrong(InputError::Missing { name: name.to_owned(), expected: T::expectation() }));
         };
         if values.next().is_some() {
-            return Err(Error::bad_request(format!("{name} is given more than once")));
+            return Err(wrong(InputError::Repeated { name: name.to_owned() }));
         }
         parse(name, text)
     }
@@ -146,7 +172,7 @@ impl<T: Param> Field for Option<T> {
         let mut values = pairs.get(name).filter(|text| !text.is_empty());
         let Some(text) = values.next() else { return Ok(None) };
         if values.next().is_some() {
-            return Err(Error::bad_request(format!("{name} is given more than once")));
+            return Err(wrong(InputError::Repeated { name: name.to_owned() }));
         }
         parse(name, text).map(Some)
     }
@@ -202,8 +228,16 @@ pub const fn is_secret<F: Field>() -> bool {
 }
 
 fn parse<T: Param>(name: &'static str, text: &str) -> Result<T> {
-    T::parse(text)
-        .ok_or_else(|| Error::bad_request(format!("{name}: {} is not {}", quoted_value::<T>(text), T::expected())))
+    T::parse(text).ok_or_else(|| wrong(invalid::<T>(name, text)))
+}
+
+fn wrong(input: InputError) -> Error {
+    Error::of_input(StatusCode::BAD_REQUEST, input)
+}
+
+/// What is wrong with a value that `T` has not.
+pub(crate) fn invalid<T: Param>(name: &str, text: &str) -> InputError {
+    InputError::Invalid { name: name.to_owned(), value: quoted_value::<T>(text), expected: T::expectation() }
 }
 
 /// A value of this type as an error may repeat it.
@@ -247,7 +281,7 @@ impl<'r> Pairs<'r> {
                 return Err(Error::bad_request(format!("the name of parameter {} is not UTF-8", pairs.len() + 1)));
             };
             let Some(value) = percent::decode_form(value) else {
-                return Err(Error::bad_request(format!("{}: the value is not UTF-8", quoted(&name))));
+                return Err(wrong(InputError::NotUtf8 { name: quoted(&name) }));
             };
             pairs.push(name, value);
         }
@@ -361,6 +395,9 @@ impl Param for bool {
     fn expected() -> Cow<'static, str> {
         "true or false".into()
     }
+    fn expectation() -> Expected {
+        Expected::Bool
+    }
     // "on" is what a browser sends for a ticked checkbox without a value (HTML, 4.10.5.1.15).
     fn parse(text: &str) -> Option<Self> {
         match text {
@@ -375,10 +412,13 @@ impl Param for bool {
 }
 
 macro_rules! numbers {
-    ($($number:ty)*, $expected:expr, |$text:ident| $parse:expr) => { $(
+    ($($number:ty)*, $expected:expr, $expectation:expr, |$text:ident| $parse:expr) => { $(
         impl Param for $number {
             fn expected() -> Cow<'static, str> {
                 $expected.into()
+            }
+            fn expectation() -> Expected {
+                $expectation
             }
             fn parse($text: &str) -> Option<Self> {
                 $parse
@@ -394,6 +434,7 @@ macro_rules! numbers {
 numbers!(
     u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize,
     format!("a whole number from {} to {}", Self::MIN, Self::MAX),
+    Expected::Whole { min: Self::MIN.to_string(), max: Self::MAX.to_string() },
     |text| {
         // One number, one spelling: "+1" and "01" would be second addresses of the same page.
         let digits = text.strip_prefix('-').unwrap_or(text);
@@ -402,4 +443,4 @@ numbers!(
     }
 );
 
-numbers!(f32 f64, "a number", |text| text.parse().ok().filter(|number: &Self| number.is_finite()));
+numbers!(f32 f64, "a number", Expected::Number, |text| text.parse().ok().filter(|number: &Self| number.is_finite()));

@@ -61,7 +61,7 @@ fn what_a_form_takes_json_takes() {
 #[test]
 fn what_a_form_refuses_json_refuses() {
     assert!(refused_in_json::<Text<1, 2>>("\"Ann\"").starts_with("That is too long: 2 characters at most"));
-    assert!(refused_in_json::<Whole<1, 12>>("13").starts_with("13 does not lie between 1 and 12"));
+    assert!(refused_in_json::<Whole<1, 12>>("13").starts_with("That is too much: 12 is the most."));
     assert!(refused_in_json::<Slug>("\"A\"").contains("lower-case"));
     assert!(refused_in_json::<Password<8, 99>>("\"short\"").contains('8'));
     assert!(refused_in_json::<Date>("20261231").starts_with("invalid type"));

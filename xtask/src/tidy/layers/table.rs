@@ -223,7 +223,7 @@ pub(super) const CRATES: &[Layers] = &[
     },
     Layers {
         name: "skep-language",
-        order: &[("texts", &["text_set"]), ("interface", &["app", "language"])],
+        order: &[("texts", &["text_set", "input"]), ("interface", &["app", "language"])],
         upward: &[],
     },
     Layers {

@@ -117,7 +117,7 @@ impl LocalSite {
         // A component does not know what is before its host.
         #[cfg(target_family = "wasm")]
         let is_local = false;
-        let failure = Failure::new(error, id, is_local).for_reader(messages, about.user);
+        let failure = Failure::new(error, id, is_local).for_reader(error, messages, about.user);
         let in_json = about.parts.is_some_and(|parts| error_page::wants_json(&parts.headers, about.speaks_json));
         #[cfg(not(target_family = "wasm"))]
         if is_local && !in_json {

@@ -13,9 +13,10 @@ use crate::contract::service::Input;
 use crate::routing::param::Pairs;
 use crate::routing::router::{Found, NoEndpoint};
 use skep_http::error::Error;
-use skep_http::ext::ResponseExt as _;
+use skep_http::ext::{ErrorExt as _, ResponseExt as _};
 use skep_http::request::Parts;
 use skep_http::response::{Response, Result};
+use skep_http::validation::InputError;
 
 impl LocalSite {
     /// The answer to a browser that asks whether it may send another request; `None` if nothing is there.
@@ -62,7 +63,10 @@ pub(super) fn endpoint<'s>(
 ) -> Result<&'s Endpoint> {
     found.endpoint(method, query).map_err(|reason| match reason {
         NoEndpoint::Method => Error::new(StatusCode::METHOD_NOT_ALLOWED).with_header(ALLOW, found.allow().clone()),
-        NoEndpoint::Parameters(sets) => Error::bad_request(format!("the query needs {}", sets.join(", or "))),
+        NoEndpoint::Parameters(sets) => {
+            let names = sets.join(", or ");
+            Error::of_input(StatusCode::BAD_REQUEST, InputError::Incomplete { names })
+        }
     })
 }
 

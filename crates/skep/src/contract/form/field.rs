@@ -66,14 +66,15 @@ pub trait Control: Param {
 
     /// The value that `text` stands for, or what is wrong with it.
     fn check(text: &str) -> Result<Self, FieldError> {
-        Self::parse(text)
-            .ok_or_else(|| if text.is_empty() { FieldError::Missing } else { FieldError::Expected(Self::expected()) })
+        Self::parse(text).ok_or_else(|| {
+            if text.is_empty() { FieldError::Missing } else { FieldError::Expected(Self::expectation()) }
+        })
     }
 
     /// The value that a file stands for. Only types with [`FILE`](Self::FILE) have one.
     fn of_file(file: &Received) -> Result<Self, FieldError> {
         let _ = file;
-        Err(FieldError::Expected(Self::expected()))
+        Err(FieldError::Expected(Self::expectation()))
     }
 
     /// The value that the fields of a group stand for, or of one of its rows; what is wrong in them is noted.

@@ -18,7 +18,7 @@ use crate::context::cx::Cx;
 use crate::routing::param::Param;
 use crate::routing::param::shown::display_params;
 use skep_http::error::Result;
-use skep_http::validation::{FieldError, Messages};
+use skep_http::validation::{Expected, FieldError, Messages};
 
 /// As [`written`] has it: seconds only where there are some.
 macro_rules! local {
@@ -26,6 +26,10 @@ macro_rules! local {
         impl Param for civil::$type {
             fn expected() -> Cow<'static, str> {
                 $expected.into()
+            }
+
+            fn expectation() -> Expected {
+                Expected::$type
             }
 
             fn parse(text: &str) -> Option<Self> {
@@ -96,7 +100,7 @@ impl Control for TimeZone {
     fn check(text: &str) -> Result<Self, FieldError> {
         match text.trim() {
             "" => Err(FieldError::Missing),
-            text => Self::parse(text).ok_or_else(|| FieldError::Expected(Self::expected())),
+            text => Self::parse(text).ok_or_else(|| FieldError::Expected(Self::expectation())),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The types of forms in JSON: a body may be made of them, and is then held to the same rules.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -10,6 +11,23 @@ use super::number::{Decimal, Whole};
 use super::text::{Email, MultilineText, Password, Text, Url};
 use super::time::{Date, DateTime, Time};
 use crate::Slug;
+use skep_http::validation::FieldError;
+
+thread_local! {
+    /// What a type of a form has refused last: serde has only its text, which is English.
+    static REFUSED: Cell<Option<FieldError>> = const { Cell::new(None) };
+}
+
+fn refused<E: Error>(error: FieldError) -> E {
+    let text = E::custom(&error);
+    REFUSED.set(Some(error));
+    text
+}
+
+/// What a type of a form has refused with this text, in English.
+pub(crate) fn take_refused(text: &str) -> Option<FieldError> {
+    REFUSED.take().filter(|error| error.to_string() == text)
+}
 
 /// As the text that a form sends; what is wrong with it is said in English.
 macro_rules! as_text {
@@ -24,7 +42,7 @@ macro_rules! as_text {
     (read [$($generics:tt)*] $type:ty) => {
         impl<'de, $($generics)*> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                <$type>::check(&Cow::<str>::deserialize(deserializer)?).map_err(D::Error::custom)
+                <$type>::check(&Cow::<str>::deserialize(deserializer)?).map_err(refused)
             }
         }
     };
@@ -55,6 +73,8 @@ impl<const MIN: i64, const MAX: i64> Serialize for Whole<MIN, MAX> {
 impl<'de, const MIN: i64, const MAX: i64> Deserialize<'de> for Whole<MIN, MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = i64::deserialize(deserializer)?;
-        Self::new(number).ok_or_else(|| D::Error::custom(format_args!("{number} does not lie between {MIN} and {MAX}")))
+        let (min, max) = (MIN.to_string(), MAX.to_string());
+        let fault = if number < MIN { FieldError::TooSmall { min } } else { FieldError::TooLarge { max } };
+        Self::new(number).ok_or_else(|| refused(fault))
     }
 }

@@ -6,7 +6,10 @@ use std::collections::HashMap;
 
 use super::info::FieldInfo;
 use crate::routing::param::{OfferInfo, Pairs};
+use http::StatusCode;
 use skep_http::error::{Error, Result};
+use skep_http::ext::ErrorExt as _;
+use skep_http::validation::InputError;
 
 /// An option with texts of its own.
 #[derive(Debug)]
@@ -53,7 +56,8 @@ impl Offers {
             let mut given = query.get(field.name).filter(|text| !text.is_empty());
             if let Some(text) = given.find(|text| self.label(offer, text).is_none()) {
                 let text = (offer.quoted)(text);
-                return Err(Error::bad_request(format!("{}: {text} is not offered here", field.name)));
+                let input = InputError::NotOffered { name: field.name.to_owned(), value: text };
+                return Err(Error::of_input(StatusCode::BAD_REQUEST, input));
             }
         }
         Ok(())

@@ -213,7 +213,7 @@ impl fmt::Display for DateTime {
 }
 
 macro_rules! fields {
-    ($($type:ty, $kind:literal, $step:expr, $max:expr, $expected:literal;)*) => {$(
+    ($($type:ident, $kind:literal, $step:expr, $max:expr, $expected:literal;)*) => {$(
         impl Control for $type {
             type Look = look::Line;
 
@@ -230,7 +230,7 @@ macro_rules! fields {
             }
         }
 
-        display_types! { [] $type, |text| text.parse(), $expected; }
+        display_types! { [] $type, |text| text.parse(), $expected => skep_http::validation::Expected::$type; }
     )*};
 }
 

@@ -7,8 +7,11 @@ use serde_path_to_error::{Path, Segment};
 
 use super::Served;
 use crate::context::cx::Cx;
+use crate::contract::form;
 use skep_http::error::Error;
+use skep_http::ext::ErrorExt as _;
 use skep_http::response::{Response, Result};
+use skep_http::validation::InputError;
 
 /// The handler of a service that returns a JSON value instead of a [`Response`].
 ///
@@ -95,15 +98,29 @@ macro_rules! __described {
 /// A value from a JSON body. What is no JSON is not understood, 400; JSON that is no such value is wrong somewhere,
 /// 422.
 pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
-    let not_json = |error: &serde_json::Error| Error::bad_request(format!("the body is not JSON: {error}"));
+    let not_json = |error: &serde_json::Error| {
+        let (line, column, reason) = (error.line(), error.column(), error.to_string());
+        Error::of_input(StatusCode::BAD_REQUEST, InputError::NotJson { line, column, reason })
+    };
     let mut reader = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let pointer = pointer(error.path());
         let error = error.into_inner();
-        if error.is_data() { Error::unprocessable(pointer, without_place(&error)) } else { not_json(&error) }
+        if error.is_data() { Error::of_value(pointer, unfit(without_place(&error))) } else { not_json(&error) }
     })?;
     reader.end().map_err(|error| not_json(&error))?;
     Ok(value)
+}
+
+/// What serde says of a value. What a form's type said of it is known in all languages.
+fn unfit(reason: String) -> InputError {
+    match form::take_refused(&reason) {
+        Some(error) => InputError::Field(error),
+        None => match reason.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+            Some(name) => InputError::MissingMember { name: name.to_owned() },
+            None => InputError::Unfit { reason },
+        },
+    }
 }
 
 /// What is wrong, without line and column: the pointer says where, and the message may be a sentence of a form's.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Param;
+use super::{Expected, Param};
 use crate::sql::{Cursor, CursorKey, PageNumber};
 
 /// Neither needs an escape in a URL.
@@ -12,6 +12,10 @@ const ESCAPE: char = '!';
 impl Param for PageNumber {
     fn expected() -> Cow<'static, str> {
         format!("the number of a page, from 1 to {}", Self::LAST).into()
+    }
+
+    fn expectation() -> Expected {
+        Expected::Whole { min: "1".to_owned(), max: Self::LAST.to_string() }
     }
 
     fn parse(text: &str) -> Option<Self> {

@@ -33,19 +33,22 @@ macro_rules! text_types {
 
 /// For types with a `Display`, which this reads back.
 macro_rules! display_types {
-    ($([$($generics:tt)*] $type:ty, |$text:ident| $parse:expr, $expected:expr;)*) => {$(
-        $crate::param::shown::display_params! { [$($generics)*] $type, |$text| $parse, $expected; }
+    ($([$($generics:tt)*] $type:ty, |$text:ident| $parse:expr, $expected:expr $(=> $expectation:expr)?;)*) => {$(
+        $crate::param::shown::display_params! { [$($generics)*] $type, |$text| $parse, $expected $(=> $expectation)?; }
         $crate::param::shown::render!([$($generics)*] $type, |value| format_args!("{value}"));
     )*};
 }
 
 /// The same for types of other crates, which `html` shows.
 macro_rules! display_params {
-    ($([$($generics:tt)*] $type:ty, |$text:ident| $parse:expr, $expected:expr;)*) => {$(
+    ($([$($generics:tt)*] $type:ty, |$text:ident| $parse:expr, $expected:expr $(=> $expectation:expr)?;)*) => {$(
         impl<$($generics)*> $crate::param::Param for $type {
             fn expected() -> std::borrow::Cow<'static, str> {
                 $expected.into()
             }
+            $(fn expectation() -> skep_http::validation::Expected {
+                $expectation
+            })?
             fn parse($text: &str) -> Option<Self> {
                 $parse.ok()
             }
