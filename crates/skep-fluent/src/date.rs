@@ -2,9 +2,9 @@
 
 use icu_datetime::DateTimeFormatter;
 use icu_datetime::fieldsets::enums::{
-    CompositeDateTimeFieldSet as Fields, DateAndTimeFieldSet, DateFieldSet, TimeFieldSet,
+    CalendarPeriodFieldSet, CompositeDateTimeFieldSet as Fields, DateAndTimeFieldSet, DateFieldSet, TimeFieldSet,
 };
-use icu_datetime::fieldsets::{T, YMD, YMDE};
+use icu_datetime::fieldsets::{E, MDE, T, YM, YMD, YMDE};
 use icu_datetime::input::{Date as IcuDate, DateTime, Time};
 use icu_datetime::options::{Length, TimePrecision};
 
@@ -23,6 +23,12 @@ pub enum DateLength {
     Long,
     /// `Thursday, December 31, 2026`
     Full,
+    /// `Thu, Dec 31`
+    Day,
+    /// `Thursday`: without a time of day
+    Weekday,
+    /// `December 2026`: without a time of day
+    Month,
 }
 
 /// What a message says of a date: `DATETIME($day, dateStyle: "long")`.
@@ -38,12 +44,16 @@ impl Style {
     /// # Errors
     /// The options there are.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), &'static str> {
-        const HELP: &str = "DATETIME takes dateStyle and timeStyle: \"short\", \"medium\", \"long\" or \"full\"";
+        const HELP: &str = "DATETIME takes dateStyle and timeStyle: \"short\", \"medium\", \"long\" or \"full\", and dateStyle also \
+                            \"day\", \"weekday\" or \"month\"";
         let length = match value {
             "short" => DateLength::Short,
             "medium" => DateLength::Medium,
             "long" => DateLength::Long,
             "full" => DateLength::Full,
+            "day" if name == "dateStyle" => DateLength::Day,
+            "weekday" if name == "dateStyle" => DateLength::Weekday,
+            "month" if name == "dateStyle" => DateLength::Month,
             _ => return Err(HELP),
         };
         match name {
@@ -63,13 +73,22 @@ impl Style {
         Self { date, time: (!matches!(moment, Moment::Date(_))).then_some(DateLength::Short) }
     }
 
-    fn fields(self) -> Fields {
+    fn fields(self, locale: &Locale) -> Fields {
+        // Of ICU, the long form of Portuguese has no digits.
+        let month = if locale.icu().id.language.as_str() == "pt" { YM::medium() } else { YM::long() };
         let precision = match self.time {
             Some(DateLength::Short) => TimePrecision::Minute,
             _ => TimePrecision::Second,
         };
         let short = |length| if length == DateLength::Short { Length::Short } else { Length::Medium };
         match (self.date, self.time) {
+            (Some(DateLength::Month), _) => Fields::CalendarPeriod(CalendarPeriodFieldSet::YM(month)),
+            // Of ICU, minutes behind a weekday are written without their zero: 18:5.
+            (Some(DateLength::Weekday), _) => Fields::Date(DateFieldSet::E(E::long())),
+            (Some(DateLength::Day), None) => Fields::Date(DateFieldSet::MDE(MDE::medium())),
+            (Some(DateLength::Day), Some(_)) => {
+                Fields::DateTime(DateAndTimeFieldSet::MDET(MDE::medium().with_time(precision)))
+            }
             (Some(DateLength::Full), None) => Fields::Date(DateFieldSet::YMDE(YMDE::long())),
             (Some(DateLength::Long), None) => Fields::Date(DateFieldSet::YMD(YMD::long())),
             (Some(length), None) => Fields::Date(DateFieldSet::YMD(YMD::for_length(short(length)))),
@@ -101,7 +120,7 @@ impl Moment {
             Self::Time(time) => (jiff::civil::date(1970, 1, 1), time),
             Self::DateTime(both) => (both.date(), both.time()),
         };
-        let formatter = DateTimeFormatter::try_new(locale.icu().into(), style.of(self).fields());
+        let formatter = DateTimeFormatter::try_new(locale.icu().into(), style.of(self).fields(locale));
         let date = IcuDate::try_new_iso(i32::from(date.year()), part(date.month()), part(date.day()));
         let time = Time::try_new(part(time.hour()), part(time.minute()), part(time.second()), 0);
         // The data of all languages is in the program, and jiff has valid dates only.

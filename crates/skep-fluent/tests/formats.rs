@@ -1,6 +1,8 @@
 //! Dates, money, lists, shares, relative times and sorting, as each language has them.
 
 use jiff::civil::{date, time};
+use proptest::prelude::*;
+use rust_decimal::Decimal;
 use skep_fluent::{Argument, DateLength, Language, Locale, Moment, TextFile, Texts};
 
 fn locale(tag: &str) -> Locale {
@@ -23,12 +25,21 @@ fn dates_and_times_are_written_as_the_language_writes_them() {
         ("de", DateLength::Long, "31. Dezember 2026"),
         ("de", DateLength::Full, "Donnerstag, 31. Dezember 2026"),
         ("ja", DateLength::Long, "2026年12月31日"),
+        ("en", DateLength::Day, "Thu, Dec 31"),
+        ("de", DateLength::Day, "Do., 31. Dez."),
+        ("de", DateLength::Weekday, "Donnerstag"),
+        ("fr", DateLength::Weekday, "jeudi"),
+        ("de", DateLength::Month, "Dezember 2026"),
+        ("pt-BR", DateLength::Month, "dez. de 2026"),
     ] {
         assert_eq!(day.text(&locale(tag), length), expected, "{tag}");
     }
     let both = Moment::DateTime(date(2026, 12, 31).at(18, 5, 9, 0));
     assert_eq!(plain(&both.text(&locale("en"), DateLength::Medium)), "Dec 31, 2026, 6:05 PM");
     assert_eq!(both.text(&locale("de"), DateLength::Medium), "31.12.2026, 18:05");
+    assert_eq!(both.text(&locale("de"), DateLength::Day), "Do., 31. Dez., 18:05");
+    assert_eq!(both.text(&locale("de"), DateLength::Weekday), "Donnerstag");
+    assert_eq!(both.text(&locale("de"), DateLength::Month), "Dezember 2026");
     assert_eq!(Moment::Time(time(18, 5, 9, 0)).text(&locale("de"), DateLength::Medium), "18:05");
 }
 
@@ -70,6 +81,41 @@ fn money_is_read_as_it_is_written_in_thirty_languages() {
     assert_eq!(plain(&locale("de").money(&"1234.5".parse().unwrap(), "EUR")), "1.234,50 €");
     assert_eq!(locale("en").money(&"1234.5".parse().unwrap(), "USD"), "$1,234.50");
     assert_eq!(locale("de").parse_money("1234,5 EUR", "EUR"), Some("1234.5".parse().unwrap()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    /// In each language, also without the spaces and separators that nobody types.
+    #[test]
+    fn numbers_are_read_as_they_are_written_in_thirty_languages(
+        which in 0..TAGS.len(), digits in -999_999_999_999_i64..=999_999_999_999, scale in 0u32..=6,
+    ) {
+        let (locale, number) = (locale(TAGS[which]), Decimal::new(digits, scale));
+        let exact = number.to_string().parse().unwrap();
+        for is_grouped in [true, false] {
+            let shown = locale.number(&exact, is_grouped);
+            prop_assert_eq!(locale.parse_number(&shown), Some(number), "{}: {:?}", TAGS[which], shown);
+        }
+    }
+
+    #[test]
+    fn money_is_read_as_it_is_written(which in 0..TAGS.len(), cents in -99_999_999_999_i64..=99_999_999_999) {
+        let (locale, amount) = (locale(TAGS[which]), Decimal::new(cents, 2));
+        for currency in ["EUR", "USD", "CHF", "CZK"] {
+            let shown = locale.money(&amount.to_string().parse().unwrap(), currency);
+            prop_assert_eq!(locale.parse_money(&shown, currency), Some(amount), "{}: {:?}", TAGS[which], shown);
+        }
+    }
+
+    /// A day, a weekday and a month are never empty, and say the day of the month.
+    #[test]
+    fn each_day_has_a_text_in_thirty_languages(which in 0..TAGS.len(), days in 0i64..200_000) {
+        let day = date(1700, 1, 1).checked_add(jiff::Span::new().days(days)).unwrap();
+        for length in [DateLength::Short, DateLength::Full, DateLength::Day, DateLength::Weekday, DateLength::Month] {
+            prop_assert!(!Moment::Date(day).text(&locale(TAGS[which]), length).is_empty(), "{}", TAGS[which]);
+        }
+    }
 }
 
 #[test]
