@@ -19,12 +19,22 @@ use crate::home::Home;
 pub(crate) enum Expanded {
     /// A call of the macro that knows the columns.
     Asks(TokenStream),
-    /// The input without such names.
-    Input(TokenStream),
+    /// The input without such names, and the structs that it named.
+    Input(TokenStream, Structs),
 }
 
 /// The fields of a struct, each with its column.
-type Columns = Vec<(Ident, String)>;
+pub(crate) type Columns = Vec<(Ident, String)>;
+
+/// Structs with their columns, by their paths.
+#[derive(Default)]
+pub(crate) struct Structs(HashMap<String, Columns>);
+
+impl Structs {
+    pub(crate) fn find(&self, name: &Path) -> Option<&Columns> {
+        self.0.get(&key(name))
+    }
+}
 
 mod keyword {
     syn::custom_keyword!(columns);
@@ -33,7 +43,7 @@ mod keyword {
 /// Puts the columns in the place of the names of their structs, or asks for those which are not known yet.
 pub(crate) fn expand(home: Home, input: TokenStream) -> Result<Expanded> {
     if !mentions(input.clone()) {
-        return Ok(Expanded::Input(input));
+        return Ok(Expanded::Input(input, Structs::default()));
     }
     let read = |stream: ParseStream<'_>| Ok((known(stream)?, stream.parse::<TokenStream>()?));
     let (known, rest): (HashMap<String, Columns>, TokenStream) = read.parse2(input.clone())?;
@@ -44,7 +54,7 @@ pub(crate) fn expand(home: Home, input: TokenStream) -> Result<Expanded> {
             let sql = home.sql();
             Expanded::Asks(quote!(#name! { [#sql] [#name] #input }))
         }
-        None => Expanded::Input(rest),
+        None => Expanded::Input(rest, Structs(texts.known)),
     })
 }
 

@@ -7,6 +7,7 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, LitStr, Pat, Result, Token, Type, braced, token};
 
+use crate::columns::Structs;
 use crate::home::Home;
 use crate::page::{self, Page};
 use crate::text::Text;
@@ -24,6 +25,8 @@ pub(crate) struct Input {
     pub(crate) pieces: Vec<Piece>,
     /// For each `?` in a text that is always there.
     pub(crate) arguments: Vec<Expr>,
+    /// The structs that it named.
+    pub(crate) structs: Structs,
 }
 
 pub(crate) enum Piece {
@@ -90,7 +93,7 @@ impl Input {
         }
         let pieces = page::complete(dialect, pieces)?;
         let arguments = arguments(input)?;
-        Ok(Self { home, dialect, folder, unscoped, rows, pieces, arguments })
+        Ok(Self { home, dialect, folder, unscoped, rows, pieces, arguments, structs: Structs::default() })
     }
 }
 

@@ -47,7 +47,9 @@ fn expand(home: Home, input: proc_macro2::TokenStream) -> syn::Result<proc_macro
     let parser = |input: syn::parse::ParseStream<'_>| input::Input::of(home, package::dialect(), input);
     match columns::expand(home, input)? {
         columns::Expanded::Asks(call) => Ok(call),
-        columns::Expanded::Input(input) => statement::expand(&syn::parse::Parser::parse2(parser, input)?),
+        columns::Expanded::Input(input, structs) => {
+            statement::expand(&input::Input { structs, ..syn::parse::Parser::parse2(parser, input)? })
+        }
     }
 }
 

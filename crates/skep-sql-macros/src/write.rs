@@ -245,7 +245,7 @@ fn rows(input: &Input, columns: &[Column], whole: &Whole, span: Span) -> Result<
             let markers = markers(columns, span);
             Ok(quote_spanned!(span=> { #markers #value }))
         }
-        (Some(Type::Path(rows)), columns) => named(whole.home, rows, columns, span),
+        (Some(Type::Path(rows)), columns) => named(input, rows, columns, span),
         (Some(rows), _) => {
             Err(Error::new_spanned(rows, "expected a struct with `derive(Row)`, a tuple, or the type of one column"))
         }
@@ -287,8 +287,18 @@ fn positional(tuple: &syn::TypeTuple, columns: &[Column], whole: &Whole, span: S
 
 /// A literal of the struct, in code that never runs: what is missing, extra or of another type is the compiler's own
 /// error.
-fn named(home: Home, rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream> {
-    let names = identifiers(columns, span)?;
+///
+/// Where the statement has the `{columns of ...}` of the struct, its fields may have other names than their columns.
+fn named(input: &Input, rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream> {
+    let (home, known) = (input.home, input.structs.find(&rows.path));
+    let names = identifiers(columns, span)?.into_iter().zip(columns).map(|(name, column)| {
+        let field = known.and_then(|fields| fields.iter().find(|(_, known)| *known == column.name));
+        field.map_or(name, |(field, _)| {
+            let mut field = field.clone();
+            field.set_span(span);
+            field
+        })
+    });
     let mut path = rows.path.clone();
     for segment in &mut path.segments {
         if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
@@ -297,10 +307,14 @@ fn named(home: Home, rows: &TypePath, columns: &[Column], span: Span) -> Result<
     }
     let values = columns.iter().map(|column| compared(home, "column", &quote!(_), column, span));
     let (markers, home) = (markers(columns, span), home.path(Span::call_site()));
+    let check = match known {
+        Some(_) => quote!(::core::marker::PhantomData::<#rows>),
+        None => quote!(#home::rows_by_name::<#rows>()),
+    };
     Ok(quote! {{
         #markers
         let _ = || #path { #(#names: #values),* };
-        #home::rows_by_name::<#rows>()
+        #check
     }})
 }
 

@@ -255,7 +255,7 @@ impl<K, N> ReadFrom<Nullable<K>, N> for Value<'static> {}
 /// can compare them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the rows of a statement that `sql!` checks",
-    note = "put `#[derive(Row)]` on it, and write `as` in the statement instead of `#[row(column = \"...\")]` on a field"
+    note = "put `#[derive(Row)]` on it; with `#[row(column = \"...\")]` on a field, write `{{columns of {Self}}}` in the statement, or `as`"
 )]
 pub trait ByName: super::row::Row {}
 

@@ -5,7 +5,7 @@ use super::*;
 fn texts(input: &str) -> String {
     match expand(Home::Skep, input.parse().unwrap()).unwrap() {
         Expanded::Asks(call) => format!("asks {call}"),
-        Expanded::Input(input) => input.to_string(),
+        Expanded::Input(input, _) => input.to_string(),
     }
 }
 

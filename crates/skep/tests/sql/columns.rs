@@ -63,6 +63,49 @@ fn columns_are_selected_where_the_name_of_the_struct_stands() {
     });
 }
 
+/// Its fields have names of their own.
+#[derive(Debug, PartialEq, Row)]
+struct Person {
+    #[row(column = "name")]
+    called: Text<1, 40>,
+    #[row(column = "born")]
+    year: Option<Whole<1800, 2100>>,
+}
+
+#[test]
+fn a_field_may_have_another_name_than_its_column() {
+    with_authors(|db| {
+        let cid = Person { called: "cid".parse().unwrap(), year: Whole::new(1970) };
+        db.execute(sql!("insert into author ({columns of Person}) values ({values of Person})", &cid))?;
+        let read = sql!(Person, "select {columns of Person} from author where born < ? order by id", 1980);
+        assert_eq!(db.all(read)?, [cid]);
+        let joined = sql!(
+            Person,
+            "select {columns of Person as a} from author a where a.id = ?"
+            {if true: "and a.name = ?", "ann"},
+            1
+        );
+        assert_eq!(db.one(joined)?.map(|person| person.called.to_string()).as_deref(), Some("ann"));
+        Ok(())
+    });
+}
+
+#[test]
+fn many_rows_are_inserted_by_one_statement_or_left_as_they_are() {
+    with_authors(|db| {
+        let names = serde_json::to_string(&["bob", "dan", "eva"]).unwrap();
+        let insert = sql!(
+            "insert into author (name, born) select value, ? from json_each(?) where true on conflict (name) do nothing",
+            2000,
+            names
+        );
+        assert_eq!(db.execute(insert)?.rows, 2);
+        let born = sql!(Option<i64>, "select born from author where name in ('bob', 'dan', 'eva') order by name");
+        assert_eq!(db.all(born)?, [None, Some(2000), Some(2000)]);
+        Ok(())
+    });
+}
+
 #[test]
 fn values_are_those_of_one_argument_among_others() {
     struct Edit {
