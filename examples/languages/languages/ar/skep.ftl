@@ -50,4 +50,27 @@ skep-error =
         [404] غير موجود
        *[other] خطأ
     }
+skep-input =
+    { $kind ->
+        [missing] القيمة { $name } مفقودة، والمنتظر: { $expected }
+        [repeated] القيمة { $name } مذكورة أكثر من مرة
+        [invalid] القيمة { $name }: لا يصلح { $value }، والمنتظر: { $expected }
+        [not-offered] القيمة { $name }: لا يُعرض { $value } هنا
+        [incomplete] ينقص العنوان: { $name }
+        [not-utf8] القيمة { $name } ليست UTF-8
+        [not-json] المحتوى ليس JSON (السطر { $name }، العمود { $value })
+        [missing-member] الحقل { $name } مفقود.
+       *[unfit] هذه القيمة لا تصلح ({ $expected }).
+    }
+skep-wanted =
+    { $kind ->
+        [whole] عدد صحيح من { $first } إلى { $last }
+        [number] عدد
+        [bool] true أو false
+        [date] تاريخ مثل 2026-12-31
+        [time] وقت مثل 18:30
+        [date-time] تاريخ ووقت مثل 2026-12-31T18:30
+        [choice] { $first } أو { $last }
+       *[other] { $last }
+    }
 skep-to-first-page = إلى الصفحة الأولى
