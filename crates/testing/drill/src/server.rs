@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -27,6 +27,8 @@ pub struct Server {
     subject: Subject,
     output: Arc<Mutex<String>>,
     errors: Arc<Mutex<String>>,
+    /// The threads that gather both.
+    readers: Vec<JoinHandle<()>>,
 }
 
 /// A port of its own, and no access log.
@@ -34,6 +36,9 @@ pub(crate) const QUIET: &[&str] = &["--listen", "127.0.0.1:0", "--set", "log.acc
 
 /// How long something may take that should come.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long its last lines may be on their way here when it has ended.
+const LAST_LINES: Duration = Duration::from_secs(2);
 
 /// A new folder of its own.
 pub fn folder() -> Result<PathBuf> {
@@ -60,9 +65,11 @@ impl Server {
     pub fn start_command(subject: &Subject, mut command: Command, folder: PathBuf) -> Result<Self> {
         let program = command.get_program().display().to_string();
         let mut child = command.spawn().map_err(|error| Error::new(format!("{program}: {error}")))?;
-        let output = child.stdout.take().map(gather).unwrap_or_default();
-        let errors = child.stderr.take().map(gather).unwrap_or_default();
-        let mut server = Self { child, address: String::new(), folder, subject: subject.clone(), output, errors };
+        let (output, errors) = (Arc::default(), Arc::default());
+        let readers = child.stdout.take().map(|stream| gather(stream, &output));
+        let readers = readers.into_iter().chain(child.stderr.take().map(|stream| gather(stream, &errors))).collect();
+        let (address, subject) = (String::new(), subject.clone());
+        let mut server = Self { child, address, folder, subject, output, errors, readers };
         server.wait_until("it listens", |server| server.output().contains("listens on") || !server.is_alive())?;
         let line = server.output();
         let address = line.split("://").nth(1).and_then(|rest| rest.split_whitespace().next());
@@ -124,6 +131,11 @@ impl Server {
             status = server.child.try_wait().ok().flatten();
             status.is_some()
         })?;
+        // A process that it has left may hold its outputs open.
+        let ended = Instant::now();
+        while ended.elapsed() < LAST_LINES && !self.readers.iter().all(JoinHandle::is_finished) {
+            thread::sleep(Duration::from_millis(2));
+        }
         status.ok_or_else(|| Error::new("it has no exit status"))
     }
 
@@ -170,17 +182,15 @@ fn get(address: &str, path: &str) -> Result<String> {
     Err(Error::new(format!("GET {path}: status {}: {}", answer.status, answer.body)))
 }
 
-fn gather(stream: impl Read + Send + 'static) -> Arc<Mutex<String>> {
-    let text = Arc::<Mutex<String>>::default();
-    let gathered = Arc::clone(&text);
+fn gather(stream: impl Read + Send + 'static, text: &Arc<Mutex<String>>) -> JoinHandle<()> {
+    let gathered = Arc::clone(text);
     thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(std::io::Result::ok) {
             let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
             gathered.push_str(&line);
             gathered.push('\n');
         }
-    });
-    text
+    })
 }
 
 impl Drop for Server {
