@@ -56,7 +56,6 @@ pub mod flag {
         value.then(|| "1".to_owned())
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "as the others")]
     pub fn read(text: &str) -> Option<bool> {
         Some(text == "1")
     }

@@ -35,7 +35,6 @@ settings! {
     /// write; and nobody gets notices. The defaults at the fields are those of a server.
     #[derive(Clone)]
     #[non_exhaustive]
-    #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
     pub struct Setup in "" adjusted by for_tests {
         /// Data directory: everything that outlives the process. It is created if it is missing.
         data: PathBuf = Path, "data", flag "--data" "DIR";
