@@ -8,10 +8,10 @@ use std::time::Duration;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
+use crate::entrance::to_sign_in;
 use crate::event::{EventKind, record};
-use crate::pages::to_sign_in;
+use crate::messages::AccountMessages;
 use crate::remember::sign_in_again;
-use crate::rule::Rule;
 use crate::stamp::Stamp;
 use skep::Cx;
 use skep::Error;
@@ -133,7 +133,7 @@ pub trait Account: Sized + 'static {
     /// [`return_to`](crate::return_to) brings users back.
     fn refuse(cx: &Cx<'_>) -> Error {
         // The status says it, in the language of the request.
-        to_sign_in::<Self>(cx).unwrap_or_else(|| Error::new(StatusCode::UNAUTHORIZED))
+        to_sign_in(cx, Self::KIND).unwrap_or_else(|| Error::new(StatusCode::UNAUTHORIZED))
     }
 
     /// What somebody gets who is signed in, but has to prove it again: [`Fresh`]. Default: as [`refuse`](Self::refuse).
@@ -243,6 +243,54 @@ impl<A: Account> Guard for Fresh<A> {
 
     fn security() -> Option<Security> {
         Some(SESSION)
+    }
+}
+
+/// Who may do something, for [`Allowed`].
+///
+/// ```
+/// use skep_people::{Account, Allowed, Rule};
+/// use skep::prelude::*;
+///
+/// struct User { admin: bool }
+/// # impl Account for User {
+/// #     fn id(&self) -> String { "1".into() }
+/// #     fn name(&self) -> &str { "Ada" }
+/// #     fn stamp(&self) -> skep_people::Stamp { skep_people::Stamp::of(["b2f5ff47436671b6"]) }
+/// #     async fn find(_cx: &Cx<'_>, _id: &str) -> Result<Option<Self>> { Ok(Some(Self { admin: false })) }
+/// # }
+///
+/// struct Administrate;
+///
+/// impl Rule for Administrate {
+///     type Account = User;
+///
+///     async fn allows(user: &User, _cx: &Cx<'_>) -> Result<bool> { Ok(user.admin) }
+/// }
+///
+/// #[derive(Service)]
+/// #[service(GET "/admin")]
+/// struct Admin { #[guard] admin: Allowed<Administrate> }
+///
+/// impl Handle for Admin {
+///     async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text(format!("hello, {}", self.admin.name()))) }
+/// }
+/// assert_eq!(skep::test::Client::new(App::new().serve(services![Admin])).get("/admin").status(), 401);
+/// ```
+///
+/// What the account itself tells is shorter as [`rule!`](crate::rule).
+pub trait Rule: 'static {
+    /// Whom it judges.
+    type Account: Account;
+
+    /// True if this account may do it.
+    #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
+    async fn allows(account: &Self::Account, cx: &Cx<'_>) -> Result<bool>;
+
+    /// What others who are signed in get. Default: 403.
+    fn refuse(account: &Self::Account, cx: &Cx<'_>) -> Error {
+        let _ = account;
+        Error::forbidden(AccountMessages::of(cx).forbidden)
     }
 }
 

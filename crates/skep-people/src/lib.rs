@@ -1,15 +1,17 @@
 //! Accounts for [`skep`]: who is signed in, how they prove it, and what they may do.
 //!
-//! Tables are the application's. Start with [`derive(Account)`](derive@Account), which makes a row one that signs in, with
-//! its [`pages`], and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to guide is
+//! Tables are the application's. Start with [`derive(Account)`](derive@Account), which makes a row one that signs in,
+//! with its [`pages`], and with the guards [`Signed`], [`Maybe`], [`Fresh`] and [`Allowed`]. The how-to guide is
 //! `docs/guides/people/accounts.md`.
 
 mod account;
+mod account_mail;
 mod bearer;
 mod budget;
 mod common;
 mod cost;
 mod device;
+mod entrance;
 mod event;
 mod gate;
 mod guides;
@@ -37,7 +39,7 @@ pub mod test;
 mod tick;
 mod totp;
 
-pub use account::{Account, Allowed, Fresh, Maybe, Signed};
+pub use account::{Account, Allowed, Fresh, Maybe, Rule, Signed};
 pub use bearer::{AccessToken, Bearer, SignedOrBearer, TokenAccount};
 pub use common::{Weakness, weakness};
 pub use cost::PasswordCost;
@@ -51,7 +53,6 @@ pub use messages::{AccountLanguages, AccountMessages, PageMessages};
 pub use notice::{Notice, Notices};
 pub use password::{hash_password, verify_password};
 pub use remember::remember;
-pub use rule::Rule;
 pub use second::{TotpAccount, awaiting_second_factor, confirm_totp, second_factor_sign_in};
 pub use sign_in::{
     PasswordAccount, change_password, password_sign_in, prove_password, return_to, sign_in, sign_out,
@@ -94,7 +95,8 @@ pub use skep::session::OneTimeToken;
 /// | `scope = "user_id"` | other tables name the account so: [`ScopeKind`](skep::guard::ScopeKind) |
 /// | `tokens = "token"` | [`TokenAccount`], of this table: that column (or `TABLE_id`), `digest` and `stamp` |
 /// | `kind = "agent"` | [`Account::KIND`] |
-/// | `refuse = function`, `refuse_stale`, `second_factor` | [`Account::refuse`], [`Account::refuse_stale`], [`Account::has_second_factor`] |
+/// | `refuse = function`, `refuse_stale` | [`Account::refuse`], [`Account::refuse_stale`] |
+/// | `second_factor = function` | [`Account::has_second_factor`] |
 /// | `migrations = "folder"` | where migrations are, if not in `migrations` |
 ///
 /// A column that the table does not have does not compile:

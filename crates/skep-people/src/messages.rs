@@ -3,9 +3,9 @@
 mod english;
 mod german;
 
+use crate::account_mail::AccountMail;
 use crate::common::Weakness;
 use crate::notice::Notice;
-use crate::pages::AccountMail;
 use skep::Cx;
 
 /// The texts of this crate in one language. English and German are there; an application that speaks others, or says

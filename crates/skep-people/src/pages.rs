@@ -74,18 +74,18 @@ mod sign_in;
 mod sign_up;
 
 use skep::form::Password;
-use skep::header::REFERER;
 use skep::html::Html;
 use skep::link::Destination;
 use skep::mail::Mail;
-use skep::{App, Cx, Error, Method, Response, Result, services};
+use skep::{App, Cx, Error, Response, Result, services};
 
-use crate::account::{Account, Signed};
+use crate::account::Signed;
+use crate::entrance::Entrance;
 use crate::link::MailAccount;
 use crate::messages::{AccountMessages, PageMessages};
 use crate::sign_in::PasswordAccount;
 
-pub use mail::AccountMail;
+pub use crate::account_mail::AccountMail;
 pub use password::{
     ChangePassword, ChangePasswordPage, ForgottenPasswordPage, NewPasswordPage, SendPasswordLink, SetPassword,
 };
@@ -111,8 +111,8 @@ pub trait AccountPages: MailAccount + PasswordAccount {
         SignInPage::link()
     }
 
-    /// The way to the second factor, for accounts that [have one](Account::has_second_factor): a redirect to the page
-    /// that asks for it. `back` is where the user wanted to go. Default: an error, since there is no such page.
+    /// The way to the second factor, for accounts that [have one](crate::Account::has_second_factor): a redirect to the
+    /// page that asks for it. `back` is where the user wanted to go. Default: an error, since there is no such page.
     fn second_factor(cx: &Cx<'_>, back: Option<&str>) -> Result {
         let _ = (cx, back);
         Err(Error::internal("AccountPages::second_factor is not written, and this account has one"))
@@ -137,7 +137,7 @@ pub trait SignUpAccount: AccountPages {
 /// Mounts the ready [`pages`](self).
 pub trait AccountApp {
     /// The pages to sign in, sign out, choose a password in the place of a forgotten one, and change it. Who is not
-    /// signed in comes to the first one, by the default of [`Account::refuse`].
+    /// signed in comes to the first one, by the default of [`Account::refuse`](crate::Account::refuse).
     #[must_use]
     fn sign_in_pages<A: AccountPages>(self) -> Self;
 
@@ -148,7 +148,9 @@ pub trait AccountApp {
 
 impl AccountApp for App {
     fn sign_in_pages<A: AccountPages>(self) -> Self {
-        self.state(SignInReady { pages: Ready::<A>::PAGES, kind: A::KIND })
+        let lead = |back: Option<String>| Response::see_other(SignInPage::link().back(back));
+        self.state(SignInReady(Ready::<A>::PAGES))
+            .state(Entrance { kind: A::KIND, lead })
             .serve(services![SignInPage, SignIn, SignOut])
             .serve(services![ForgottenPasswordPage, SendPasswordLink, NewPasswordPage, SetPassword])
             .serve(services![ChangePasswordPage, ChangePassword])
@@ -165,25 +167,11 @@ impl AccountApp for App {
     }
 }
 
-/// The way to the page to sign in, if these accounts have it, and back: to what was asked for, or to the page whose form
-/// was sent.
-pub(crate) fn to_sign_in<A: Account>(cx: &Cx<'_>) -> Option<Error> {
-    cx.find_state::<SignInReady>().filter(|ready| ready.kind == A::KIND)?;
-    let wanted = if cx.method() == Method::GET {
-        cx.uri().path_and_query().map(ToString::to_string)
-    } else {
-        let page = cx.header(&REFERER).and_then(|page| page.strip_prefix(&*cx.origin()));
-        page.filter(|path| path.starts_with('/')).map(str::to_owned)
-    };
-    Some(Response::see_other(SignInPage::link().back(wanted)).into())
-}
-
 fn texts(cx: &Cx<'_>) -> &'static PageMessages {
     AccountMessages::of(cx).pages
 }
 
 /// A page with this content.
 async fn show(cx: &mut Cx<'_>, title: &str, content: &Html) -> Result {
-    let ready = cx.state::<SignInReady>();
-    ready.pages.show(cx, title, content).await
+    cx.state::<SignInReady>().0.show(cx, title, content).await
 }

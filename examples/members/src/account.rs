@@ -1,8 +1,8 @@
 //! Who may sign in, and the pages for that.
 //!
-//! They are those of [`skep_people::pages`]: `lib.rs` mounts them, and here is how they look, where they lead and how an
-//! account begins. To change one, leave out `sign_in_pages` or `sign_up_pages`, and write services by the functions that
-//! those call: [`password_sign_in`](skep_people::password_sign_in),
+//! They are those of [`skep_people::pages`]: `lib.rs` mounts them, and here is how they look, where they lead and how
+//! an account begins. To change one, leave out `sign_in_pages` or `sign_up_pages`, and write services by the functions
+//! that those call: [`password_sign_in`](skep_people::password_sign_in),
 //! [`send_sign_up_link`](skep_people::send_sign_up_link).
 //!
 //! In development, the mail with the link is in the log. For others, set `mail.smtp`, `mail.from` and `base_url`, and

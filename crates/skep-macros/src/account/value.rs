@@ -29,7 +29,7 @@ fn is_optional(field: &Field) -> bool {
     matches!(&field.ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"))
 }
 
-/// The text of a field: rustc underlines its type if it is none.
+/// The text of a field: rustc underlines the type of anything else.
 pub(super) fn text(field: &Field) -> TokenStream {
     let member = member(field);
     quote_spanned!(at(field)=> ::core::convert::AsRef::<str>::as_ref(&self.#member))

@@ -1,10 +1,10 @@
 //! English.
 
 use super::{AccountMessages, PageMessages};
+use crate::account_mail::AccountMail;
 use crate::common::Weakness;
 use crate::event::EventKind;
 use crate::notice::Notice;
-use crate::pages::AccountMail;
 
 impl AccountMessages {
     /// English, for applications that say nothing about languages.

@@ -3,10 +3,10 @@
 use std::time::SystemTime;
 
 use super::{AccountMessages, PageMessages};
+use crate::account_mail::AccountMail;
 use crate::common::Weakness;
 use crate::event::EventKind;
 use crate::notice::Notice;
-use crate::pages::AccountMail;
 
 impl AccountMessages {
     /// German.

@@ -80,7 +80,7 @@ impl Handle for ForgottenPasswordPage {
 
 impl Handle for SendPasswordLink {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        cx.state::<SignInReady>().pages.send_link(cx, self).await
+        cx.state::<SignInReady>().0.send_link(cx, self).await
     }
 }
 
@@ -114,7 +114,7 @@ impl Handle for NewPasswordPage {
 
 impl Handle for SetPassword {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        cx.state::<SignInReady>().pages.set_password(cx, self).await
+        cx.state::<SignInReady>().0.set_password(cx, self).await
     }
 }
 
@@ -149,7 +149,7 @@ impl Handle for ChangePasswordPage {
 
 impl Handle for ChangePassword {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        cx.state::<SignInReady>().pages.change_password(cx, self).await
+        cx.state::<SignInReady>().0.change_password(cx, self).await
     }
 }
 

@@ -16,11 +16,7 @@ use super::{AccountPages, SignUpAccount, password, sign_in, sign_up};
 type Handled<'c> = Pin<Box<dyn Future<Output = Result> + 'c>>;
 
 /// A value of the application: the pages are mounted.
-pub(super) struct SignInReady {
-    pub(super) pages: &'static dyn Pages,
-    /// `Account::KIND`.
-    pub(super) kind: &'static str,
-}
+pub(super) struct SignInReady(pub(super) &'static dyn Pages);
 
 /// Likewise for those to sign up.
 pub(super) struct SignUpReady(pub(super) &'static dyn SignUpPages);

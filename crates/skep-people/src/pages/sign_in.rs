@@ -57,7 +57,7 @@ impl Handle for SignInPage {
 
 impl Handle for SignIn {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        cx.state::<SignInReady>().pages.sign_in(cx, self).await
+        cx.state::<SignInReady>().0.sign_in(cx, self).await
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) async fn sign_in<A: AccountPages>(cx: &mut Cx<'_>, form: SignIn) -> R
 
 impl Handle for SignOut {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        cx.state::<SignInReady>().pages.sign_out(cx).await
+        cx.state::<SignInReady>().0.sign_out(cx).await
     }
 }
 

@@ -43,7 +43,10 @@ pub(super) const CRATES: &[Layers] = &[
     },
     Layers {
         name: "skep-macros",
-        order: &[("fields", &["field"]), ("macros", &["assets", "group", "log", "param", "service", "settings"])],
+        order: &[
+            ("fields", &["field"]),
+            ("macros", &["account", "assets", "group", "log", "param", "service", "settings"]),
+        ],
         upward: &[],
     },
     Layers {
@@ -165,7 +168,7 @@ pub(super) const CRATES: &[Layers] = &[
     Layers {
         name: "skep-people",
         order: &[
-            ("values", &["cost", "gate", "guides", "random", "signature", "stamp", "tick"]),
+            ("values", &["account_mail", "cost", "entrance", "gate", "guides", "random", "signature", "stamp", "tick"]),
             (
                 "accounts",
                 &[
