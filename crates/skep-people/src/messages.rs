@@ -99,6 +99,8 @@ pub struct PageMessages {
     pub mail_sent: &'static str,
     /// After somebody has forgotten a password; nobody learns whether there is an account.
     pub mail_sent_to_account: &'static str,
+    /// A label beside the next one.
+    pub old_password: &'static str,
     /// A heading and a label.
     pub new_password: &'static str,
     /// A heading.

@@ -59,6 +59,7 @@ impl PageMessages {
         send_link: "Send the link",
         mail_sent: "We have sent you a mail.",
         mail_sent_to_account: "If there is an account with this address, a mail is on its way.",
+        old_password: "Current password",
         new_password: "New password",
         change_password: "Change your password",
         save: "Save",

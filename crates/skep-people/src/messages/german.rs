@@ -69,6 +69,7 @@ impl PageMessages {
         send_link: "Link senden",
         mail_sent: "Wir haben Ihnen eine Mail gesendet.",
         mail_sent_to_account: "Wenn es zu dieser Adresse ein Konto gibt, ist eine Mail unterwegs.",
+        old_password: "Bisheriges Passwort",
         new_password: "Neues Passwort",
         change_password: "Passwort ändern",
         save: "Speichern",

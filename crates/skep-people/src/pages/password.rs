@@ -135,7 +135,7 @@ impl Handle for ChangePasswordPage {
         let texts = texts(cx);
         let content = html! {
             form (ChangePassword::form(cx)) {
-                label (ChangePassword::old) { (texts.password) }
+                label (ChangePassword::old) { (texts.old_password) }
                 input (ChangePassword::old) autocomplete="current-password";
                 label (ChangePassword::new) { (texts.new_password) }
                 input (ChangePassword::new) autocomplete="new-password" aria-describedby="hint";
