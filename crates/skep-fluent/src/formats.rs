@@ -40,22 +40,34 @@ impl Locale {
     /// The amount that somebody has typed, or that [`money`](Self::money) has written, with or without the currency.
     #[must_use]
     pub fn parse_money(&self, text: &str, currency: &str) -> Option<rust_decimal::Decimal> {
-        let zero = self.money(&Decimal::from(0), currency);
-        let plain = self.money_sign(&zero);
+        self.parse_with_sign(text, &self.money(&Decimal::from(0), currency), currency)
+    }
+
+    /// The share that somebody has typed as percent, or that [`percent`](Self::percent) has written, with or without
+    /// the sign: 0.125 for `12,5 %`.
+    #[must_use]
+    pub fn parse_percent(&self, text: &str) -> Option<rust_decimal::Decimal> {
+        let percent = self.parse_with_sign(text, &self.percent(&Decimal::from(0)), "%")?;
+        percent.checked_div(100.into()).map(|share| share.normalize())
+    }
+
+    /// The number beside a sign as it stands beside `zero`, or beside `code`.
+    fn parse_with_sign(&self, text: &str, zero: &str, code: &str) -> Option<rust_decimal::Decimal> {
+        let plain = self.sign(zero);
         let text = unmarked(text);
-        // The currency may stand before or behind the minus sign.
-        let outer = without(text.trim(), plain, currency);
+        // The sign may stand before or behind the minus sign.
+        let outer = without(text.trim(), plain, code);
         let (minus, rest) = match outer.strip_prefix(['-', '\u{2212}']) {
             Some(rest) => ("-", rest.trim()),
             None => ("", outer),
         };
         // It stands there once.
-        let rest = if outer == text.trim() { without(rest, plain, currency) } else { rest };
+        let rest = if outer == text.trim() { without(rest, plain, code) } else { rest };
         self.parse_number(&format!("{minus}{rest}"))
     }
 
     /// What is before or behind the digits of an amount: `kr.`
-    fn money_sign<'t>(&self, zero: &'t str) -> &'t str {
+    fn sign<'t>(&self, zero: &'t str) -> &'t str {
         let is_digit = |one: char| self.digits().contains(&one);
         let (before, behind) = (zero.split(is_digit).next(), zero.rsplit(is_digit).next());
         let is_around = |one: char| one.is_whitespace() || is_mark(one);

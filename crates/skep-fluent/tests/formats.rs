@@ -108,6 +108,13 @@ proptest! {
         }
     }
 
+    #[test]
+    fn shares_are_read_as_they_are_written(which in 0..TAGS.len(), share in -99_999_999_i64..=99_999_999, scale in 2u32..=6) {
+        let (locale, share) = (locale(TAGS[which]), Decimal::new(share, scale));
+        let shown = locale.percent(&share.to_string().parse().unwrap());
+        prop_assert_eq!(locale.parse_percent(&shown), Some(share), "{}: {:?}", TAGS[which], shown);
+    }
+
     /// A day, a weekday and a month are never empty, and say the day of the month.
     #[test]
     fn each_day_has_a_text_in_thirty_languages(which in 0..TAGS.len(), days in 0i64..200_000) {

@@ -94,6 +94,14 @@ pub trait Languages: Copy + 'static {
         locale(self).percent(&share.to_argument().into_number())
     }
 
+    /// The share of 1 that somebody has typed as percent, or that [`percent`](Self::percent) has written, with or
+    /// without the sign. With the feature `icu`.
+    #[cfg(feature = "icu")]
+    #[must_use]
+    fn parse_percent(self, text: &str) -> Option<rust_decimal::Decimal> {
+        locale(self).parse_percent(text)
+    }
+
     /// A list: `Ann, Ben und Cleo`. With the feature `icu`.
     #[cfg(feature = "icu")]
     #[must_use]
@@ -120,6 +128,27 @@ pub trait Languages: Copy + 'static {
     #[must_use]
     fn file_size(self, bytes: u64) -> String {
         file_size(self, bytes)
+    }
+
+    /// The size of a file that somebody has typed, or that [`file_size`](Self::file_size) has written: 1 500 000 for
+    /// `1,5 MB`. Without a unit it is bytes.
+    #[must_use]
+    fn parse_file_size(self, text: &str) -> Option<u64> {
+        let text = text.trim();
+        let of_unit = |(unit, bytes): &(&'static str, u64)| {
+            COUNTS.iter().find_map(|count| {
+                let shown = in_unit(self, unit, *count);
+                if shown == text {
+                    return count.checked_mul(*bytes);
+                }
+                let word = shown.replace(&self.number(*count), "");
+                let word = Some(word.trim()).filter(|word| !word.is_empty())?;
+                let number = text.strip_suffix(word).or_else(|| text.strip_prefix(word))?;
+                self.parse_number(number)?.checked_mul((*bytes).into())?.trunc().try_into().ok()
+            })
+        };
+        let bytes = || self.parse_number(text)?.try_into().ok();
+        UNITS.iter().find_map(of_unit).or_else(bytes)
     }
 
     /// The direction in which it is written, for `dir` in HTML: `ltr` or `rtl`.
@@ -216,12 +245,19 @@ pub fn labels<L: Languages>(text: impl Fn(L) -> &'static str) -> Labels {
 /// For the framework's message of a file that is too large.
 #[doc(hidden)]
 pub fn file_size<L: Languages>(language: L, bytes: u64) -> String {
-    let (unit, count) = match bytes {
-        0..10_000 => ("byte", bytes),
-        10_000..10_000_000 => ("kilobyte", bytes / 1000),
-        10_000_000..10_000_000_000 => ("megabyte", bytes / 1_000_000),
-        _ => ("gigabyte", bytes / 1_000_000_000),
-    };
+    // At least two digits, so that little is lost.
+    let (unit, size) = UNITS.iter().find(|(_, size)| bytes / size >= 10).unwrap_or(&UNITS[3]);
+    in_unit(language, unit, bytes / size)
+}
+
+/// The units of `skep-file-size`, and their bytes.
+const UNITS: [(&str, u64); 4] =
+    [("gigabyte", 1_000_000_000), ("megabyte", 1_000_000), ("kilobyte", 1_000), ("byte", 1)];
+
+/// Counts with different plurals of a unit.
+const COUNTS: [u64; 5] = [1, 2, 5, 11, 100];
+
+fn in_unit<L: Languages>(language: L, unit: &'static str, count: u64) -> String {
     let arguments = [("unit", Argument::Text(unit.into())), ("count", Argument::Number(count.into()))];
     text(language, "skep-file-size", &arguments)
 }

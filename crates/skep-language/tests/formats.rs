@@ -5,7 +5,7 @@ use serde::Deserialize;
 use skep::form::{Text, Whole};
 use skep::prelude::*;
 use skep::test::{Client, RequestBuilder};
-use skep_language::{LanguageApp as _, t};
+use skep_language::{LanguageApp as _, Languages as _, t};
 
 skep_language::languages!("tests/texts/formats", default = "en");
 
@@ -14,6 +14,22 @@ fn a_text_has_dates_and_plurals_of_its_language() {
     let day = date(2026, 12, 31);
     assert_eq!(t!(Language::En, due, day, days = 1), "Due on December 31, 2026, in a day.");
     assert_eq!(t!(Language::De, due, day = &day, days = 1200), "Fällig am 31. Dezember 2026, in 1.200 Tagen.");
+}
+
+#[test]
+fn sizes_of_files_are_read_as_they_are_written() {
+    for language in [Language::En, Language::De] {
+        for bytes in [0, 1, 2, 9_999, 12_000, 999_000, 12_000_000, 999_000_000, 12_000_000_000] {
+            let shown = language.file_size(bytes);
+            assert_eq!(language.parse_file_size(&shown), Some(bytes), "{shown}");
+        }
+        for wrong in ["", "MB", "-1 MB", "12 XB", "a lot"] {
+            assert_eq!(language.parse_file_size(wrong), None, "{wrong}");
+        }
+    }
+    assert_eq!(Language::De.parse_file_size("1,5 MB"), Some(1_500_000));
+    assert_eq!(Language::En.parse_file_size("1.5kB"), Some(1_500));
+    assert_eq!(Language::En.parse_file_size("1,500"), Some(1_500));
 }
 
 #[test]
