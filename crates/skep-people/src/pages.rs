@@ -23,7 +23,7 @@
 //! #[derive(Row, Account)]
 //! #[account(table = "user", filter = "not locked")]
 //! # #[account(migrations = "tests/sql/people")]
-//! struct User { id: i64, email: String, password: String, random: String }
+//! struct User { id: i64, email: String, password: Option<String>, random: String }
 //!
 //! impl AccountPages for User {
 //!     async fn show(cx: &mut Cx<'_>, title: &str, content: &Html) -> Result {

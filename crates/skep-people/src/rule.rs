@@ -22,7 +22,7 @@
 ///     /// Trainers and admins.
 ///     Staff: |user: &User| user.role != Role::Member;
 ///     /// Admins alone.
-///     pub Admin: |user: &User| user.role == Role::Admin;
+///     Admin: |user: &User| user.role == Role::Admin;
 /// }
 ///
 /// #[derive(Service)]
