@@ -25,7 +25,7 @@ pub(super) struct Options {
 }
 
 const OPTIONS: &str =
-    "expected `table`, `filter`, `scope`, `tokens`, `kind`, `refuse`, `second_factor` or `migrations`";
+    "expected `table`, `filter`, `scope`, `tokens`, `kind`, `refuse`, `refuse_stale`, `second_factor` or `migrations`";
 
 impl Options {
     pub(super) fn of(input: &DeriveInput) -> Result<Self> {
