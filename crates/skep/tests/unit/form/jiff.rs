@@ -75,6 +75,32 @@ proptest! {
         }
     }
 
+    /// What a form sends is stored as a moment and shown for editing again: the same text, unless the clocks skip it.
+    #[test]
+    fn what_was_typed_is_stored_and_shown_again(
+        which in 0..ZONES.len(), year in 1975i16..2037, day in 0i64..365, minute in 0i64..1440,
+    ) {
+        let zone = zone(ZONES[which]);
+        let start = zone.to_timestamp(date(year, 1, 1).at(0, 0, 0, 0)).unwrap();
+        let change = zone.following(start).next().map(|change| zone.to_datetime(change.timestamp()));
+        let any = date(year, 1, 1).at(0, 0, 0, 0).checked_add(day.days()).unwrap();
+        for day in [Some(any), change].into_iter().flatten() {
+            let typed = written(&day.date().at(0, 0, 0, 0).checked_add(minute.minutes()).unwrap());
+            let local = civil::DateTime::check(&typed).unwrap();
+            let folds = [None, Some(Fold::First), Some(Fold::Second)];
+            let offset = zone.to_ambiguous_timestamp(local).offset();
+            let is_left_out = matches!(offset, AmbiguousOffset::Gap { .. });
+            let moments: Vec<_> = folds.iter().filter_map(|fold| moment(local, &zone, *fold).ok()).collect();
+            prop_assert_eq!(moments.is_empty(), is_left_out, "{}", typed);
+            for moment in moments {
+                let mut stored = String::new();
+                Param::write(&moment.timestamp(), &mut stored);
+                let read = <Timestamp as Param>::parse(&stored).unwrap();
+                prop_assert_eq!(written(&read.to_zoned(zone.clone()).datetime()), typed.clone());
+            }
+        }
+    }
+
     #[test]
     fn what_is_written_is_read_again(second in -60_000_000_000i64..250_000_000_000, nanos in 0i32..1_000_000_000) {
         for nanos in [0, nanos / 1_000_000 * 1_000_000, nanos] {
