@@ -309,8 +309,7 @@ fn completeness_by_type(variable: &TokenStream, owner: Owner, path: &Path, span:
 fn inside(nodes: &mut [Node], literal: &mut Literal, path: &mut Path, found: &mut Vec<Diagnostic>) {
     for node in nodes {
         match node {
-            Node::Text(_) | Node::Let(_) | Node::Splice(_) | Node::Part(_) => {}
-            Node::Fields(..) => {}
+            Node::Text(_) | Node::Let(_) | Node::Splice(_) | Node::Part(_) | Node::Fields(..) => {}
             Node::Element(element) => {
                 let (before, sends_nothing) = (path.sent.len(), sends_nothing(element));
                 of_element(element, literal, path, found);
