@@ -56,9 +56,9 @@ pub fn wanted(expected: &Expected) -> Wanted {
         Expected::Date => of("date", "", ""),
         Expected::Time => of("time", "", ""),
         Expected::DateTime => of("date-time", "", ""),
-        Expected::Choice(list) => match list.rsplit_once(" or ") {
-            Some((first, last)) => of("choice", first, last),
-            None => of("other", "", list),
+        Expected::Choice(words) => match words.rsplit_once(" or ") {
+            Some((others, last)) => of("choice", others, last),
+            None => of("other", "", words),
         },
         other => of("other", "", &other.text(&Messages::ENGLISH)),
     }
