@@ -82,7 +82,16 @@ fn built() -> &'static Path {
         // Flags for the tests themselves do not fit another target.
         cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("CARGO_TARGET_DIR");
         assert!(cargo.status().unwrap().success(), "no component: is the target wasm32-wasip2 installed?");
-        target().join("wasm32-wasip2/debug").join(NAME).with_extension("wasm")
+        // A package for PostgreSQL has the library of the one whose source it has.
+        let library = NAME.strip_suffix("-postgres").unwrap_or(NAME);
+        let built = target().join("wasm32-wasip2/debug").join(library).with_extension("wasm");
+        if NAME == library {
+            return built;
+        }
+        let own = target().join("guests").join(NAME).with_extension("wasm");
+        std::fs::create_dir_all(target().join("guests")).unwrap();
+        std::fs::copy(built, &own).unwrap();
+        own
     })
 }
 
