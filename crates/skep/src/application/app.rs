@@ -6,6 +6,7 @@ mod around;
 mod background;
 #[cfg(not(target_family = "wasm"))]
 mod backups;
+mod checks;
 mod database;
 mod databases;
 mod entries;
@@ -127,6 +128,7 @@ pub struct App {
     #[cfg(feature = "openapi")]
     pub(crate) document: Option<crate::application::openapi::Made>,
     pub(crate) problems: Vec<String>,
+    part_checks: Vec<checks::Check>,
     /// A form of it is accepted once only.
     has_once: bool,
 }
@@ -405,6 +407,7 @@ impl App {
         self.surroundings.apply(&mut entries);
         #[cfg(feature = "openapi")]
         self.problems.extend(self.describe(&entries, base_url.as_ref().map(BaseUrl::as_str)));
+        self.run_checks();
         let mut problems = std::mem::take(&mut self.problems);
         match self.load_settings(setup.settings.clone()) {
             Ok(loaded) => self.values.extend(loaded),

@@ -421,6 +421,7 @@ impl LocalSite {
         let needs_token = !is_known && origin::check(parts, site.resources.own_origins(parts, peer))?;
         let limit = endpoint.body_limit().unwrap_or(site.resources.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), resources, id);
+        cx.set_speaks_json(endpoint.speaks_json());
         if needs_token {
             endpoint.ask_for_token(&mut cx).await?;
         }

@@ -72,6 +72,8 @@ pub struct Cx<'r> {
     memory: Option<Box<Share>>,
     /// There was a transaction, which perhaps has ended.
     has_begun: Cell<bool>,
+    /// The clients of its service read JSON.
+    speaks_json: bool,
     /// What is done with a response that goes on: it ends with what a guard has admitted. Boxed: most requests have
     /// none.
     watches: OnceCell<Box<RefCell<Vec<streams::Watch>>>>,
@@ -97,6 +99,7 @@ impl<'r> Cx<'r> {
             session: OnceCell::new(),
             memory: None,
             has_begun: Cell::new(false),
+            speaks_json: false,
             watches: OnceCell::new(),
         }
     }

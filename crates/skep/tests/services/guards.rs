@@ -293,8 +293,20 @@ fn an_open_service_has_other_guards_and_not_the_one_that_it_does_without() {
     }
     let open = |app: App| app.open(setup()).map(drop);
     assert!(open(app(&Log::default()).serve(services![Open])).is_ok());
-    let error = open(app(&Log::default()).serve(services![Open]).guard::<Agent>("/open")).unwrap_err().to_string();
+    #[derive(Service)]
+    #[service(GET "/both", open = "everybody may read it", guard = Agent)]
+    struct Both;
+    impl Handle for Both {
+        async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+            Ok(Response::text("news"))
+        }
+    }
+    let error = open(app(&Log::default()).serve(services![Both])).unwrap_err().to_string();
     assert!(error.ends_with("says that it is `open`, and has the guard `Agent`: remove one of the two"), "{error}");
+    let error = open(app(&Log::default()).serve(services![Open]).guard::<Agent>("/open")).unwrap_err().to_string();
+    let expected = "App::guard::<Agent>(\"/open\") stands before services that say that they are `open`, and nobody would \
+                    get in: Open (GET /open).";
+    assert!(error.starts_with(expected), "{error}");
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(super) struct Surroundings {
     pub(super) prefixes: Vec<PrefixGuard>,
     required: Vec<GuardInfo>,
     required_ids: Vec<TypeId>,
+    /// Guards past which open services are the way.
+    entered: Vec<TypeId>,
 }
 
 impl App {
@@ -137,6 +139,15 @@ impl App {
         self.surroundings.required.push(guard.info);
         self
     }
+
+    /// Says that open services are the way past this guard, such as the page to sign in: it must stand before none of
+    /// them, or nobody gets in. For libraries with such services.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn entrance_of<G: Guard>(mut self) -> Self {
+        self.surroundings.entered.push(TypeId::of::<G>());
+        self
+    }
 }
 
 impl Surroundings {
@@ -182,26 +193,56 @@ impl Surroundings {
         let mut problems = Vec::new();
         for entry in entries.iter().filter(|entry| entry.id.is_some()) {
             for (guard, id) in self.required.iter().zip(&self.required_ids) {
-                problems.extend(unguarded(entry, guard.name, *id));
+                problems.extend(unguarded(entry, &without_paths(guard.name), *id));
             }
             problems.extend(missing(entry, values, has_database));
         }
+        problems.extend(self.prefixes.iter().filter_map(|guard| self.shut(guard, entries)));
         problems
     }
+
+    /// The open services that are below the prefix of a guard which they have to be before.
+    fn shut(&self, guard: &PrefixGuard, entries: &[Entry<Endpoint>]) -> Option<String> {
+        let info = guard.guard.info;
+        if !self.required_ids.iter().chain(&self.entered).any(|id| (info.covers)(*id)) {
+            return None;
+        }
+        let is_open = |entry: &&Entry<Endpoint>| {
+            entry.id.is_some() && entry.endpoint.route().is_some_and(|route| route.open.is_some())
+        };
+        let below = entries.iter().filter(is_open).filter(|entry| guard.reach(&entry.pattern) != Reach::None);
+        let names: Vec<_> = below.map(|entry| format!("{} ({} {})", entry.name, entry.method, entry.pattern)).collect();
+        let (name, prefix) = (without_paths(info.name), guard.prefix.segments().join("/"));
+        (!names.is_empty()).then(|| {
+            format!(
+                "App::guard::<{name}>(\"/{prefix}\") stands before services that say that they are `open`, and nobody \
+                 would get in: {}. Guard other prefixes, or have App::require::<{name}>() ask it of the rest",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+/// `Signed<User>` of `skep_people::account::Signed<shop::User>`, as the application writes it.
+fn without_paths(name: &str) -> String {
+    name.split_inclusive(['<', '>', ',', ' ']).map(|word| word.rsplit("::").next().unwrap_or(word)).collect()
 }
 
 fn unguarded(entry: &Entry<Endpoint>, name: &str, id: TypeId) -> Option<String> {
     let route = entry.endpoint.route()?;
     let (file, line) = route.source;
     let service = format!("{} ({} {}, {file}:{line})", entry.name, entry.method, entry.pattern);
-    let is_guarded = entry.endpoint.guards().any(|guard| (guard.covers)(id));
-    match (route.open, is_guarded) {
+    let covers = |guard: GuardInfo| (guard.covers)(id);
+    // Before the prefix of one that is open stands none: `Surroundings::shut`.
+    match (route.open, entry.endpoint.guards().any(covers)) {
         (None, true) | (Some(_), false) => None,
-        (Some(_), true) => {
-            Some(format!("{service} says that it is `open`, and has the guard `{name}`: remove one of the two"))
-        }
+        (Some(_), true) => entry
+            .endpoint
+            .own_guards()
+            .any(covers)
+            .then(|| format!("{service} says that it is `open`, and has the guard `{name}`: remove one of the two")),
         (None, false) => Some(format!(
-            "{service} does not have the guard `{name}`, which App::require asks of every service: add a field `#[guard] name: {name}`, \
+            "{service} does not have the guard `{name}`, which App::require asks of every service: add `guard = {name}` or a field `#[guard] name: {name}`, \
              set it before a prefix with `App::guard::<{name}>(...)`, or say why it needs none: `open = \"reason\"` in #[service(...)]",
         )),
     }

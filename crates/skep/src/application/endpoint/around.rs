@@ -86,7 +86,12 @@ impl Endpoint {
     /// The guards that check each request, in this order.
     pub(crate) fn guards(&self) -> impl Iterator<Item = GuardInfo> {
         let around = self.around.iter().flat_map(|around| &around.guards).map(|(_, guard)| guard.info);
-        around.chain(self.guards.iter().copied())
+        around.chain(self.own_guards())
+    }
+
+    /// Those that the service has itself.
+    pub(crate) fn own_guards(&self) -> impl Iterator<Item = GuardInfo> {
+        self.guards.iter().copied()
     }
 
     /// The route of the service.

@@ -1,6 +1,7 @@
 //! Who reads the response, and in which language.
 
 use super::Cx;
+use skep_http::error_page;
 
 impl Cx<'_> {
     /// The language of the request: one of [`App::languages`](crate::App::languages). What names one of them counts, in
@@ -17,7 +18,7 @@ impl Cx<'_> {
     /// of the messages and choices of forms, and of an error page. A language that
     /// [`App::languages`](crate::App::languages) lacks changes nothing.
     ///
-    /// What an account says of its user is known where the account is read, such as in `Account::find`.
+    /// What an account says of its user is known where the account is read, such as in a guard.
     ///
     /// ```
     /// use skep::form::Messages;
@@ -66,6 +67,25 @@ impl Cx<'_> {
         if resources.shared().forms.languages.named(self.shared.parts()).is_none() {
             resources.choose_language(language);
         }
+    }
+
+    /// True if a failure is told to this client in JSON, as [`error_page`](crate::error_page) decides: by `Accept`, and
+    /// by what the service answers or takes. A program has no use for a redirect to a page.
+    ///
+    /// ```
+    /// use skep::{Cx, Error};
+    ///
+    /// fn closed(cx: &Cx<'_>) -> Error {
+    ///     Error::forbidden(if cx.wants_json() { "closed" } else { "We open at nine." })
+    /// }
+    /// ```
+    #[must_use]
+    pub fn wants_json(&self) -> bool {
+        error_page::wants_json(self.fields(), self.speaks_json)
+    }
+
+    pub(crate) fn set_speaks_json(&mut self, speaks_json: bool) {
+        self.speaks_json = speaks_json;
     }
 
     /// Names the user of this request, for log lines and [error pages](crate::error_page::Failure::user). A guard that

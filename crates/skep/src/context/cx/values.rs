@@ -81,6 +81,13 @@ impl<'r> Cx<'r> {
         self.shared.resources().shared().masks.path(self.uri().path())
     }
 
+    /// True if something in this address of the site, with or without its query, is secret: a log would mask it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_secret(&self, address: &str) -> bool {
+        self.shared.resources().shared().masks.address(address) != address
+    }
+
     /// False if only the client says where this site is, by its `Host`, which anybody can write: no link may go into a
     /// mail then. True in development and in tests.
     ///

@@ -1,0 +1,31 @@
+//! What parts of a library need of one another.
+
+use std::any::TypeId;
+
+use super::App;
+
+/// Finds a problem of an application that is complete.
+pub(super) type Check = fn(&App) -> Option<String>;
+
+impl App {
+    /// Looks at the application when it is complete, in whichever order its parts were given, and at `--check`: what
+    /// the function finds keeps it from starting. For libraries.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn check_parts(mut self, check: fn(&Self) -> Option<String>) -> Self {
+        self.part_checks.push(check);
+        self
+    }
+
+    /// The value of this type that was given to [`state`](Self::state).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn find_state<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.values.get(&TypeId::of::<T>())?.downcast_ref()
+    }
+
+    pub(super) fn run_checks(&mut self) {
+        let found: Vec<String> = self.part_checks.iter().filter_map(|check| check(self)).collect();
+        self.problems.extend(found);
+    }
+}
