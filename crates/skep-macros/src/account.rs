@@ -8,7 +8,7 @@ use quote::quote;
 use syn::{DeriveInput, Field, LitStr, Result};
 
 use self::declaration::{Fields, Options};
-use self::value::{column, language, member, optional, or_empty, text};
+use self::value::{column, language, member, notice_address, optional, or_empty, text};
 use crate::field::{self, wrong};
 
 mod declaration;
@@ -43,7 +43,8 @@ impl Account<'_> {
         let random = self.fields.random.map(text);
         let password = self.fields.password.map(or_empty);
         let kind = self.options.kind.as_ref().map(|kind| quote!(const KIND: &'static str = #kind;));
-        let (says, prefers) = self.fields.language.map(language).unzip();
+        let says = self.fields.language.map(language);
+        let notices = self.fields.email.map(notice_address);
         let hooks = self.hooks();
         let kind_of_id = &self.fields.id.ty;
         let find = self.find(self.fields.id, &quote!(id), true);
@@ -65,6 +66,8 @@ impl Account<'_> {
                     ::skep_people::Stamp::of([#(#stamp),*])
                 }
 
+                #notices
+
                 #says
 
                 #[allow(irrefutable_let_patterns)]
@@ -75,9 +78,7 @@ impl Account<'_> {
                     let ::core::result::Result::Ok(id) = id.parse::<#kind_of_id>() else {
                         return ::core::result::Result::Ok(::core::option::Option::None);
                     };
-                    let account = #find;
-                    #prefers
-                    ::core::result::Result::Ok(account)
+                    ::core::result::Result::Ok(#find)
                 }
 
                 #hooks
@@ -87,7 +88,7 @@ impl Account<'_> {
 
     /// What functions of the application say.
     fn hooks(&self) -> TokenStream {
-        let Options { refuse, refuse_stale, second_factor, .. } = &self.options;
+        let Options { refuse, refuse_stale, has_second_factor, .. } = &self.options;
         let refuse = refuse.as_ref().map(|refuse| {
             quote! {
                 fn refuse(cx: &::skep::Cx<'_>) -> ::skep::Error {
@@ -102,14 +103,14 @@ impl Account<'_> {
                 }
             }
         });
-        let second_factor = second_factor.as_ref().map(|has| {
+        let has_second_factor = has_second_factor.as_ref().map(|has| {
             quote! {
                 fn has_second_factor(&self) -> bool {
                     #has(self)
                 }
             }
         });
-        quote!(#refuse #refuse_stale #second_factor)
+        quote!(#refuse #refuse_stale #has_second_factor)
     }
 
     /// `MailAccount`. What the filter leaves out has its address, too: nobody signs up with that.
@@ -136,7 +137,7 @@ impl Account<'_> {
 
     /// `PasswordAccount`.
     fn password(&self) -> TokenStream {
-        let (Some(password), Some(known_by)) = (self.fields.password, self.fields.name) else {
+        let (Some(password), Some(known_by)) = (self.fields.password, self.fields.known_by) else {
             return TokenStream::new();
         };
         let name = self.name;

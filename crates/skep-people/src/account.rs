@@ -111,8 +111,8 @@ pub trait Account: Sized + 'static {
         Some(self.name()).filter(|name| skep::mail::Mailbox::is_bare(name))
     }
 
-    /// The language of mails to its owner, as [`Cx::language`] names it. Default: that of the request, which may be a
-    /// stranger's.
+    /// The language of mails to its owner, as [`Cx::language`] names it, and of pages to them, unless the path or a
+    /// cookie names another one. Default: that of the request, which may be a stranger's.
     fn language(&self) -> Option<&str> {
         None
     }
@@ -359,8 +359,16 @@ async fn find<A: Account>(cx: &mut Cx<'_>) -> Result<Option<(A, u64)>> {
         cx.session().lose().await?;
         return Ok(None);
     };
-    cx.set_user(account.name());
+    is_asking(cx, &account);
     Ok(Some((account, signed_in.proved)))
+}
+
+/// Notes whose request this is: for the log, and in which language.
+pub(crate) fn is_asking<A: Account>(cx: &Cx<'_>, account: &A) {
+    cx.set_user(account.name());
+    if let Some(language) = account.language() {
+        cx.prefer_language(language);
+    }
 }
 
 /// The same, and what goes on after the response ends with the session.

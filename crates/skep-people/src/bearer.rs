@@ -11,7 +11,7 @@ use http::HeaderValue;
 use http::header::{ACCEPT, AUTHORIZATION, WWW_AUTHENTICATE};
 use sha2::{Digest, Sha256};
 
-use crate::account::{Account, Fresh, Signed};
+use crate::account::{Account, Fresh, Signed, is_asking};
 use crate::messages::AccountMessages;
 use crate::random;
 use skep::Cx;
@@ -124,7 +124,7 @@ impl<A: TokenAccount> Guard for Bearer<A> {
         let Some(account) = find::<A>(cx).await? else {
             return Err(no_token(cx).with_header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         };
-        cx.set_user(account.name());
+        is_asking(cx, &account);
         cx.recheck::<ByToken<A>>();
         Ok(Self(account))
     }

@@ -46,8 +46,8 @@ pub use cost::PasswordCost;
 pub use device::{UserSession, end_session, user_sessions};
 pub use event::{EventKind, SecurityEvent, SecurityLog, record, without_tokens};
 pub use link::{
-    MailAccount, is_reset_link, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link,
-    send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,
+    MailAccount, redeem_confirmation_link, redeem_reset_link, redeem_sign_in_link, redeem_sign_up_link,
+    reset_link_account, send_confirmation_link, send_reset_link, send_sign_in_link, send_sign_up_link, sign_up_address,
 };
 pub use messages::{AccountLanguages, AccountMessages, PageMessages};
 pub use notice::{Notice, Notices};
@@ -82,8 +82,8 @@ pub use skep::session::OneTimeToken;
 /// | field, by its name or `#[account(NAME)]` | what it is |
 /// |---|---|
 /// | `id` | what identifies the account, of a type with `FromStr` and `Display` |
-/// | `email` | its address, in lower case; what it signs in with |
-/// | `name` | what the log calls it, if it has no address or the attribute says so |
+/// | `email` | its address, unique, stored in lower case; what it signs in with, and where mails go |
+/// | `name` | what the log calls it, if the attribute says so; without an address, what it signs in with, too |
 /// | `password` | the [hash](hash_password), perhaps none: `String` or `Option<String>` |
 /// | `random` | a random column: [`Account::stamp`] is made of it and of the password |
 /// | `language` | [`Account::language`]: a text, or an enum with `derive(Param)` |
@@ -93,10 +93,10 @@ pub use skep::session::OneTimeToken;
 /// | `table = "user"` | its table |
 /// | `filter = "not locked"` | which rows sign in; an address is taken by the others, too |
 /// | `scope = "user_id"` | other tables name the account so: [`ScopeKind`](skep::guard::ScopeKind) |
-/// | `tokens = "token"` | [`TokenAccount`], of this table: that column (or `TABLE_id`), `digest` and `stamp` |
+/// | `tokens = "token"` | [`TokenAccount`], of this table: that column (or `TABLE_id`), `digest` and `stamp`; none expire |
 /// | `kind = "agent"` | [`Account::KIND`] |
 /// | `refuse = function`, `refuse_stale` | [`Account::refuse`], [`Account::refuse_stale`] |
-/// | `second_factor = function` | [`Account::has_second_factor`] |
+/// | `has_second_factor = function` | [`Account::has_second_factor`] |
 /// | `migrations = "folder"` | where migrations are, if not in `migrations` |
 ///
 /// A column that the table does not have does not compile:

@@ -29,9 +29,36 @@ use skep::Result;
 use skep::mail::{Mail, Mailbox};
 use skep::session::OneTimeToken;
 
-/// An account with an e-mail address.
+/// An account with an e-mail address. [`derive(Account)`](derive@crate::Account) writes it where there is a field
+/// `email`; by hand it is:
 ///
-/// An example is in the guide, `docs/guides/people/accounts.md`.
+/// ```
+/// use skep::prelude::*;
+/// use skep::sql::{Row, query};
+/// use skep_people::MailAccount;
+/// # use skep_people::{Account, Stamp};
+///
+/// #[derive(Row)]
+/// struct User { id: i64, email: String, random: String }
+/// # impl Account for User {
+/// #     fn id(&self) -> String { self.id.to_string() }
+/// #     fn name(&self) -> &str { &self.email }
+/// #     fn stamp(&self) -> Stamp { Stamp::of([&self.random]) }
+/// #     async fn find(cx: &Cx<'_>, id: &str) -> Result<Option<Self>> {
+/// #         Ok(cx.db().one(query("select id, email, random from user where id = ? and not locked", id)).await?)
+/// #     }
+/// # }
+///
+/// impl MailAccount for User {
+///     // Locked ones, too: otherwise their addresses sign up again.
+///     async fn find_by_email(cx: &Cx<'_>, email: &str) -> Result<Option<Self>> {
+///         let email = email.trim().to_lowercase();
+///         Ok(cx.db().one(query("select id, email, random from user where email = ?", email)).await?)
+///     }
+///
+///     fn email(&self) -> &str { &self.email }
+/// }
+/// ```
 pub trait MailAccount: Account {
     /// The account with this address, as it was typed.
     #[expect(async_fn_in_trait, reason = "a guard stays on the thread that accepted its connection")]
@@ -118,9 +145,11 @@ pub async fn send_reset_link<A: MailAccount + PasswordAccount>(
     send_link(cx, &RESET, &RESET_MAILS, email, stamp::<A>, mail).await
 }
 
-/// True if the token of a [reset link](send_reset_link) can be redeemed: for the page with the form.
-pub async fn is_reset_link(cx: &Cx<'_>, token: &str) -> Result<bool> {
-    Ok(RESET.peek(cx, token).await?.is_some_and(|proof| proof.kind != NOBODY))
+/// The account whose password the token of a [reset link](send_reset_link) sets, if it can be redeemed: for the page
+/// with the form, and for the [`weakness`](crate::weakness) of what is chosen.
+pub async fn reset_link_account<A: MailAccount + PasswordAccount>(cx: &Cx<'_>, token: &str) -> Result<Option<A>> {
+    let proof = RESET.peek(cx, token).await?;
+    find_proved(cx, proof, stamp::<A>).await
 }
 
 /// Sets the password by the token of a [reset link](send_reset_link), and ends all sessions of the user: `None` if it
@@ -133,7 +162,7 @@ pub async fn redeem_reset_link<A: MailAccount + PasswordAccount>(
 ) -> Result<Option<A>> {
     // Hashing takes a core's time, and what it ends in may be a 503: not for every text, and not with a token that is
     // gone then.
-    if !is_reset_link(cx, token).await? {
+    if reset_link_account::<A>(cx, token).await?.is_none() {
         refuse::<A>(cx, None).await?;
         return Ok(None);
     }
@@ -164,7 +193,7 @@ pub async fn send_sign_up_link<A: MailAccount>(
     let kind = if account.is_some() { "" } else { A::KIND };
     let token = SIGN_UP.issue(cx, &(kind.to_owned(), email.to_owned())).await?;
     let to = account.as_ref().map_or(email, A::email).to_owned();
-    let mail = mail(&to, account.is_none().then_some(&*token));
+    let mail = in_language_of(cx, account.as_ref(), || mail(&to, account.is_none().then_some(&*token)));
     cx.queue_mail(addressed(mail, &to));
     record(cx, EventKind::LinkRequested, account.as_ref()).await;
     wait_for_tick(cx, begun).await;
@@ -255,7 +284,7 @@ async fn send_link<A: MailAccount>(
     };
     let token = kind.issue(cx, &proof).await?;
     let to = account.as_ref().map_or(email, A::email).to_owned();
-    let mail = mail(&to, &token);
+    let mail = in_language_of(cx, account.as_ref(), || mail(&to, &token));
     let mail = addressed(mail, &to);
     match account {
         Some(_) => cx.queue_mail(mail),
@@ -264,6 +293,16 @@ async fn send_link<A: MailAccount>(
     record(cx, EventKind::LinkRequested, account.as_ref()).await;
     wait_for_tick(cx, begun).await;
     Ok(())
+}
+
+/// Writes a mail while the request is in the language of the account's owner, which is not that of a stranger who asks.
+/// It is chosen for nobody, too: what the response says of languages must not tell who has an account.
+fn in_language_of<A: Account>(cx: &Cx<'_>, account: Option<&A>, write: impl FnOnce() -> Mail) -> Mail {
+    let before = cx.language();
+    cx.set_language(account.and_then(A::language).unwrap_or(before));
+    let mail = write();
+    cx.set_language(before);
+    mail
 }
 
 /// Whatever the application wrote there.
@@ -295,19 +334,23 @@ async fn refuse<A: Account>(cx: &Cx<'_>, account: Option<&A>) -> Result<()> {
 }
 
 /// The account that a link was sent to, unless it is gone, locked, or has another address or stamp by now.
+async fn find_proved<A: MailAccount>(
+    cx: &Cx<'_>,
+    proof: Option<Proof>,
+    stamp: impl FnOnce(&A) -> Stamp,
+) -> Result<Option<A>> {
+    let Some(proof) = proof.filter(|proof| proof.kind == A::KIND && proof.kind != NOBODY) else { return Ok(None) };
+    let account = A::find(cx, &proof.id).await?;
+    Ok(account.filter(|account| account.email() == proof.email && stamp(account).matches(&proof.stamp)))
+}
+
+/// The same, recorded as refused if there is none.
 async fn prove<A: MailAccount>(
     cx: &Cx<'_>,
     proof: Option<Proof>,
     stamp: impl FnOnce(&A) -> Stamp,
 ) -> Result<Option<A>> {
-    let account = match &proof {
-        Some(proof) if proof.kind == A::KIND && proof.kind != NOBODY => A::find(cx, &proof.id).await?,
-        _ => None,
-    };
-    let proved = account.zip(proof);
-    let proved =
-        proved.filter(|(account, proof)| account.email() == proof.email && stamp(account).matches(&proof.stamp));
-    let proved = proved.map(|(account, _)| account);
+    let proved = find_proved(cx, proof, stamp).await?;
     if proved.is_none() {
         refuse::<A>(cx, None).await?;
     }

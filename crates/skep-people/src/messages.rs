@@ -113,6 +113,10 @@ pub struct PageMessages {
     pub not_your_password: &'static str,
     /// Somebody signed up twice, and opened both links.
     pub has_account: &'static str,
+    /// The account is made, and somebody has to approve it.
+    pub account_waits: &'static str,
+    /// Before a link to the page of forgotten passwords: the account signs in otherwise.
+    pub no_password: &'static str,
     /// A link of a mail that was used, or is too old.
     pub link_expired: &'static str,
     /// Subject and text of a mail with a link.

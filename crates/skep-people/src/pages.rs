@@ -73,11 +73,13 @@ mod ready;
 mod sign_in;
 mod sign_up;
 
+use std::any::{TypeId, type_name};
+
 use skep::form::Password;
 use skep::html::Html;
 use skep::link::Destination;
 use skep::mail::Mail;
-use skep::{App, Cx, Error, Response, Result, services};
+use skep::{App, Cx, Error, Response, Result, Service, services};
 
 use crate::account::Signed;
 use crate::entrance::Entrance;
@@ -112,10 +114,19 @@ pub trait AccountPages: MailAccount + PasswordAccount {
     }
 
     /// The way to the second factor, for accounts that [have one](crate::Account::has_second_factor): a redirect to the
-    /// page that asks for it. `back` is where the user wanted to go. Default: an error, since there is no such page.
+    /// page that asks for it. `back` is where the user wanted to go, a path of this site. Default: an error, since there
+    /// is no such page.
     fn second_factor(cx: &Cx<'_>, back: Option<&str>) -> Result {
         let _ = (cx, back);
         Err(Error::internal("AccountPages::second_factor is not written, and this account has one"))
+    }
+
+    /// What is done once somebody has signed in on these pages, without a second factor: here an application calls
+    /// [`remember`](crate::remember). Default: nothing.
+    #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
+    async fn signed_in(cx: &mut Cx<'_>, account: &Self) -> Result<()> {
+        let _ = (cx, account);
+        Ok(())
     }
 
     /// Writes a mail with a link. Default: [`AccountMail::mail`].
@@ -125,11 +136,16 @@ pub trait AccountPages: MailAccount + PasswordAccount {
 }
 
 /// An account that anybody makes who has an address. An example is at [`pages`](self).
+///
+/// The column of the address is unique, and has it in lower case: of two links to one address, the second one ends in
+/// 409 then. An account that [`find`](crate::Account::find) does not give waits for somebody to approve it; its owner is
+/// told so, and not signed in.
 pub trait SignUpAccount: AccountPages {
     /// True if the form asks for a name, too: [`NewAccount::name`]. Default: false.
     const ASKS_NAME: bool = false;
 
-    /// Stores the account of an address that is confirmed.
+    /// Stores the account of an address that is confirmed. The link can be used again if that fails: what it refuses by
+    /// a field (`CreateAccount::name.refuse("taken")`) shows the form again.
     #[expect(async_fn_in_trait, reason = "a handler stays on the thread that accepted its connection")]
     async fn create(cx: &Cx<'_>, new: NewAccount<'_>) -> Result<Self>;
 }
@@ -148,9 +164,14 @@ pub trait AccountApp {
 
 impl AccountApp for App {
     fn sign_in_pages<A: AccountPages>(self) -> Self {
+        if self.find_state::<SignInReady>().is_some() {
+            return self.check_parts(|_| Some(second_kind::<A>("sign_in_pages")));
+        }
         let lead = |back: Option<String>| Response::see_other(SignInPage::link().back(back));
+        let path = SignInPage::ROUTE.pattern;
         self.state(SignInReady(Ready::<A>::PAGES))
-            .state(Entrance { kind: A::KIND, lead })
+            .state(Entrance { kind: A::KIND, path, lead })
+            .entrance_of::<Signed<A>>()
             .serve(services![SignInPage, SignIn, SignOut])
             .serve(services![ForgottenPasswordPage, SendPasswordLink, NewPasswordPage, SetPassword])
             .serve(services![ChangePasswordPage, ChangePassword])
@@ -158,13 +179,27 @@ impl AccountApp for App {
     }
 
     fn sign_up_pages<A: SignUpAccount>(self) -> Self {
-        self.state(SignUpReady(Ready::<A>::SIGN_UP_PAGES)).serve(services![
-            SignUpPage,
-            SignUp,
-            NewAccountPage,
-            CreateAccount
-        ])
+        if self.find_state::<SignUpReady>().is_some() {
+            return self.check_parts(|_| Some(second_kind::<A>("sign_up_pages")));
+        }
+        self.state(SignUpReady(Ready::<A>::SIGN_UP_PAGES))
+            .serve(services![SignUpPage, SignUp, NewAccountPage, CreateAccount])
+            .check_parts(without_sign_in::<A>)
     }
+}
+
+/// The ready pages have fixed paths.
+fn second_kind<A>(call: &str) -> String {
+    let account = type_name::<A>();
+    format!("App::{call}::<{account}>: there are these pages of one type of account already: write those of the other")
+}
+
+/// Who signs up comes to the page to sign in.
+fn without_sign_in<A: AccountPages>(app: &App) -> Option<String> {
+    let account = type_name::<A>();
+    let is_same = app.find_state::<SignInReady>().is_some_and(|ready| ready.0.account() == TypeId::of::<A>());
+    (!is_same)
+        .then(|| format!("App::sign_up_pages::<{account}> needs App::sign_in_pages::<{account}>, of the same account"))
 }
 
 fn texts(cx: &Cx<'_>) -> &'static PageMessages {

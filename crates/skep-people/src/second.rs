@@ -41,7 +41,7 @@ const WRONG_CODES: Key<u32> = Key::new("skep.wrong-codes");
 /// An account that may have a second factor: codes of an authenticator application.
 ///
 /// [`Account::has_second_factor`] says whether it has, and an example is in the guide,
-/// `docs/guides/people/accounts.md`.
+/// `docs/guides/people/sign-up.md`.
 pub trait TotpAccount: Account {
     /// The secret that was [confirmed](confirm_totp), [sealed](Totp::seal), if there is one.
     fn sealed_totp(&self) -> Option<&str>;

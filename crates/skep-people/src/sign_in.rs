@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use skep::cache::Pace;
 
-use crate::account::{Account, SIGNED_IN, SignedIn, now};
+use crate::account::{Account, SIGNED_IN, SignedIn, is_asking, now};
 use crate::budget::ATTEMPTS;
 use crate::budget::{self, Attempt, Budget, OF_ADDRESS, clear_of_account};
 use crate::device::{DEVICE, Device};
@@ -74,7 +74,9 @@ async fn establish_in<A: Account>(
     (event, is_own, is_known): (EventKind, bool, bool),
 ) -> Result<()> {
     let signed_in = SignedIn::of(account, proved)?;
-    let is_new_account = cx.session().get(&SIGNED_UP).await?.is_some_and(|email| email == digest(account.name()));
+    let confirmed = cx.session().get(&SIGNED_UP).await?;
+    let names = [account.notice_address(), Some(account.name())];
+    let signed_up = names.into_iter().flatten().find(|name| confirmed.as_deref() == Some(&digest(name)));
     // "Sign out everywhere" must be able to do it.
     cx.session().require_list()?;
     forget_another(cx, account).await?;
@@ -85,12 +87,12 @@ async fn establish_in<A: Account>(
     session.set(&DEVICE, &Device::of(cx)).await?;
     session.set(&SIGNED_IN, &signed_in).await?;
     session.remove(&SIGNED_UP).await?;
-    cx.set_user(account.name());
+    is_asking(cx, account);
     record(cx, event, Some(account)).await;
-    // Who signs up by a link in a mail has proved to have the name.
-    let by_name = is_new_account.then(|| known::mark_of_name(A::KIND, account.name()));
+    // Who signs up by a link in a mail has proved to have the address.
+    let by_name = signed_up.map(|name| known::mark_of_name(A::KIND, name));
     known::note(cx, [mark(account)?].into_iter().chain(by_name).collect());
-    if !is_known && !is_new_account && event == EventKind::SignedIn {
+    if !is_known && signed_up.is_none() && event == EventKind::SignedIn {
         notify(cx, EventKind::NewDevice, account).await;
     }
     Ok(())
@@ -380,13 +382,14 @@ pub async fn change_password<A: PasswordAccount>(cx: &mut Cx<'_>, account: &A, o
 /// }
 /// ```
 pub fn return_to<D: Destination>(path: Option<&str>, home: D) -> impl Destination {
-    // A browser drops tabs and line breaks, and reads a backslash as a slash (WHATWG URL, 4.4).
-    let is_ours = |path: &&str| {
-        path.starts_with('/')
-            && !path.starts_with("//")
-            && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
-    };
-    ReturnTo { path: path.filter(is_ours).map(ToOwned::to_owned), home }
+    ReturnTo { path: path.and_then(own_path).map(ToOwned::to_owned), home }
+}
+
+/// The path, if a browser stays on this site with it. It drops tabs and line breaks, and reads a backslash as a slash
+/// (WHATWG URL, 4.4).
+pub(crate) fn own_path(path: &str) -> Option<&str> {
+    let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    (path.starts_with('/') && !path.starts_with("//") && is_plain).then_some(path)
 }
 
 struct ReturnTo<D> {

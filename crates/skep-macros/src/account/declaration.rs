@@ -21,11 +21,11 @@ pub(super) struct Options {
     pub(super) kind: Option<LitStr>,
     pub(super) refuse: Option<Path>,
     pub(super) refuse_stale: Option<Path>,
-    pub(super) second_factor: Option<Path>,
+    pub(super) has_second_factor: Option<Path>,
 }
 
-const OPTIONS: &str =
-    "expected `table`, `filter`, `scope`, `tokens`, `kind`, `refuse`, `refuse_stale`, `second_factor` or `migrations`";
+const OPTIONS: &str = "expected `table`, `filter`, `scope`, `tokens`, `kind`, `refuse`, `refuse_stale`, \
+                       `has_second_factor` or `migrations`";
 
 impl Options {
     pub(super) fn of(input: &DeriveInput) -> Result<Self> {
@@ -44,7 +44,7 @@ impl Options {
         let text = match name.as_str() {
             "refuse" => return path(meta, &mut self.refuse),
             "refuse_stale" => return path(meta, &mut self.refuse_stale),
-            "second_factor" => return path(meta, &mut self.second_factor),
+            "has_second_factor" => return path(meta, &mut self.has_second_factor),
             "table" => &mut self.table,
             "migrations" => &mut self.migrations,
             "filter" => &mut self.filter,
@@ -68,7 +68,10 @@ fn path(meta: &ParseNestedMeta<'_>, path: &mut Option<Path>) -> Result<()> {
 pub(super) struct Fields<'f> {
     pub(super) id: &'f Field,
     pub(super) email: Option<&'f Field>,
+    /// What others see of it.
     pub(super) name: Option<&'f Field>,
+    /// What it signs in with.
+    pub(super) known_by: Option<&'f Field>,
     pub(super) password: Option<&'f Field>,
     pub(super) random: Option<&'f Field>,
     pub(super) language: Option<&'f Field>,
@@ -107,7 +110,8 @@ impl<'f> Fields<'f> {
         }
         // Where an address is there, a field that happens to be called `name` is what others see.
         let email = find("email");
-        let name = by_attribute("name").or(email).or_else(|| find("name"));
-        Ok(Self { id, email, name, password, random, language: find("language") })
+        let known_by = email.or_else(|| find("name"));
+        let name = by_attribute("name").or(known_by);
+        Ok(Self { id, email, name, known_by, password, random, language: find("language") })
     }
 }

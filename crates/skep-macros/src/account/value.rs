@@ -45,9 +45,18 @@ pub(super) fn or_empty(field: &Field) -> TokenStream {
     if is_optional(field) { quote!(self.#member.as_deref().unwrap_or_default()) } else { text }
 }
 
-/// `Account::language` of a text or of the enum of `languages!`; and that pages are in it, too, unless the path or a
-/// cookie names another one.
-pub(super) fn language(field: &Field) -> (TokenStream, TokenStream) {
+/// `Account::notice_address`: the address, whatever the account's name is.
+pub(super) fn notice_address(email: &Field) -> TokenStream {
+    let email = text(email);
+    quote! {
+        fn notice_address(&self) -> ::core::option::Option<&str> {
+            ::core::option::Option::Some(#email)
+        }
+    }
+}
+
+/// `Account::language` of a text or of the enum of `languages!`.
+pub(super) fn language(field: &Field) -> TokenStream {
     let is_text = matches!(&field.ty, Type::Path(path) if path.path.is_ident("String"));
     let tag = if is_optional(field) || is_text {
         optional(field)
@@ -55,17 +64,11 @@ pub(super) fn language(field: &Field) -> (TokenStream, TokenStream) {
         let member = member(field);
         quote_spanned!(at(field)=> ::core::option::Option::Some(::skep::param::Choice::value(&self.#member)))
     };
-    let says = quote! {
+    quote! {
         fn language(&self) -> ::core::option::Option<&str> {
             #tag
         }
-    };
-    let prefers = quote! {
-        if let ::core::option::Option::Some(language) = account.as_ref().and_then(::skep_people::Account::language) {
-            cx.prefer_language(language);
-        }
-    };
-    (says, prefers)
+    }
 }
 
 fn at(field: &Field) -> Span {

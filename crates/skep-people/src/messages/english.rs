@@ -66,6 +66,8 @@ impl PageMessages {
         password_saved: "The new password is saved.",
         not_your_password: "This is not your password.",
         has_account: "This address has an account already.",
+        account_waits: "Your account is made. You can sign in once it is approved.",
+        no_password: "You have no password yet. We send you a link, with which you choose one.",
         link_expired: "This link was used, or is too old. Please ask for a new one.",
         mail,
     };
@@ -73,7 +75,13 @@ impl PageMessages {
 
 fn mail(mail: &AccountMail<'_>) -> (String, String) {
     let (subject, text) = match mail {
-        AccountMail::SignUp { link, .. } => ("Welcome", format!("Choose your password, and you are in: {link}")),
+        AccountMail::SignUp { link, .. } => (
+            "Welcome",
+            format!(
+                "Choose your password within a day, and you are in: {link}\n\nIf it was not you who signed up, do \
+                 nothing.\n"
+            ),
+        ),
         AccountMail::HasAccount { link, .. } => (
             "You have an account",
             format!(

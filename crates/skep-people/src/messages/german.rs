@@ -76,6 +76,8 @@ impl PageMessages {
         password_saved: "Das neue Passwort ist gespeichert.",
         not_your_password: "Das ist nicht Ihr Passwort.",
         has_account: "Zu dieser Adresse gibt es schon ein Konto.",
+        account_waits: "Ihr Konto ist angelegt. Sie können sich anmelden, sobald es freigegeben ist.",
+        no_password: "Sie haben noch kein Passwort. Wir senden Ihnen einen Link, mit dem Sie eines wählen.",
         link_expired: "Dieser Link wurde benutzt oder ist zu alt. Bitte fordern Sie einen neuen an.",
         mail,
     };
@@ -83,9 +85,13 @@ impl PageMessages {
 
 fn mail(mail: &AccountMail<'_>) -> (String, String) {
     let (subject, text) = match mail {
-        AccountMail::SignUp { link, .. } => {
-            ("Willkommen", format!("Wählen Sie Ihr Passwort, und Sie sind angemeldet: {link}"))
-        }
+        AccountMail::SignUp { link, .. } => (
+            "Willkommen",
+            format!(
+                "Wählen Sie innerhalb eines Tages Ihr Passwort, und Sie sind angemeldet: {link}\n\nWenn Sie kein Konto \
+                 wollten, ist nichts zu tun.\n"
+            ),
+        ),
         AccountMail::HasAccount { link, .. } => (
             "Sie haben schon ein Konto",
             format!(

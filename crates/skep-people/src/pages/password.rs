@@ -9,10 +9,11 @@ use super::ready::SignInReady;
 use super::{AccountMail, AccountPages, NewPassword, SignInPage, show, texts};
 use crate::account::Signed;
 use crate::common::weakness;
-use crate::link::{is_reset_link, redeem_reset_link, send_reset_link};
+use crate::link::{redeem_reset_link, reset_link_account, send_reset_link};
 use crate::sign_in::change_password;
 
 /// The form that asks for the address of an account.
+#[doc(alias = "reset password")]
 #[derive(Debug, Service)]
 #[service(GET "/forgotten-password", optional, open = "it is how to get in")]
 pub struct ForgottenPasswordPage;
@@ -96,20 +97,27 @@ pub(super) async fn send_link<A: AccountPages>(cx: &mut Cx<'_>, form: SendPasswo
 
 impl Handle for NewPasswordPage {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let texts = texts(cx);
-        if !is_reset_link(cx, &self.token).await? {
-            return Err(Error::not_found().with_message(texts.link_expired));
-        }
-        let content = html! {
-            form (SetPassword::form(cx, self.token)) {
-                label (SetPassword::password) { (texts.new_password) }
-                input (SetPassword::password) autocomplete="new-password" aria-describedby="hint";
-                p.hint #hint { (texts.password_hint) }
-                button { (texts.save) }
-            }
-        };
-        show(cx, texts.new_password, &content).await
+        cx.state::<SignInReady>().0.show_new_password(cx, self).await
     }
+}
+
+pub(super) async fn show_new<A: AccountPages>(cx: &mut Cx<'_>, page: NewPasswordPage) -> Result {
+    let (texts, account) = (texts(cx), account_of_link::<A>(cx, &page.token).await?);
+    let content = html! {
+        form (SetPassword::form(cx, page.token)) {
+            input type="email" autocomplete="username" value=(account.email()) hidden readonly;
+            label (SetPassword::password) { (texts.new_password) }
+            input (SetPassword::password) autocomplete="new-password" aria-describedby="new-password-hint";
+            p.hint #new-password-hint { (texts.password_hint) }
+            button { (texts.save) }
+        }
+    };
+    A::show(cx, texts.new_password, &content).await
+}
+
+async fn account_of_link<A: AccountPages>(cx: &Cx<'_>, token: &str) -> Result<A> {
+    let account = reset_link_account::<A>(cx, token).await?;
+    account.ok_or_else(|| Error::not_found().with_message(texts(cx).link_expired))
 }
 
 impl Handle for SetPassword {
@@ -120,7 +128,8 @@ impl Handle for SetPassword {
 
 pub(super) async fn set<A: AccountPages>(cx: &mut Cx<'_>, form: SetPassword) -> Result {
     let (texts, password) = (texts(cx), form.password.reveal());
-    if let Some(problem) = weakness(password, &[]) {
+    let account = account_of_link::<A>(cx, &form.token).await?;
+    if let Some(problem) = weakness(password, &[account.email(), account.name()]) {
         return Err(SetPassword::password.refuse(problem.text(cx)));
     }
     if redeem_reset_link::<A>(cx, &form.token, password).await?.is_none() {
@@ -132,19 +141,28 @@ pub(super) async fn set<A: AccountPages>(cx: &mut Cx<'_>, form: SetPassword) -> 
 
 impl Handle for ChangePasswordPage {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let texts = texts(cx);
-        let content = html! {
+        cx.state::<SignInReady>().0.show_change_password(cx).await
+    }
+}
+
+pub(super) async fn show_change<A: AccountPages>(cx: &mut Cx<'_>) -> Result {
+    let (texts, account) = (texts(cx), Signed::<A>::check(cx).await?);
+    let content = if account.password_hash().is_some() {
+        html! {
             form (ChangePassword::form(cx)) {
+                input type="email" autocomplete="username" value=(account.email()) hidden readonly;
                 label (ChangePassword::old) { (texts.old_password) }
                 input (ChangePassword::old) autocomplete="current-password";
                 label (ChangePassword::new) { (texts.new_password) }
-                input (ChangePassword::new) autocomplete="new-password" aria-describedby="hint";
-                p.hint #hint { (texts.password_hint) }
+                input (ChangePassword::new) autocomplete="new-password" aria-describedby="new-password-hint";
+                p.hint #new-password-hint { (texts.password_hint) }
                 button { (texts.save) }
             }
-        };
-        show(cx, texts.change_password, &content).await
-    }
+        }
+    } else {
+        html! { p { (texts.no_password) " " a href=(ForgottenPasswordPage) { (texts.send_link) } } }
+    };
+    A::show(cx, texts.change_password, &content).await
 }
 
 impl Handle for ChangePassword {

@@ -1,5 +1,6 @@
 //! The account of an application behind pages that do not know its type.
 
+use std::any::TypeId;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -7,7 +8,7 @@ use std::pin::Pin;
 use skep::html::Html;
 use skep::{Cx, Result};
 
-use super::password::{ChangePassword, SendPasswordLink, SetPassword};
+use super::password::{ChangePassword, NewPasswordPage, SendPasswordLink, SetPassword};
 use super::sign_in::SignIn;
 use super::sign_up::{CreateAccount, NewAccountPage, SignUp};
 use super::{AccountPages, SignUpAccount, password, sign_in, sign_up};
@@ -23,11 +24,14 @@ pub(super) struct SignUpReady(pub(super) &'static dyn SignUpPages);
 
 /// What pages have of the account.
 pub(super) trait Pages: Sync {
+    fn account(&self) -> TypeId;
     fn show<'c>(&self, cx: &'c mut Cx<'_>, title: &'c str, content: &'c Html) -> Handled<'c>;
     fn sign_out<'c>(&self, cx: &'c mut Cx<'_>) -> Handled<'c>;
     fn sign_in<'c>(&self, cx: &'c mut Cx<'_>, form: SignIn) -> Handled<'c>;
     fn send_link<'c>(&self, cx: &'c mut Cx<'_>, form: SendPasswordLink) -> Handled<'c>;
+    fn show_new_password<'c>(&self, cx: &'c mut Cx<'_>, page: NewPasswordPage) -> Handled<'c>;
     fn set_password<'c>(&self, cx: &'c mut Cx<'_>, form: SetPassword) -> Handled<'c>;
+    fn show_change_password<'c>(&self, cx: &'c mut Cx<'_>) -> Handled<'c>;
     fn change_password<'c>(&self, cx: &'c mut Cx<'_>, form: ChangePassword) -> Handled<'c>;
 }
 
@@ -50,6 +54,10 @@ impl<A: SignUpAccount> Ready<A> {
 }
 
 impl<A: AccountPages> Pages for Ready<A> {
+    fn account(&self) -> TypeId {
+        TypeId::of::<A>()
+    }
+
     fn show<'c>(&self, cx: &'c mut Cx<'_>, title: &'c str, content: &'c Html) -> Handled<'c> {
         Box::pin(A::show(cx, title, content))
     }
@@ -66,8 +74,16 @@ impl<A: AccountPages> Pages for Ready<A> {
         Box::pin(password::send_link::<A>(cx, form))
     }
 
+    fn show_new_password<'c>(&self, cx: &'c mut Cx<'_>, page: NewPasswordPage) -> Handled<'c> {
+        Box::pin(password::show_new::<A>(cx, page))
+    }
+
     fn set_password<'c>(&self, cx: &'c mut Cx<'_>, form: SetPassword) -> Handled<'c> {
         Box::pin(password::set::<A>(cx, form))
+    }
+
+    fn show_change_password<'c>(&self, cx: &'c mut Cx<'_>) -> Handled<'c> {
+        Box::pin(password::show_change::<A>(cx))
     }
 
     fn change_password<'c>(&self, cx: &'c mut Cx<'_>, form: ChangePassword) -> Handled<'c> {

@@ -5,9 +5,10 @@ use skep::prelude::*;
 
 use super::ready::{SignInReady, SignUpReady};
 use super::{AccountPages, ForgottenPasswordPage, SignUpPage, show, texts};
-use crate::sign_in::{password_sign_in, return_to};
+use crate::sign_in::{own_path, password_sign_in, return_to};
 
 /// The form to sign in.
+#[doc(alias = "login")]
 #[derive(Debug, Service)]
 #[service(GET "/sign-in", optional, open = "it is how to get in")]
 pub struct SignInPage {
@@ -31,6 +32,7 @@ pub struct SignIn {
 }
 
 /// Signs out: `form (SignOut::form(cx)) { button { "Sign out" } }`.
+#[doc(alias = "logout")]
 #[derive(Debug, Service)]
 #[service(POST "/sign-out", optional, open = "who is not signed in loses nothing")]
 pub struct SignOut;
@@ -64,10 +66,11 @@ impl Handle for SignIn {
 pub(super) async fn sign_in<A: AccountPages>(cx: &mut Cx<'_>, form: SignIn) -> Result {
     let account = password_sign_in::<A>(cx, form.email.as_str(), form.password.reveal()).await?;
     let Some(account) = account else { return Err(SignIn::password.refuse(texts(cx).wrong_password)) };
-    let back = form.back.as_ref().map(|Hidden(path)| path.as_str());
+    let back = form.back.as_ref().and_then(|Hidden(path)| own_path(path));
     if account.has_second_factor() {
         return A::second_factor(cx, back);
     }
+    A::signed_in(cx, &account).await?;
     Ok(Response::see_other(return_to(back, A::home())))
 }
 

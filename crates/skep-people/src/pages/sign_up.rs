@@ -12,6 +12,7 @@ use crate::password::hash_password;
 use crate::sign_in::sign_in;
 
 /// The form that asks for an address.
+#[doc(alias = "register")]
 #[derive(Debug, Service)]
 #[service(GET "/sign-up", optional, open = "everybody may have an account")]
 pub struct SignUpPage;
@@ -68,7 +69,7 @@ impl Handle for SignUpPage {
             p { (texts.sign_up_hint) }
             form (SignUp::form(cx)) {
                 label (SignUp::email) { (texts.email) }
-                input (SignUp::email) autocomplete="username";
+                input (SignUp::email) autocomplete="email";
                 button { (texts.sign_up) }
             }
             p { a href=(SignInPage::link()) { (texts.sign_in) } }
@@ -105,15 +106,16 @@ impl Handle for NewAccountPage {
 pub(super) async fn show<A: SignUpAccount>(cx: &mut Cx<'_>, page: NewAccountPage) -> Result {
     let (texts, email) = (texts(cx), address::<A>(cx, &page.token).await?);
     let content = html! {
-        p { (email) }
+        p { (&email) }
         form (CreateAccount::form(cx, page.token)) {
+            input type="email" autocomplete="username" value=(&email) hidden readonly;
             @if A::ASKS_NAME {
                 label (CreateAccount::name) { (texts.name) }
                 input (CreateAccount::name) autocomplete="name";
             }
             label (CreateAccount::password) { (texts.password) }
-            input (CreateAccount::password) autocomplete="new-password" aria-describedby="hint";
-            p.hint #hint { (texts.password_hint) }
+            input (CreateAccount::password) autocomplete="new-password" aria-describedby="new-password-hint";
+            p.hint #new-password-hint { (texts.password_hint) }
             button { (texts.sign_up) }
         }
     };
@@ -128,7 +130,7 @@ impl Handle for CreateAccount {
 
 pub(super) async fn create<A: SignUpAccount>(cx: &mut Cx<'_>, form: CreateAccount) -> Result {
     let (texts, password) = (texts(cx), form.password.reveal());
-    let email = address::<A>(cx, &form.token).await?;
+    let email = address::<A>(cx, &form.token).await?.trim().to_lowercase();
     let name = form.name.as_ref().map(Text::as_str).unwrap_or_default();
     if A::ASKS_NAME && name.is_empty() {
         return Err(CreateAccount::name.refuse(texts.name_missing));
@@ -136,20 +138,51 @@ pub(super) async fn create<A: SignUpAccount>(cx: &mut Cx<'_>, form: CreateAccoun
     if let Some(problem) = weakness(password, &[&email, name]) {
         return Err(CreateAccount::password.refuse(problem.text(cx)));
     }
+    if A::find_by_email(cx, &email).await?.is_some() {
+        return show_has_account::<A>(cx).await;
+    }
     let password_hash = &hash_password(cx, password).await?;
-    // From here on, the link is used.
-    let email = redeem_sign_up_link::<A>(cx, &form.token).await?.or_404()?.trim().to_lowercase();
     let account = match A::create(cx, NewAccount { email: &email, name, password_hash }).await {
-        // Two links to one address, of which only its owner knows.
-        Err(_) if A::find_by_email(cx, &email).await?.is_some() => return Err(Error::conflict(texts.has_account)),
-        created => created?,
+        Ok(account) => account,
+        Err(error) => return Err(taken::<A>(cx, &email, error).await?),
+    };
+    redeem_sign_up_link::<A>(cx, &form.token).await?.ok_or_else(|| expired(cx))?;
+    let Some(account) = A::find(cx, &account.id()).await? else {
+        cx.flash(texts.account_waits);
+        return Ok(Response::see_other(A::signed_out()));
     };
     sign_in(cx, &account).await?;
+    if account.has_second_factor() {
+        return A::second_factor(cx, None);
+    }
+    A::signed_in(cx, &account).await?;
     Ok(Response::see_other(A::home()))
+}
+
+/// Two links to one address, of which only its owner knows.
+async fn show_has_account<A: SignUpAccount>(cx: &mut Cx<'_>) -> Result {
+    let texts = texts(cx);
+    let content = html! { p { (texts.has_account) " " a href=(SignInPage::link()) { (texts.sign_in) } } };
+    Ok(A::show(cx, texts.sign_up, &content).await?.with_status(StatusCode::CONFLICT))
+}
+
+/// The same where both were opened at once, and the unique index of the address has refused one.
+async fn taken<A: SignUpAccount>(cx: &Cx<'_>, email: &str, error: Error) -> Result<Error> {
+    let of_database = error.cause().and_then(|cause| cause.downcast_ref::<skep::sql::Error>());
+    let is_taken = of_database.is_some_and(skep::sql::Error::is_unique_violation);
+    // Another column may be unique, too.
+    Ok(if is_taken && A::find_by_email(cx, email).await?.is_some() {
+        error.with_status(StatusCode::CONFLICT).with_message(texts(cx).has_account)
+    } else {
+        error
+    })
 }
 
 /// The address that a link was sent to.
 async fn address<A: SignUpAccount>(cx: &Cx<'_>, token: &str) -> Result<String> {
-    let email = sign_up_address::<A>(cx, token).await?;
-    email.ok_or_else(|| Error::not_found().with_message(texts(cx).link_expired))
+    sign_up_address::<A>(cx, token).await?.ok_or_else(|| expired(cx))
+}
+
+fn expired(cx: &Cx<'_>) -> Error {
+    Error::not_found().with_message(texts(cx).link_expired)
 }

@@ -1,6 +1,9 @@
 //! The ready pages, of an account that is derived.
 
 mod app;
+mod mails;
+mod programs;
+mod start;
 
 use std::time::Duration;
 
@@ -16,7 +19,10 @@ const OTHER: &str = "two bees in the bonnet";
 
 /// A visitor of an application without accounts, and its clock.
 fn visitor() -> (Client, Clock) {
-    let mut setup = Setup::default();
+    visitor_of(Setup::default())
+}
+
+fn visitor_of(mut setup: Setup) -> (Client, Clock) {
     (setup.temporary_database, setup.clock) = (true, Clock::manual());
     let clock = setup.clock.clone();
     (Client::with_setup(app::app(), setup), clock)
@@ -38,6 +44,11 @@ fn sign_up(client: &Client, email: &str) -> TestResponse {
     client.get("/sign-up").form::<SignUp>().set(SignUp::email, email).submit();
     let form = client.get(&link(client)).form::<CreateAccount>();
     form.set(CreateAccount::name, "Ada").set(CreateAccount::password, PASSWORD).submit()
+}
+
+/// What an account is changed by, which no page changes.
+fn write(client: &Client, update: &'static str) {
+    client.site().db().write(|db| db.execute(query::<()>(update, ()))).unwrap();
 }
 
 fn sign_in(client: &Client, path: &str, password: &str) -> TestResponse {
@@ -73,9 +84,57 @@ fn two_links_to_one_address_make_one_account() {
     });
     let answers = links.map(|path| {
         let form = another(&ada).get(&path).form::<CreateAccount>();
-        form.set(CreateAccount::name, "Ada").set(CreateAccount::password, PASSWORD).submit().status()
+        form.set(CreateAccount::name, "Ada").set(CreateAccount::password, PASSWORD).submit()
     });
-    assert_eq!(answers.map(|status| status.as_u16()), [200, 409]);
+    assert_eq!(answers.each_ref().map(|answer| answer.status().as_u16()), [200, 409]);
+    assert!(answers[1].text().contains("href=\"/sign-in\""), "{}", answers[1].text());
+}
+
+#[test]
+fn what_refuses_an_account_leaves_its_link_and_is_told() {
+    let (ada, _) = visitor();
+    ada.get("/sign-up").form::<SignUp>().set(SignUp::email, ADA).submit();
+    let path = link(&ada);
+    let page = ada.get(&path);
+    assert!(page.text().contains("autocomplete=\"username\" value=\"ada@example.org\""), "{}", page.text());
+    let create = |name: &str| {
+        let form = ada.get(&path).form::<CreateAccount>();
+        form.set(CreateAccount::name, name).set(CreateAccount::password, PASSWORD).submit()
+    };
+    let taken = create("root");
+    assert!(taken.status() == 422 && taken.text().contains("This name is taken."), "{}", taken.text());
+    assert_eq!(create("Broken").status(), 500, "it is no account that exists");
+    write(&ada, "delete from member");
+    assert_eq!(create("Twice").status(), 409, "the unique index says it");
+    write(&ada, "delete from member");
+    let waiting = create("Nobody yet");
+    assert!(waiting.url() == "/sign-in" && waiting.text().contains("once it is approved"), "{}", waiting.text());
+    assert_eq!(sign_in(&ada, "/sign-in", PASSWORD).status(), 422);
+}
+
+#[test]
+fn a_derived_account_with_a_name_signs_in_with_its_address() {
+    let mut setup = Setup::default();
+    setup.notices = true;
+    let (ada, _) = visitor_of(setup);
+    assert!(sign_up(&ada, ADA).text().contains("welcome, ada@example.org"), "the application knows that she is in");
+    let subjects = || ada.mails().into_iter().map(|mail| mail.subject).collect::<Vec<_>>();
+    assert_eq!(subjects(), ["Welcome"], "who has just signed up is at no new device");
+    let elsewhere = another(&ada);
+    assert!(sign_in(&elsewhere, "/sign-in", PASSWORD).text().contains("hello, Ada"));
+    assert_eq!(subjects(), ["Welcome", "New sign-in"], "notices go to the address, whatever the name is");
+}
+
+#[test]
+fn the_way_to_the_second_factor_leads_nowhere_else() {
+    let (two, _) = visitor();
+    assert_eq!(sign_up(&two, "two@example.org").text(), "and the code? None");
+    let sign_in = |path: &str| {
+        let form = two.get(path).form::<SignIn>().set(SignIn::email, "two@example.org");
+        form.set(SignIn::password, PASSWORD).submit().text().to_owned()
+    };
+    assert_eq!(sign_in("/sign-in?back=%2F%3Fpage%3D7"), "and the code? Some(\"/?page=7\")");
+    assert_eq!(sign_in("/sign-in?back=%2F%2Fevil.example%2F"), "and the code? None");
 }
 
 #[test]
@@ -94,7 +153,8 @@ fn who_signs_in_comes_back_to_the_page_and_nowhere_else() {
     assert_eq!(out.url(), "/sign-in");
     assert!(ada.get("/").url().starts_with("/sign-in"));
     assert_eq!(sign_in(&ada, "/sign-in?back=//evil.example/", PASSWORD).url(), "/");
-    assert_eq!(another(&ada).post("/sign-out", &[]).status(), 200, "nobody is signed out by that");
+    another(&ada).post("/sign-out", &[]);
+    assert_eq!(ada.get("/").url(), "/", "who is not signed in signs nobody out");
 }
 
 #[test]
@@ -113,7 +173,9 @@ fn a_forgotten_password_is_replaced_and_nobody_learns_who_has_an_account() {
     assert_eq!(ask("ADA@example.org"), unknown);
     let path = link(&stranger);
     let form = || stranger.get(&path).form::<SetPassword>();
-    assert_eq!(form().set(SetPassword::password, "password1234").submit().status(), 422);
+    for weak in ["password1234", "ada@example.org"] {
+        assert_eq!(form().set(SetPassword::password, weak).submit().status(), 422, "{weak}");
+    }
     let saved = form().set(SetPassword::password, OTHER).submit();
     assert!(saved.url() == "/sign-in" && saved.text().contains("The new password is saved."), "{}", saved.text());
     assert!(ada.get("/").url().starts_with("/sign-in"), "her sessions have ended");
@@ -164,10 +226,9 @@ fn the_pages_speak_german_to_who_reads_it() {
 fn a_derived_account_is_locked_by_its_filter_and_speaks_its_language() {
     let (ada, _) = visitor();
     sign_up(&ada, ADA);
-    let set = |update: &'static str| ada.site().db().write(|db| db.execute(query::<()>(update, ()))).unwrap();
-    set("update member set language = 'de'");
+    write(&ada, "update member set language = 'de'");
     assert!(ada.get("/").text().contains("<html lang=\"de\">"));
-    set("update member set locked = 1");
+    write(&ada, "update member set locked = 1");
     assert!(ada.get("/").url().starts_with("/sign-in"));
     assert_eq!(sign_in(&ada, "/sign-in", PASSWORD).status(), 422);
 }

@@ -286,7 +286,7 @@ struct Reset {
 
 impl Handle for Reset {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        skep_people::is_reset_link(cx, &self.token).await?.then_some(()).or_404()?;
+        skep_people::reset_link_account::<User>(cx, &self.token).await?.or_404()?;
         Ok(Response::html(html! {
             form (SetPassword::form(cx, self.token)) { input (SetPassword::password); button { "Save" } }
         }))

@@ -4,24 +4,32 @@ use skep::form::Messages;
 use skep::guard::Scope;
 use skep::html::{Flow, Html};
 use skep::link::Destination;
+use skep::param::Token;
 use skep::prelude::*;
 use skep::sql::{Row, migrations};
-use skep_people::pages::{AccountApp, AccountPages, ChangePasswordPage, NewAccount, SignOut, SignUpAccount};
+use skep_people::pages::{
+    AccountApp, AccountPages, ChangePasswordPage, CreateAccount, NewAccount, SignOut, SignUpAccount,
+};
 use skep_people::{AccessToken, Account, Allowed, Bearer, Fresh, Signed, rule};
 
 macro_rules! sql { ($($input:tt)*) => { skep::sql!(in "tests/sql/ready"; $($input)*) } }
 
 #[derive(Debug, Row, Account)]
 #[account(table = "member", filter = "locked = 0", scope = "member_id", tokens = "token", kind = "member")]
-#[account(migrations = "tests/sql/ready")]
+#[account(has_second_factor = has_code, migrations = "tests/sql/ready")]
 pub(crate) struct Member {
-    id: i64,
+    pub(crate) id: i64,
     #[account(email)]
-    mail: String,
+    pub(crate) mail: String,
+    #[account(name)]
     name: String,
     password: Option<String>,
     language: String,
     random: String,
+}
+
+fn has_code(member: &Member) -> bool {
+    member.mail.starts_with("two@")
 }
 
 rule! {
@@ -48,20 +56,42 @@ impl AccountPages for Member {
     fn home() -> impl Destination {
         Home::link()
     }
+
+    fn second_factor(_cx: &Cx<'_>, back: Option<&str>) -> Result {
+        Ok(Response::text(format!("and the code? {back:?}")))
+    }
+
+    async fn signed_in(cx: &mut Cx<'_>, account: &Self) -> Result<()> {
+        cx.flash(format!("welcome, {}", account.mail));
+        Ok(())
+    }
 }
 
 impl SignUpAccount for Member {
     const ASKS_NAME: bool = true;
 
     async fn create(cx: &Cx<'_>, new: NewAccount<'_>) -> Result<Self> {
-        let insert = sql!(
-            Member,
-            "insert into member (mail, name, password) values (?, ?, ?) returning {columns of Member}",
-            new.email,
-            new.name,
-            new.password_hash
-        );
-        cx.db().one(insert).await?.or_404()
+        if new.name == "root" {
+            return Err(CreateAccount::name.refuse("This name is taken."));
+        }
+        let insert = async || {
+            let insert = sql!(
+                Member,
+                "insert into member (mail, name, password, locked) values (?, ?, ?, ?) returning {columns of Member}",
+                new.email,
+                new.name,
+                new.password_hash,
+                i64::from(new.name == "Nobody yet")
+            );
+            cx.db().one(insert).await?.or_404()
+        };
+        let created: Self = insert().await?;
+        match new.name {
+            // As when the other link was opened at the same time.
+            "Twice" => insert().await,
+            "Broken" => Err(Error::internal("no mail server")),
+            _ => Ok(created),
+        }
     }
 }
 
@@ -113,6 +143,70 @@ impl Handle for Me {
     }
 }
 
+/// Another account is read, which is not whose request this is.
+#[derive(Service)]
+#[service(GET "/language-at/{id}")]
+struct LanguageAt {
+    id: i64,
+    #[guard]
+    member: Signed<Member>,
+}
+
+impl Handle for LanguageAt {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let other = Member::find(cx, &self.id.to_string()).await?.or_404()?;
+        Ok(Response::text(format!("{}: {}, not {}", self.member.name, cx.language(), other.language)))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/api/language", guard = Bearer<Member>)]
+struct Language;
+
+impl Handle for Language {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(cx.language()))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/api/names", answers = Vec<String>)]
+struct Names {
+    #[guard]
+    member: Signed<Member>,
+}
+
+impl Answer for Names {
+    async fn answer(self, _cx: &mut Cx<'_>) -> Result<Vec<String>> {
+        Ok(vec![self.member.name.clone()])
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/api/names", guard = Signed<Member>)]
+struct AddName {
+    #[json]
+    name: String,
+}
+
+impl Handle for AddName {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(self.name))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/invitations/{token}", guard = Signed<Member>)]
+struct Invitation {
+    token: Token,
+}
+
+impl Handle for Invitation {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(self.token.to_string()))
+    }
+}
+
 /// Shown again, it asks its guard again.
 #[derive(Service)]
 #[service(GET "/house", guard = Allowed<House>)]
@@ -142,7 +236,7 @@ pub(crate) fn app() -> App {
     App::new()
         .database(migrations!("tests/sql/ready"))
         .languages([Messages::ENGLISH, Messages { language: "de", ..Messages::ENGLISH }])
-        .serve(services![Home, MakeToken, Me, OfHouse, Write])
+        .serve(services![Home, MakeToken, Me, OfHouse, Write, LanguageAt, Language, Names, AddName, Invitation])
         .sign_in_pages::<Member>()
         .sign_up_pages::<Member>()
         .require::<Signed<Member>>()
