@@ -16,11 +16,6 @@ const NAME: &str = "Members";
 
 /// A page for somebody who is signed in, with the messages that the last request left.
 pub(crate) fn page(cx: &mut Cx<'_>, title: &str, content: &Html) -> Response {
-    let content = html! {
-        @for message in cx.flashes() { p role="status" { (message) } }
-        h1 { (title) }
-        (content)
-    };
     let account = piece! {
         form (SignOut::form(cx)) {
             a href=(ChangePasswordPage) { "Password" }
@@ -28,7 +23,7 @@ pub(crate) fn page(cx: &mut Cx<'_>, title: &str, content: &Html) -> Response {
             button { "Sign out" }
         }
     };
-    Response::html(document(title, &account, &content))
+    with_messages(cx, title, &account, content)
 }
 
 /// A page of the account: for who is signed in, and for who is about to be.
@@ -37,17 +32,22 @@ pub(crate) async fn account_page(cx: &mut Cx<'_>, title: &str, content: &Html) -
     Ok(if is_signed_in {
         page(cx, title, content)
     } else {
-        open_page(cx, title, content)
+        with_messages(cx, title, &entrance(), content)
     })
 }
 
-fn open_page(cx: &mut Cx<'_>, title: &str, content: &Html) -> Response {
+fn with_messages(
+    cx: &mut Cx<'_>,
+    title: &str,
+    account: &Html<Flow, NoHeader>,
+    content: &Html,
+) -> Response {
     let content = html! {
         @for message in cx.flashes() { p role="status" { (message) } }
         h1 { (title) }
         (content)
     };
-    Response::html(document(title, &entrance(), &content))
+    Response::html(document(title, account, &content))
 }
 
 /// Error pages look like all others.

@@ -66,8 +66,7 @@ pub(super) fn sign_in(plan: &mut Plan<'_>, package: &Package) -> Result<(), Stri
     }
     scaffold::check(package, &Name::parse("account", "table")?)?;
     scaffold::has_layout(package)?;
-    let paths = ["/account", "/sign-in", "/sign-up", "/sign-up/{token}", "/forgotten-password", "/change-password"];
-    unused_paths(package, &paths.map(|path| ("GET", path.to_owned())))?;
+    unused_paths(package, &addresses())?;
     let migration = if package.dialect == Dialect::Postgres { POSTGRES_MIGRATION } else { MIGRATION };
     plan.create(&package.next_migration("account")?, migration)?;
     plan.create("src/account.rs", &account())?;
@@ -79,6 +78,20 @@ pub(super) fn sign_in(plan: &mut Plan<'_>, package: &Package) -> Result<(), Stri
         Ok(if text.contains("package.argon2]") { text } else { format!("{}\n{PASSWORDS}", text.trim_end()) })
     })?;
     scaffold::navigate(plan, package, "account", "AccountPage", "a href=(AccountPage::link()) { \"Account\" }")
+}
+
+/// Those of the ready pages and their forms, and of the page of the account.
+fn addresses() -> Vec<(&'static str, String)> {
+    let pages = [
+        "sign-in",
+        "sign-up",
+        "sign-up/{token}",
+        "forgotten-password",
+        "forgotten-password/{token}",
+        "change-password",
+    ];
+    let both = pages.iter().flat_map(|page| ["GET", "POST"].map(|method| (method, format!("/{page}"))));
+    both.chain([("GET", "/account".to_owned()), ("POST", "/sign-out".to_owned())]).collect()
 }
 
 fn mount(text: &str) -> Result<String, String> {
