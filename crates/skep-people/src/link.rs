@@ -344,7 +344,7 @@ async fn find_proved<A: MailAccount>(
     Ok(account.filter(|account| account.email() == proof.email && stamp(account).matches(&proof.stamp)))
 }
 
-/// The same, recorded as refused if there is none.
+/// The same, recorded as refused if it is not that.
 async fn prove<A: MailAccount>(
     cx: &Cx<'_>,
     proof: Option<Proof>,

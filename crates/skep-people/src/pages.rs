@@ -114,8 +114,8 @@ pub trait AccountPages: MailAccount + PasswordAccount {
     }
 
     /// The way to the second factor, for accounts that [have one](crate::Account::has_second_factor): a redirect to the
-    /// page that asks for it. `back` is where the user wanted to go, a path of this site. Default: an error, since there
-    /// is no such page.
+    /// page that asks for it. `back` is where the user wanted to go, a path of this site. Default: an error, since
+    /// there is no such page.
     fn second_factor(cx: &Cx<'_>, back: Option<&str>) -> Result {
         let _ = (cx, back);
         Err(Error::internal("AccountPages::second_factor is not written, and this account has one"))
@@ -138,8 +138,8 @@ pub trait AccountPages: MailAccount + PasswordAccount {
 /// An account that anybody makes who has an address. An example is at [`pages`](self).
 ///
 /// The column of the address is unique, and has it in lower case: of two links to one address, the second one ends in
-/// 409 then. An account that [`find`](crate::Account::find) does not give waits for somebody to approve it; its owner is
-/// told so, and not signed in.
+/// 409 then. An account that [`find`](crate::Account::find) does not give waits for somebody to approve it: a message
+/// says so, and its owner is not signed in.
 pub trait SignUpAccount: AccountPages {
     /// True if the form asks for a name, too: [`NewAccount::name`]. Default: false.
     const ASKS_NAME: bool = false;

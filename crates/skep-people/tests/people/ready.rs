@@ -91,7 +91,7 @@ fn two_links_to_one_address_make_one_account() {
 }
 
 #[test]
-fn what_refuses_an_account_leaves_its_link_and_is_told() {
+fn what_refuses_an_account_leaves_its_link_and_is_shown() {
     let (ada, _) = visitor();
     ada.get("/sign-up").form::<SignUp>().set(SignUp::email, ADA).submit();
     let path = link(&ada);

@@ -407,8 +407,7 @@ impl App {
         self.surroundings.apply(&mut entries);
         #[cfg(feature = "openapi")]
         self.problems.extend(self.describe(&entries, base_url.as_ref().map(BaseUrl::as_str)));
-        self.run_checks();
-        let mut problems = std::mem::take(&mut self.problems);
+        let mut problems = self.own_problems();
         match self.load_settings(setup.settings.clone()) {
             Ok(loaded) => self.values.extend(loaded),
             Err(wrong) => problems.extend(wrong),

@@ -74,8 +74,7 @@ pub struct Cx<'r> {
     has_begun: Cell<bool>,
     /// The clients of its service read JSON.
     speaks_json: bool,
-    /// What is done with a response that goes on: it ends with what a guard has admitted. Boxed: most requests have
-    /// none.
+    /// What is done with a response that goes on, and ends with what a guard has admitted. Boxed: it is rare.
     watches: OnceCell<Box<RefCell<Vec<streams::Watch>>>>,
 }
 

@@ -56,7 +56,7 @@ fn the_language_is_that_of_who_asks_and_not_of_another_account() {
 }
 
 #[test]
-fn who_has_no_password_is_told_how_to_get_one() {
+fn who_has_no_password_finds_the_way_to_one() {
     let (ada, _) = visitor();
     sign_up(&ada, ADA);
     let page = ada.get("/change-password");

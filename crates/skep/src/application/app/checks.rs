@@ -24,8 +24,10 @@ impl App {
         self.values.get(&TypeId::of::<T>())?.downcast_ref()
     }
 
-    pub(super) fn run_checks(&mut self) {
-        let found: Vec<String> = self.part_checks.iter().filter_map(|check| check(self)).collect();
-        self.problems.extend(found);
+    /// What was noted of it until now, and what its parts say.
+    pub(super) fn own_problems(&mut self) -> Vec<String> {
+        let mut problems = std::mem::take(&mut self.problems);
+        problems.extend(self.part_checks.iter().filter_map(|check| check(self)));
+        problems
     }
 }

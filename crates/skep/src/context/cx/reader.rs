@@ -69,8 +69,8 @@ impl Cx<'_> {
         }
     }
 
-    /// True if a failure is told to this client in JSON, as [`error_page`](crate::error_page) decides: by `Accept`, and
-    /// by what the service answers or takes. A program has no use for a redirect to a page.
+    /// True if this client gets failures in JSON, as [`error_page`](crate::error_page) decides: by `Accept`, and by
+    /// what the service answers or takes. A program has no use for a redirect to a page.
     ///
     /// ```
     /// use skep::{Cx, Error};
