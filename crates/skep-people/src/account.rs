@@ -366,6 +366,11 @@ async fn find<A: Account>(cx: &mut Cx<'_>) -> Result<Option<(A, u64)>> {
 /// Notes whose request this is: for the log, and in which language.
 pub(crate) fn is_asking<A: Account>(cx: &Cx<'_>, account: &A) {
     cx.set_user(account.name());
+    speak_to(cx, account);
+}
+
+/// Answers in the language of this account, unless the path or a cookie names another one.
+pub(crate) fn speak_to<A: Account>(cx: &Cx<'_>, account: &A) {
     if let Some(language) = account.language() {
         cx.prefer_language(language);
     }

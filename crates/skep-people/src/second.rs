@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use skep::cache::Pace;
 
-use crate::account::{Account, SIGNED_IN, SignedIn, now};
+use crate::account::{Account, SIGNED_IN, SignedIn, now, speak_to};
 use crate::budget::clear_of_account;
 use crate::event::{EventKind, record};
 use crate::known;
@@ -60,7 +60,9 @@ pub async fn awaiting_second_factor<A: Account>(cx: &Cx<'_>) -> Result<Option<A>
     if first.kind != A::KIND || u128::from(age) > FIRST_FACTOR_LASTS.as_millis() {
         return Ok(None);
     }
-    Ok(A::find(cx, &first.id).await?.filter(|account| first.is_of(account)))
+    let account = A::find(cx, &first.id).await?.filter(|account| first.is_of(account));
+    account.iter().for_each(|account| speak_to(cx, account));
+    Ok(account)
 }
 
 /// Signs in who has passed the first factor, by a code of the authenticator application or a recovery code: `None` if

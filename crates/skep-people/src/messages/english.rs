@@ -78,8 +78,8 @@ fn mail(mail: &AccountMail<'_>) -> (String, String) {
         AccountMail::SignUp { link, .. } => (
             "Welcome",
             format!(
-                "Choose your password within a day, and you are in: {link}\n\nIf it was not you who signed up, do \
-                 nothing.\n"
+                "If it was not you who signed up, do nothing. Otherwise choose your password within a day, and you \
+                 are in: {link}"
             ),
         ),
         AccountMail::HasAccount { link, .. } => (

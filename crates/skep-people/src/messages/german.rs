@@ -88,8 +88,8 @@ fn mail(mail: &AccountMail<'_>) -> (String, String) {
         AccountMail::SignUp { link, .. } => (
             "Willkommen",
             format!(
-                "Wählen Sie innerhalb eines Tages Ihr Passwort, und Sie sind angemeldet: {link}\n\nWenn Sie kein Konto \
-                 wollten, ist nichts zu tun.\n"
+                "Wenn Sie kein Konto wollten, ist nichts zu tun. Sonst wählen Sie innerhalb eines Tages Ihr Passwort, \
+                 und Sie sind angemeldet: {link}"
             ),
         ),
         AccountMail::HasAccount { link, .. } => (

@@ -135,6 +135,8 @@ fn the_way_to_the_second_factor_leads_nowhere_else() {
     };
     assert_eq!(sign_in("/sign-in?back=%2F%3Fpage%3D7"), "and the code? Some(\"/?page=7\")");
     assert_eq!(sign_in("/sign-in?back=%2F%2Fevil.example%2F"), "and the code? None");
+    write(&two, "update member set language = 'de'");
+    assert_eq!(two.get("/code").text(), "Ada: de");
 }
 
 #[test]
@@ -153,8 +155,8 @@ fn who_signs_in_comes_back_to_the_page_and_nowhere_else() {
     assert_eq!(out.url(), "/sign-in");
     assert!(ada.get("/").url().starts_with("/sign-in"));
     assert_eq!(sign_in(&ada, "/sign-in?back=//evil.example/", PASSWORD).url(), "/");
-    another(&ada).post("/sign-out", &[]);
-    assert_eq!(ada.get("/").url(), "/", "who is not signed in signs nobody out");
+    assert_eq!(another(&ada).post("/sign-out", &[]).url(), "/sign-in", "the form of a session that has ended");
+    assert_eq!(ada.get("/").url(), "/", "and nobody else is out");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use skep::sql::{Row, migrations};
 use skep_people::pages::{
     AccountApp, AccountPages, ChangePasswordPage, CreateAccount, NewAccount, SignOut, SignUpAccount,
 };
-use skep_people::{AccessToken, Account, Allowed, Bearer, Fresh, Signed, rule};
+use skep_people::{AccessToken, Account, Allowed, Bearer, Fresh, Signed, awaiting_second_factor, rule};
 
 macro_rules! sql { ($($input:tt)*) => { skep::sql!(in "tests/sql/ready"; $($input)*) } }
 
@@ -143,6 +143,17 @@ impl Handle for Me {
     }
 }
 
+#[derive(Service)]
+#[service(GET "/code", open = "the first factor is proved")]
+struct Code;
+
+impl Handle for Code {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let member = awaiting_second_factor::<Member>(cx).await?.or_404()?;
+        Ok(Response::text(format!("{}: {}", member.name, cx.language())))
+    }
+}
+
 /// Another account is read, which is not whose request this is.
 #[derive(Service)]
 #[service(GET "/language-at/{id}")]
@@ -236,7 +247,7 @@ pub(crate) fn app() -> App {
     App::new()
         .database(migrations!("tests/sql/ready"))
         .languages([Messages::ENGLISH, Messages { language: "de", ..Messages::ENGLISH }])
-        .serve(services![Home, MakeToken, Me, OfHouse, Write, LanguageAt, Language, Names, AddName, Invitation])
+        .serve(services![Home, MakeToken, Me, OfHouse, Write, Code, LanguageAt, Language, Names, AddName, Invitation])
         .sign_in_pages::<Member>()
         .sign_up_pages::<Member>()
         .require::<Signed<Member>>()
