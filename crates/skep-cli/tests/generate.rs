@@ -125,6 +125,11 @@ fn accounts_and_a_deployment_are_as_skep_new_writes_them() {
     let made = skep(&shop, &["gen", "deploy"]);
     assert!(made.status.success() && text(&made.stdout).contains("ci.yml: there already"), "{made:?}");
     assert!(files(&shop) == before);
+    let taken = shop.join("src/form.rs");
+    fs::write(&taken, "#[derive(Service)]\n#[service(POST \"/sign-out\")]\nstruct Leave;\n").unwrap();
+    let refused = skep(&shop, &["gen", "sign-in", "--dry-run"]);
+    assert!(text(&refused.stderr).contains("a service at POST /sign-out already"), "{refused:?}");
+    fs::remove_file(&taken).unwrap();
     let shown = skep(&shop, &["gen", "sign-in", "--dry-run"]);
     let shown = text(&shown.stdout);
     for file in ["migrations/0002_account.sql", "src/account.rs", "tests/sign_in.rs"] {

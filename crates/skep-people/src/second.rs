@@ -61,7 +61,9 @@ pub async fn awaiting_second_factor<A: Account>(cx: &Cx<'_>) -> Result<Option<A>
         return Ok(None);
     }
     let account = A::find(cx, &first.id).await?.filter(|account| first.is_of(account));
-    account.iter().for_each(|account| speak_to(cx, account));
+    if let Some(account) = &account {
+        speak_to(cx, account);
+    }
     Ok(account)
 }
 

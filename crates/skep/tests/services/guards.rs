@@ -291,8 +291,6 @@ fn an_open_service_has_other_guards_and_not_the_one_that_it_does_without() {
             Ok(Response::text("news"))
         }
     }
-    let open = |app: App| app.open(setup()).map(drop);
-    assert!(open(app(&Log::default()).serve(services![Open])).is_ok());
     #[derive(Service)]
     #[service(GET "/both", open = "everybody may read it", guard = Agent)]
     struct Both;
@@ -301,6 +299,8 @@ fn an_open_service_has_other_guards_and_not_the_one_that_it_does_without() {
             Ok(Response::text("news"))
         }
     }
+    let open = |app: App| app.open(setup()).map(drop);
+    assert!(open(app(&Log::default()).serve(services![Open])).is_ok());
     let error = open(app(&Log::default()).serve(services![Both])).unwrap_err().to_string();
     assert!(error.ends_with("says that it is `open`, and has the guard `Agent`: remove one of the two"), "{error}");
     let error = open(app(&Log::default()).serve(services![Open]).guard::<Agent>("/open")).unwrap_err().to_string();
