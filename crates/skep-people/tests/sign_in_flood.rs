@@ -13,6 +13,9 @@ use std::task::{Context, Poll, Waker};
 use skep::offload::Offload;
 use skep::{Method, Request, Setup};
 
+/// How many sign-ins wait for those whose passwords are hashed.
+const QUEUE: usize = 64;
+
 /// Work that waits until it is let go.
 #[derive(Default)]
 struct Held(Mutex<Vec<Box<dyn FnOnce() + Send>>>);
@@ -50,14 +53,16 @@ fn of_two_thousand_sign_ins_at_once_most_get_a_retry_after() {
         });
         let jobs = std::mem::take(&mut *held.0.lock().unwrap());
         assert!(waiting.is_empty() || !jobs.is_empty(), "requests wait, and no job is queued");
+        // Who waits is queued, or is in a job: a password that is hashed, or a statement for which this thread was slow.
+        assert!(waiting.len() <= QUEUE + jobs.len(), "{} wait, and {} jobs are queued", waiting.len(), jobs.len());
         for job in jobs {
             job();
         }
     }
     let refused: Vec<_> = answers.iter().filter(|(status, _)| *status == 503).collect();
     assert!(refused.iter().all(|(_, comes_back)| *comes_back));
-    // All that do not fit beside those that are hashed and the 64 that wait; a few may come late, and find room again.
-    assert!(refused.len() > 1800, "{} were refused", refused.len());
+    // All that do not fit beside those that are hashed and queued; whom a statement made late may find room again.
+    assert!(refused.len() > 1000, "{} were refused", refused.len());
     assert!(answers.iter().all(|(status, _)| [422, 503].contains(status)));
 }
 
