@@ -33,7 +33,7 @@ fn expand(home: Home, tokens: TokenStream, piece: Piece, check: impl FnOnce(&[No
     let mut proof = None;
     if home == Home::Skep {
         proof = generate::controls::proof(&nodes);
-        diagnostics.extend(generate::controls::bind(&mut nodes));
+        diagnostics.extend(generate::controls::bind(&mut nodes, piece == Piece::Inferred));
     }
     let mut checked = check(&nodes);
     diagnostics.append(&mut checked.diagnostics);

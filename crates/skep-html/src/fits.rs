@@ -162,22 +162,25 @@ impl<T, Element> Leaves<Heading, Element> for Controls<T> {}
 impl<T, Element> Leaves<Interactive, Element> for Controls<T> {}
 
 /// A promise that a piece keeps which has written `Proof`: a promise of absence whatever that is, one of controls if it
-/// is these. It is also what a piece of the promise `Proof` can be widened to.
+/// is these, or the name of their field. It is also what a piece of the promise `Proof` can be widened to.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "this piece promises `{Self}`, and does not write them wherever its control flow goes",
-    label = "controls are missing here",
-    note = "the controls of a group are in one `@form (form) {{ input (Group::field); }}`, that of a single field is \
-            written `input (form.input(name));`; neither may be in one branch only, nor in a loop"
+    message = "nothing proves that this piece is what `{Self}` promises",
+    label = "`{Self}` promises more than this piece proves",
+    note = "for `Controls`, the controls of one group stand in an `@form (form) {{ input (Group::field); }}`, and that of \
+            one field is `input (form.input(name));` or `@fields(name) {{ (function(form, name)) }}`: none of them in \
+            one branch only or in a loop, no second field beside it, and `name` is not bound in the piece",
+    note = "a function that is generic over the promise of a piece without controls says `where H: \
+            skep::html::ProvedBy<()>`"
 )]
-pub trait ProvedBy<Proof> {}
+pub trait ProvedBy<Proof: ?Sized> {}
 
-impl<Proof> ProvedBy<Proof> for Anything {}
-impl<Proof> ProvedBy<Proof> for NoForm {}
-impl<Proof> ProvedBy<Proof> for NoHeader {}
-impl<Proof> ProvedBy<Proof> for NoHeading {}
-impl<Proof> ProvedBy<Proof> for NoInteractive {}
-impl<Proof> ProvedBy<Proof> for Plain {}
+impl<Proof: ?Sized> ProvedBy<Proof> for Anything {}
+impl<Proof: ?Sized> ProvedBy<Proof> for NoForm {}
+impl<Proof: ?Sized> ProvedBy<Proof> for NoHeader {}
+impl<Proof: ?Sized> ProvedBy<Proof> for NoHeading {}
+impl<Proof: ?Sized> ProvedBy<Proof> for NoInteractive {}
+impl<Proof: ?Sized> ProvedBy<Proof> for Plain {}
 impl<T> ProvedBy<Controls<T>> for Controls<T> {}
 
 /// What has no such thing in it, whether it promises that or cannot hold one.

@@ -67,6 +67,8 @@ pub use code_url::{CodeUrl, Css};
 pub use destination::write_fragment;
 pub use destination::{At, Destination};
 pub use fits::Fits;
+#[doc(hidden)]
+pub use fits::ProvedBy;
 pub use href::{Href, HrefPart, UrlPlace};
 pub use html::{DOCTYPE, Html};
 pub use kind::{

@@ -89,9 +89,19 @@ pub trait AtTop<Piece, Value: ?Sized> {}
 #[diagnostic::do_not_recommend]
 impl<T: Fits<Piece>, Piece, Value: ?Sized> AtTop<Piece, Value> for T {}
 
-/// The name of a field, whose controls prove this.
-pub trait Names {
-    type Proof;
+/// A type that proves a promise.
+pub struct Proof<N: ?Sized>(PhantomData<fn(&N)>);
+
+/// The type that `name`, which is never called, names.
+#[inline]
+pub fn proof<N: ?Sized>(_name: impl FnOnce() -> Proof<N>) -> Proof<N> {
+    Proof(PhantomData)
+}
+
+/// The type of the value.
+#[inline]
+pub fn type_of<N: ?Sized>(_value: &N) -> Proof<N> {
+    Proof(PhantomData)
 }
 
 impl<C, H> Piece<C, H> {
@@ -156,13 +166,12 @@ impl<C, H> Piece<C, H> {
         Html::of(out)
     }
 
-    /// All is written, among it what the field of this name has: `name` is never called.
+    /// All is written, among it what proves this, if it is the name of a field: its controls.
     #[inline]
-    pub fn finish_with<N, Proof>(self, out: Buffer, _name: impl FnOnce() -> N) -> Html<C, H>
+    pub fn finish_of<N: ?Sized>(self, out: Buffer, _proof: Proof<N>) -> Html<C, H>
     where
         C: Kind,
-        N: Names<Proof = Proof>,
-        H: ProvedBy<Proof>,
+        H: ProvedBy<N>,
     {
         Html::of(out)
     }

@@ -12,6 +12,6 @@ pub use skep_html::{
     Text, Trusted, Unchecked, element,
 };
 #[doc(hidden)]
-pub use skep_html::{NamedControls, UrlPlace, optional, piece, place, thing};
+pub use skep_html::{NamedControls, ProvedBy, UrlPlace, optional, piece, place, thing};
 
 pub use skep_http::body::pages::stream;

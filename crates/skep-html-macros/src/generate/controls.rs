@@ -18,14 +18,16 @@ use syn::{Expr, ExprMethodCall, ExprPath};
 use super::super::ast::{Attribute, Body, Element, Node, Splice, Value};
 use super::super::diagnostic::Diagnostic;
 use super::super::names;
-use fields::declared;
+use fields::{composed, declared};
 use path::{By, Path};
 pub(crate) use proof::{Proof, proof};
 
 /// Rewrites the controls of all literal forms.
-pub(crate) fn bind(nodes: &mut Vec<Node>) -> Vec<Diagnostic> {
+///
+/// `@fields` outside of them is for pieces only.
+pub(crate) fn bind(nodes: &mut Vec<Node>, is_piece: bool) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    outside(nodes, &mut found);
+    outside(nodes, &mut found, is_piece);
     found
 }
 
@@ -165,11 +167,11 @@ fn service_of_form(expr: &Expr) -> Option<TokenStream> {
     }
 }
 
-fn outside(nodes: &mut Vec<Node>, found: &mut Vec<Diagnostic>) {
+fn outside(nodes: &mut Vec<Node>, found: &mut Vec<Diagnostic>, is_piece: bool) {
     for node in nodes {
         match node {
             Node::Element(element) if element.is(&["form"]) => {
-                if let Some(statements) = form(element, found) {
+                if let Some(statements) = form(element, found, is_piece) {
                     let element = std::mem::replace(node, Node::Block(Vec::new()));
                     *node = Node::Block(vec![Node::Let(statements), element]);
                 }
@@ -185,17 +187,18 @@ fn outside(nodes: &mut Vec<Node>, found: &mut Vec<Diagnostic>) {
                     element.attributes.retain(|attribute| !matches!(attribute, Attribute::Splice(_)));
                 }
                 if let Body::Nodes(nodes, _) = &mut element.body {
-                    outside(nodes, found);
+                    outside(nodes, found, is_piece);
                 }
             }
             Node::Block(nodes) if is_part(nodes) => part(nodes, found),
-            Node::Block(nodes) => outside(nodes, found),
+            Node::Block(nodes) if is_piece && is_fields(nodes) => composed(nodes, found),
+            Node::Block(nodes) => outside(nodes, found, is_piece),
             Node::Fields(_, span) => {
-                let message =
-                    "`@fields` belongs into a literal `form (...) { }`, around the function that writes the controls";
+                let message = "`@fields` belongs into a literal `form (...) { }` or a `piece!`, around the function \
+                               that writes the controls";
                 found.push(Diagnostic::new(*span, message));
             }
-            other => other.arms_mut().iter_mut().for_each(|arm| outside(&mut arm.nodes, found)),
+            other => other.arms_mut().iter_mut().for_each(|arm| outside(&mut arm.nodes, found, is_piece)),
         }
     }
 }
@@ -237,6 +240,10 @@ fn is_part(nodes: &[Node]) -> bool {
     matches!(nodes.first(), Some(Node::Part(_)))
 }
 
+fn is_fields(nodes: &[Node]) -> bool {
+    matches!(nodes.first(), Some(Node::Fields(..)))
+}
+
 /// Binds the controls of `@form (part) { ... }`.
 fn part(nodes: &mut [Node], found: &mut Vec<Diagnostic>) {
     let Some((Node::Part(splice), rest)) = nodes.split_first_mut() else { return };
@@ -252,7 +259,7 @@ fn variable(splice: &Splice) -> TokenStream {
 }
 
 /// The statements before a form with controls of fields.
-fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStream> {
+fn form(element: &mut Element, found: &mut Vec<Diagnostic>, is_piece: bool) -> Option<TokenStream> {
     let mut nothing = Vec::new();
     let nodes = if let Body::Nodes(nodes, _) = &mut element.body { nodes } else { &mut nothing };
     let splice = element.attributes.iter_mut().find_map(|attribute| match attribute {
@@ -260,7 +267,7 @@ fn form(element: &mut Element, found: &mut Vec<Diagnostic>) -> Option<TokenStrea
         _ => None,
     });
     let Some(splice) = splice else {
-        outside(nodes, found);
+        outside(nodes, found, is_piece);
         return None;
     };
     let variable = variable(splice);
@@ -324,9 +331,7 @@ fn inside(nodes: &mut [Node], literal: &mut Literal, path: &mut Path, found: &mu
                 }
             }
             Node::Block(nodes) if is_part(nodes) => part(nodes, found),
-            Node::Block(nodes) if matches!(nodes.first(), Some(Node::Fields(..))) => {
-                declared(nodes, literal, path, found);
-            }
+            Node::Block(nodes) if is_fields(nodes) => declared(nodes, literal, path, found),
             Node::Block(nodes) => inside(nodes, literal, path, found),
             branching => {
                 let start = path.clone();

@@ -101,6 +101,10 @@ impl Types<'_> {
         }
         let (piece, home, html) = (Self::variable(), self.home, self.home.path(Span::mixed_site()));
         let mut code = quote_spanned!(Span::mixed_site()=> let #piece = #html::piece::Piece::new(););
+        if let Some(Proof::Field(name)) = &self.proof {
+            let site = Span::mixed_site();
+            code.extend(quote_spanned!(site=> let proof = #html::piece::proof(|| #html::piece::type_of(&(#name)));));
+        }
         for root in &self.checked.roots {
             let Some(category) = category(&root.fits) else { continue };
             let site = Span::mixed_site().located_at(root.name.start);
@@ -139,7 +143,7 @@ impl Types<'_> {
                 Some(Proof::Group(group)) => {
                     quote_spanned!(site=> #piece.finish::<::skep::html::Controls<#group>>(#out))
                 }
-                Some(Proof::Field(name)) => quote_spanned!(site=> #piece.finish_with(#out, || #name)),
+                Some(Proof::Field(_)) => quote_spanned!(site=> #piece.finish_of(#out, proof)),
             };
         }
         let (kind, html) = (kind(self.checked.kind, self.home, site), self.home.path(site));

@@ -88,7 +88,7 @@ use std::rc::Rc;
 pub use self::garde::judge_by_garde;
 #[cfg(feature = "jiff")]
 pub use self::jiff::Fold;
-pub use complete::complete;
+pub use complete::{complete, written};
 pub use conflict::Conflict;
 pub use control::{Controlled, MessageOf};
 pub use field::{Control, FormField, ManyOf, OfferedOption, Sent, Shape};

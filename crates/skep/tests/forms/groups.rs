@@ -283,6 +283,112 @@ fn labelled<S, T: FitsInput>(form: &Form<S>, name: Name<S, T>, label: &str) -> H
     piece! { p { label (form.label(name)) { (label) } input (form.input(name)); } }
 }
 
+/// What one component writes another one promises.
+fn card<S, T: FitsInput>(form: &Form<S>, name: Name<S, T>, label: &str) -> Html<Flow, Controls<T>> {
+    piece! { div.card { @fields(name) { (labelled(form, name, label)) } } }
+}
+
+/// A group with rows before its own controls.
+#[derive(Debug, Group)]
+struct Week {
+    days: Vec<Day>,
+    motto: Text<1, 20>,
+}
+
+fn week(form: &Form<Week>) -> Html<Flow, Controls<Week>> {
+    piece! {
+        @form (form) {
+            @for row in form.rows(Week::days, 1) {
+                @form (form.row(Week::days, row)) { input (Day::topic); input (Day::minutes); }
+            }
+            @fields(Week::motto) { label (Week::motto) { "Motto" } (card(form, Week::motto, "Motto")) }
+        }
+    }
+}
+
+/// Controls of other makers have the same names, and prove nothing.
+struct Controls2;
+
+impl Controls2 {
+    #[expect(clippy::needless_pass_by_value, reason = "as others have it")]
+    fn input<T: ToString>(&self, name: T) -> Controlled2 {
+        Controlled2(name.to_string())
+    }
+}
+
+struct Controlled2(String);
+
+impl skep::html::Attributes for Controlled2 {
+    fn write_attributes(&self, out: &mut skep::html::Buffer) {
+        out.push_attribute("name", &self.0);
+    }
+}
+
+fn of_others(ui: &Controls2, given: String, inner: Option<&str>) -> Html<Flow> {
+    piece! {
+        input (ui.input("email"));
+        input (ui.input(given));
+        @match inner {
+            Some(found) => { input (ui.input(found)); }
+            None => { @let found = 1; input (ui.input(found)); }
+        }
+    }
+}
+
+/// A name that a pattern binds is written, and promises nothing.
+fn perhaps(form: &Form<Plan>, name: Option<Name<Plan, Text<1, 20>>>) -> Html {
+    piece! {
+        @match name {
+            Some(name) => { input (form.input(name)); }
+            None => { input (form.input(Plan::name)); }
+        }
+    }
+}
+
+fn nothing<H>() -> Html<Flow, H>
+where
+    H: skep::html::ProvedBy<()>,
+{
+    piece! { "None" }
+}
+
+#[test]
+fn a_piece_promises_what_another_function_writes_and_only_that() {
+    let shown = client().with_cx(async |cx| {
+        let form = Plan::form(cx);
+        let others = of_others(&Controls2, "name".to_owned(), Some("of"));
+        let found = [card(&form, Plan::name, "Name").into_string(), others.into_string()];
+        assert_eq!(perhaps(&form, None).as_str(), perhaps(&form, Some(Plan::name)).as_str());
+        let none: Html = nothing();
+        assert_eq!(none.as_str(), "None");
+        Ok(found)
+    });
+    let [card, others] = shown.unwrap();
+    assert!(card.starts_with(r#"<div class="card"><p><label"#) && card.contains(r#"name="name""#), "{card}");
+    assert_eq!(others, r#"<input name="email"><input name="name"><input name="of">"#);
+}
+
+#[test]
+fn a_group_with_rows_is_the_outer_one() {
+    #[derive(Service)]
+    #[service(POST "/weeks")]
+    struct Keep {
+        #[form]
+        week: Week,
+    }
+    impl Handle for Keep {
+        async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+            Ok(Response::text(self.week.motto.into_string()))
+        }
+    }
+    let shown = client().with_cx(async |cx| {
+        let form = Keep::form(cx);
+        Ok(html! { form (form) { @fields(Keep::week) { (week(&form.fields(Keep::week))) } } }.into_string())
+    });
+    let shown = shown.unwrap();
+    assert!(shown.contains(r#"<label for="keep-week-motto">Motto</label><div class="card">"#), "{shown}");
+}
+
 #[derive(Service)]
 #[service(POST "/plans", page = NewPlan)]
 struct Plan {

@@ -10,8 +10,7 @@ use super::info::FieldInfo;
 use super::name::Name;
 use super::{Core, Form};
 use crate::base::const_text::{ConstText, is_same};
-use crate::html::piece::Names;
-use crate::html::{Controls, Html, NamedControls, Render};
+use crate::html::{Controls, Html, NamedControls, ProvedBy, Render};
 
 /// What has the controls of a field of type `T`, or of a row of it.
 #[doc(hidden)]
@@ -28,8 +27,13 @@ impl<C, T> Writes<T> for Html<C, Controls<T>> {}
 #[diagnostic::do_not_recommend]
 impl<C, T> Writes<Vec<T>> for Html<C, Controls<T>> {}
 
-impl<S, T> Names for Name<S, T> {
-    type Proof = Controls<T>;
+#[diagnostic::do_not_recommend]
+impl<S, T> ProvedBy<Name<S, T>> for Controls<T> {}
+
+/// The controls of this field are in this piece, as its type says. Only the code that `piece!` makes calls it.
+#[doc(hidden)]
+pub fn written<S, T, P: Render<Content: Writes<T>>>(_name: Name<S, T>, piece: &P) -> &P {
+    piece
 }
 
 /// Stops the compiler if a field that is required is neither `given` nor sent by a control that the author wrote

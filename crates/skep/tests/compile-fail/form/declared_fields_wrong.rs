@@ -1,6 +1,6 @@
 use skep::form::{Form, Group, MultilineText, Text, Whole};
 use skep::form::Name;
-use skep::html::{Controls, Flow, NoForm};
+use skep::html::{Controls, Flow};
 use skep::prelude::*;
 
 #[derive(Clone, Copy, Param)]
@@ -29,6 +29,21 @@ struct Order {
 }
 
 impl Handle for Order {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(""))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/entries")]
+struct Entry {
+    #[form]
+    name: Text<1, 80>,
+    #[form]
+    name_of_dog: Text<1, 80>,
+}
+
+impl Handle for Entry {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
         Ok(Response::text(""))
     }
@@ -70,8 +85,8 @@ fn no_field(cx: &Cx<'_>) -> Html {
     }
 }
 
-fn outside(form: &Form<Order>) -> Html<Flow, NoForm> {
-    piece! { @fields(Order::name) { (part(form, Order::name)) } }
+fn outside(form: &Form<Order>) -> Html {
+    html! { @fields(Order::name) { (part(form, Order::name)) } }
 }
 
 fn several_and_control_flow(cx: &Cx<'_>, is_new: bool) -> Html {
@@ -81,6 +96,46 @@ fn several_and_control_flow(cx: &Cx<'_>, is_new: bool) -> Html {
             @fields(Order::size, Order::name) { (part(&form, Order::name)) }
             @fields(Order::size) { (part(&form, Order::name)) }
             @fields(Order::name) { @if is_new { (part(&form, Order::name)) } }
+        }
+    }
+}
+
+/// The name of one field begins that of another.
+fn name_that_begins_alike(cx: &Cx<'_>) -> Html {
+    let form = Entry::form(cx);
+    html! { form (form) { @fields(Entry::name) { (entry(&form, Entry::name_of_dog)) } input (Entry::name_of_dog); } }
+}
+
+fn entry(form: &Form<Entry>, name: Name<Entry, Text<1, 80>>) -> Html<Flow, Controls<Text<1, 80>>> {
+    piece! { input (form.input(name)); }
+}
+
+fn disabled(cx: &Cx<'_>) -> Html {
+    let form = Order::form(cx);
+    html! {
+        form (form) {
+            select (Order::size);
+            @fields(Order::name) { fieldset disabled { (part(&form, Order::name)) } }
+        }
+    }
+}
+
+fn controls_beside(cx: &Cx<'_>) -> Html {
+    let form = Order::form(cx);
+    html! {
+        form (form) {
+            @fields(Order::name) { select (Order::size); (part(&form, Order::name)) }
+        }
+    }
+}
+
+/// It is looked up in the service, as any other label is.
+fn label_of_no_field(cx: &Cx<'_>) -> Html {
+    let form = Entry::form(cx);
+    html! {
+        form (form) {
+            input (Entry::name_of_dog);
+            @fields(Entry::name) { label (Entry::nam) { "Name" } (entry(&form, Entry::name)) }
         }
     }
 }

@@ -55,8 +55,33 @@ fn widened(form: &Form<Address>) -> Html<Flow, Controls<Address>> {
     nothing.widen()
 }
 
-fn without_a_promise(form: &Form<Address>) -> Html<Flow, NoForm> {
+fn without_a_promise<N>(form: &Form<Address>, _: N) -> Html<Flow, NoForm> {
     piece! { @form (form) { input (Address::street); input (Address::town); } }
+}
+
+fn on_another_element<T: FitsInput>(form: &Form<Order>, name: Name<Order, T>) -> Html<Flow, Controls<T>> {
+    piece! { p (form.input(name)) {} }
+}
+
+fn of_another_type(form: &Form<Order>, name: Name<Order, Text<1, 80>>) -> Html<Flow, Controls<Text<1, 9>>> {
+    piece! { input (form.input(name)); }
+}
+
+/// The inner name is of the field that is written, the outer one of that which is promised.
+fn bound_in_the_piece(form: &Form<Order>, name: Name<Order, Address>) -> Html<Flow, Controls<Address>> {
+    piece! { p { @let name = Order::name; input (form.input(name)); } }
+}
+
+fn several(form: &Form<Order>, name: Name<Order, Text<1, 80>>) -> Html<Flow, Controls<Text<1, 80>>> {
+    piece! { input (form.input(name)); input (form.input(Order::name)); }
+}
+
+fn composed_of_another(form: &Form<Order>, name: Name<Order, Text<1, 80>>) -> Html<Flow, Controls<Text<1, 80>>> {
+    piece! { @fields(name) { (without_a_promise(&form.fields(Order::address), name)) } }
+}
+
+fn generic_over_the_promise<H>() -> Html<Flow, H> {
+    piece! { "None" }
 }
 
 fn line(form: &Form<Line>) -> Html<Flow, Controls<Line>> {
@@ -68,7 +93,7 @@ fn page(cx: &Cx<'_>) -> Html {
     html! {
         form (form) {
             input (Order::name);
-            @fields(Order::address) { (without_a_promise(&form.fields(Order::address))) }
+            @fields(Order::address) { (without_a_promise(&form.fields(Order::address), ())) }
             @for row in form.rows(Order::lines, 2) {
                 @fields(Order::lines) { (line(&form.row(Order::lines, row))) }
             }
