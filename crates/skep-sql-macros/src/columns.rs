@@ -31,8 +31,12 @@ pub(crate) type Columns = Vec<(Ident, String)>;
 pub(crate) struct Structs(HashMap<String, Columns>);
 
 impl Structs {
+    /// `super::Post` is the `Post` that a statement names, and the other way round.
     pub(crate) fn find(&self, name: &Path) -> Option<&Columns> {
-        self.0.get(&key(name))
+        let name = key(name);
+        let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with(":: "));
+        let is_it = |known: &str| ends(known, &name) || ends(&name, known);
+        self.0.get(&name).or_else(|| self.0.iter().find(|(known, _)| is_it(known)).map(|(_, columns)| columns))
     }
 }
 

@@ -16,6 +16,7 @@ use syn::spanned::Spanned as _;
 use syn::{Error, Expr, LitStr, PathArguments, Result, Type, TypePath};
 
 use crate::check::{Checked, Column};
+use crate::columns::Columns;
 use crate::home::Home;
 use crate::infer::{self, Kind};
 use crate::input::{Alternative, Input, Piece};
@@ -291,14 +292,10 @@ fn positional(tuple: &syn::TypeTuple, columns: &[Column], whole: &Whole, span: S
 /// Where the statement has the `{columns of ...}` of the struct, its fields may have other names than their columns.
 fn named(input: &Input, rows: &TypePath, columns: &[Column], span: Span) -> Result<TokenStream> {
     let (home, known) = (input.home, input.structs.find(&rows.path));
-    let names = identifiers(columns, span)?.into_iter().zip(columns).map(|(name, column)| {
-        let field = known.and_then(|fields| fields.iter().find(|(_, known)| *known == column.name));
-        field.map_or(name, |(field, _)| {
-            let mut field = field.clone();
-            field.set_span(span);
-            field
-        })
-    });
+    let names = match known {
+        Some(fields) => fields_of(fields, rows, columns, span)?,
+        None => identifiers(columns, span)?,
+    };
     let mut path = rows.path.clone();
     for segment in &mut path.segments {
         if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
@@ -316,6 +313,22 @@ fn named(input: &Input, rows: &TypePath, columns: &[Column], span: Span) -> Resu
         let _ = || #path { #(#names: #values),* };
         #check
     }})
+}
+
+/// The fields of these columns.
+fn fields_of(fields: &Columns, rows: &TypePath, columns: &[Column], span: Span) -> Result<Vec<Ident>> {
+    let field = |column: &Column| {
+        let Some((field, _)) = fields.iter().find(|(_, known)| *known == column.name) else {
+            let known: Vec<_> = fields.iter().map(|(_, column)| column.as_str()).collect();
+            let (rows, known, name) = (quote!(#rows).to_string().replace(' ', ""), known.join("`, `"), &column.name);
+            let message = format!("the statement gives `{name}`, and the columns of `{rows}` are `{known}`");
+            return Err(Error::new(span, message));
+        };
+        let mut field = field.clone();
+        field.set_span(span);
+        Ok(field)
+    };
+    columns.iter().map(field).collect()
 }
 
 /// A call of `function` of `skep-sql` that compiles if the column can be read into the type `rows`.

@@ -28,6 +28,21 @@ struct Renamed {
     body: Option<String>,
 }
 
+/// The statement gives a column that is called as a field, whose column is another one.
+#[derive(Row)]
+struct Content {
+    title: String,
+    #[row(column = "body")]
+    content: Option<String>,
+}
+
+mod inner {
+    pub(super) fn of_super() {
+        let _ = skep::sql!(super::Content, "select title, slug as content from (select {columns of Content}, slug from post)");
+    }
+    use super::Content;
+}
+
 struct NoRow {
     title: String,
     body: Option<String>,
@@ -41,5 +56,7 @@ fn main() {
     let _ = skep::sql!(WithBody, "select title, coalesce(body, slug) as body from post");
     let _ = skep::sql!(Numbers, "select id, seen, rating from post");
     let _ = skep::sql!(Renamed, "select title, body from post");
+    let _ = skep::sql!(Content, "select title, slug as content from (select {columns of Content}, slug from post)");
+    inner::of_super();
     let _ = skep::sql!(NoRow, "select title, body from post");
 }
