@@ -45,7 +45,7 @@ impl Style {
     /// The options there are.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), &'static str> {
         const HELP: &str = "DATETIME takes dateStyle and timeStyle: \"short\", \"medium\", \"long\" or \"full\", and dateStyle also \
-                            \"day\", \"weekday\" or \"month\"";
+                            \"day\", and without timeStyle \"weekday\" or \"month\"";
         let length = match value {
             "short" => DateLength::Short,
             "medium" => DateLength::Medium,
@@ -61,7 +61,8 @@ impl Style {
             "timeStyle" => self.time = Some(length),
             _ => return Err(HELP),
         }
-        Ok(())
+        let is_without_time = matches!(self.date, Some(DateLength::Weekday | DateLength::Month));
+        if is_without_time && self.time.is_some() { Err(HELP) } else { Ok(()) }
     }
 
     /// With what the moment has, if nothing is said.

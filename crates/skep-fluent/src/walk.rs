@@ -193,11 +193,13 @@ impl<'w, 's> Walk<'w, 's> {
         };
         self.inline(value, kind);
         let mut style = Style::default();
+        #[cfg(feature = "icu")]
+        let mut date = crate::date::Style::default();
         for (option, value) in options(arguments) {
             let result = match kind {
                 Kind::Number => style.set(option, value),
                 #[cfg(feature = "icu")]
-                _ => crate::date::Style::default().set(option, value),
+                _ => date.set(option, value),
                 #[cfg(not(feature = "icu"))]
                 _ => Ok(()),
             };

@@ -53,6 +53,22 @@ fn messages_say_how_long_a_date_is() {
     let files = [TextFile { path: "de.ftl", text: "x = { DATETIME($day, dateStyle: \"tiny\") }" }];
     let problems = Texts::of(&[Language { tag: "de", files: &files }]).unwrap_err();
     assert!(problems[0].to_string().starts_with("de.ftl:1: dateStyle: \"tiny\" is no option; DATETIME takes"));
+    for style in ["dateStyle: \"weekday\", timeStyle: \"short\"", "timeStyle: \"short\", dateStyle: \"month\""] {
+        let text = format!("x = {{ DATETIME($day, {style}) }}").leak();
+        let files = [TextFile { path: "de.ftl", text }];
+        let problems = Texts::of(&[Language { tag: "de", files: &files }]).unwrap_err();
+        assert!(problems[0].to_string().contains("without timeStyle \"weekday\" or \"month\""), "{}", problems[0]);
+    }
+}
+
+/// The numbers in a text, in the digits of whatever script.
+fn numbers(text: &str) -> Vec<u32> {
+    let zeros = ['0', '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}'];
+    let digit =
+        |c: char| zeros.iter().find_map(|zero| (c as u32).checked_sub(*zero as u32).filter(|digit| *digit < 10));
+    let ascii: String =
+        text.chars().map(|c| digit(c).and_then(|digit| char::from_digit(digit, 10)).unwrap_or(' ')).collect();
+    ascii.split_whitespace().map(|number| number.parse().unwrap()).collect()
 }
 
 const TAGS: [&str; 30] = [
@@ -119,8 +135,18 @@ proptest! {
     #[test]
     fn each_day_has_a_text_in_thirty_languages(which in 0..TAGS.len(), days in 0i64..200_000) {
         let day = date(1700, 1, 1).checked_add(jiff::Span::new().days(days)).unwrap();
+        let locale = locale(TAGS[which]);
         for length in [DateLength::Short, DateLength::Full, DateLength::Day, DateLength::Weekday, DateLength::Month] {
-            prop_assert!(!Moment::Date(day).text(&locale(TAGS[which]), length).is_empty(), "{}", TAGS[which]);
+            let text = Moment::Date(day).text(&locale, length);
+            prop_assert!(!text.is_empty(), "{}", TAGS[which]);
+            if !matches!(length, DateLength::Weekday | DateLength::Month) {
+                // Persian has a calendar of its own.
+                let says = |numbers: Vec<u32>| match TAGS[which] {
+                    "fa" => numbers.iter().any(|number| (1..32).contains(number)),
+                    _ => numbers.contains(&day.day().unsigned_abs().into()),
+                };
+                prop_assert!(says(numbers(&text)), "{}: {text}", TAGS[which]);
+            }
         }
     }
 }
