@@ -50,5 +50,6 @@ class CoursesTest < Minitest::Test
     assert_includes ask("GET", "/courses/1", 4).body, "You have a place."
     assert_equal 409, ask("POST", "/courses/2/booking", 3).status
     assert_equal 404, ask("POST", "/courses/99/booking", 3).status
+    assert_equal 403, ask("POST", "/courses/1/booking", 3, "cross-site").status
   end
 end
