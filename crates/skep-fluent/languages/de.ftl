@@ -87,7 +87,9 @@ skep-input =
         [missing] { $name } fehlt. Erwartet wird: { $expected }
         [repeated] { $name } ist mehr als einmal angegeben
         [invalid] { $name }: { $value } passt nicht. Erwartet wird: { $expected }
+        [invalid-secret] { $name }: Dieser Wert passt nicht. Erwartet wird: { $expected }
         [not-offered] { $name }: { $value } wird hier nicht angeboten
+        [secret-not-offered] { $name }: Dieser Wert wird hier nicht angeboten
         [incomplete] Der Adresse fehlt: { $name }
         [not-utf8] { $name } ist kein UTF-8
         [not-json] Der Inhalt ist kein JSON (Zeile { $name }, Spalte { $value })

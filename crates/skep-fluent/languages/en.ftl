@@ -126,7 +126,9 @@ skep-input =
         [missing] { $name } is missing: { $expected } is expected
         [repeated] { $name } is given more than once
         [invalid] { $name }: { $value } is not { $expected }
+        [invalid-secret] { $name }: this is not { $expected }
         [not-offered] { $name }: { $value } is not offered here
+        [secret-not-offered] { $name }: this is not offered here
         [incomplete] the query needs { $name }
         [not-utf8] { $name } is not UTF-8
         [not-json] the body is not JSON: { $expected }

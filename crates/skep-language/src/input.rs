@@ -32,8 +32,12 @@ pub fn input(error: &InputError, messages: &Messages) -> Input {
     match error {
         InputError::Missing { name, expected } => of("missing", name, "", text(expected)),
         InputError::Repeated { name } => of("repeated", name, "", String::new()),
-        InputError::Invalid { name, value, expected } => of("invalid", name, value, text(expected)),
-        InputError::NotOffered { name, value } => of("not-offered", name, value, String::new()),
+        InputError::Invalid { name, value, expected } => {
+            of(if value.is_empty() { "invalid-secret" } else { "invalid" }, name, value, text(expected))
+        }
+        InputError::NotOffered { name, value } => {
+            of(if value.is_empty() { "secret-not-offered" } else { "not-offered" }, name, value, String::new())
+        }
         InputError::Incomplete { names } => of("incomplete", names, "", String::new()),
         InputError::NotUtf8 { name } => of("not-utf8", name, "", String::new()),
         InputError::NotJson { line, column, reason } => {

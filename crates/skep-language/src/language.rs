@@ -131,18 +131,20 @@ pub trait Languages: Copy + 'static {
     }
 
     /// The size of a file that somebody has typed, or that [`file_size`](Self::file_size) has written: 1 500 000 for
-    /// `1,5 MB`. Without a unit it is bytes.
+    /// `1,5 MB`, in capitals or not. Without a unit it is bytes.
     #[must_use]
     fn parse_file_size(self, text: &str) -> Option<u64> {
-        let text = text.trim();
+        let text = &*text.trim().to_lowercase();
         let of_unit = |(unit, bytes): &(&'static str, u64)| {
             COUNTS.iter().find_map(|count| {
-                let shown = in_unit(self, unit, *count);
+                let shown = in_unit(self, unit, *count).to_lowercase();
                 if shown == text {
                     return count.checked_mul(*bytes);
                 }
                 let word = shown.replace(&self.number(*count), "");
-                let word = Some(word.trim()).filter(|word| !word.is_empty())?;
+                // The text for one is "one byte", and "1 byte" is typed.
+                let word = if word == shown { word.rsplit(' ').next()? } else { word.trim() };
+                let word = Some(word).filter(|word| !word.is_empty())?;
                 let number = text.strip_suffix(word).or_else(|| text.strip_prefix(word))?;
                 self.parse_number(number)?.checked_mul((*bytes).into())?.trunc().try_into().ok()
             })

@@ -2,7 +2,7 @@
 
 use jiff::civil::date;
 use serde::Deserialize;
-use skep::form::{Text, Whole};
+use skep::form::{Hidden, Password, Text, Whole};
 use skep::prelude::*;
 use skep::test::{Client, RequestBuilder};
 use skep_language::{LanguageApp as _, Languages as _, t};
@@ -30,6 +30,10 @@ fn sizes_of_files_are_read_as_they_are_written() {
     assert_eq!(Language::De.parse_file_size("1,5 MB"), Some(1_500_000));
     assert_eq!(Language::En.parse_file_size("1.5kB"), Some(1_500));
     assert_eq!(Language::En.parse_file_size("1,500"), Some(1_500));
+    for (typed, bytes) in [("1.5 KB", 1_500), ("10 mb", 10_000_000), ("1 byte", 1), ("One Byte", 1), ("7 BYTES", 7)] {
+        assert_eq!(Language::En.parse_file_size(typed), Some(bytes), "{typed}");
+    }
+    assert_eq!(Language::De.parse_file_size("1 byte"), Some(1));
 }
 
 #[test]
@@ -50,6 +54,7 @@ enum Order {
 struct Course {
     title: Text<1, 5>,
     places: Whole<1, 9>,
+    key: Option<Password<8, 64>>,
 }
 
 #[derive(Service)]
@@ -60,11 +65,16 @@ struct Courses {
     order: Option<Order>,
     #[query]
     full: bool,
+    #[query]
+    places: Option<Hidden<Whole<1, 9>>>,
+    #[query]
+    key: Option<Hidden<Password<8, 64>>>,
 }
 
 impl Handle for Courses {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
-        Ok(Response::text(format!("{} {:?} {}", self.number, self.order, self.full)))
+        let Self { number, order, full, places, key } = self;
+        Ok(Response::text(format!("{number} {order:?} {full} {places:?} {key:?}")))
     }
 }
 
@@ -77,7 +87,7 @@ struct AddCourse {
 
 impl Handle for AddCourse {
     async fn handle(self, _cx: &mut Cx<'_>) -> Result {
-        Ok(Response::text(format!("{} {}", self.course.title, self.course.places)))
+        Ok(Response::text(format!("{} {} {:?}", self.course.title, self.course.places, self.course.key)))
     }
 }
 
@@ -100,6 +110,10 @@ fn refusals_of_parameters_and_json_are_in_the_readers_language() {
     assert_eq!(of("/courses/3?full=perhaps"), "full: \"perhaps\" passt nicht. Erwartet wird: true oder false");
     let order = "order: \"best\" passt nicht. Erwartet wird: newest oder oldest";
     assert_eq!(of("/courses/3?full=1&order=best"), order);
+    let places = "places: \"77\" passt nicht. Erwartet wird: eine ganze Zahl von 1 bis 9";
+    assert_eq!(of("/courses/3?full=1&places=77"), places);
+    let key = "key: Dieser Wert passt nicht. Erwartet wird: a password of 8 to 64 characters";
+    assert_eq!(of("/courses/3?full=1&key=short"), key);
 
     let json =
         |body: &str| told(client.request(skep::Method::POST, "/courses").body("application/json", body.to_owned()));
@@ -108,6 +122,10 @@ fn refusals_of_parameters_and_json_are_in_the_readers_language() {
     assert_eq!(json(r#"{"title":"Bees"}"#), ("Das Feld „places“ fehlt.".to_owned(), "#".to_owned()));
     assert_eq!(json(r#"{"title":"","places":3}"#), at("#/title", "Bitte ausfüllen."));
     assert_eq!(json(r#"{"title":"Bees","places":10}"#), at("#/places", "Das ist zu viel: höchstens 9."));
+    let (secret, _) = json(r#"{"title":"Bees","places":3,"key":123456789}"#);
+    assert!(secret.contains("expected a string") && !secret.contains("123456789"), "{secret}");
+    let (long, _) = json(&format!(r#"{{"title":"Bees","places":"{}"}}"#, "ü".repeat(5_000)));
+    assert!((200..400).contains(&long.len()), "{long}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The framework's English is the same with the crate and without it.
 
+use std::borrow::Cow;
+
 use skep::StatusCode;
 use skep::form::{Expected, FieldError, InputError, Messages};
 use skep_language::Languages as _;
@@ -53,8 +55,10 @@ fn refusals() -> Vec<InputError> {
         invalid(Expected::DateTime),
         invalid(Expected::Choice("a, b or c")),
         invalid(Expected::Choice("a")),
-        invalid("a code".into()),
+        invalid(Cow::from("a code").into()),
         InputError::NotOffered { name: name(), value: "\"x\"".to_owned() },
+        InputError::NotOffered { name: name(), value: String::new() },
+        InputError::Invalid { name: name(), value: String::new(), expected: Expected::Number },
         InputError::Incomplete { names: name() },
         InputError::NotUtf8 { name: name() },
         InputError::NotJson { line: 1, column: 7, reason: reason() },

@@ -52,6 +52,12 @@ impl From<&'static str> for Expected {
     }
 }
 
+impl From<Cow<'static, str>> for Expected {
+    fn from(words: Cow<'static, str>) -> Self {
+        Self::Words(words)
+    }
+}
+
 impl From<String> for Expected {
     fn from(words: String) -> Self {
         Self::Words(words.into())
@@ -78,7 +84,7 @@ pub enum InputError {
     Invalid {
         /// Its name.
         name: String,
-        /// The value, in quotes, and short.
+        /// The value, in quotes, and short; empty if it is a secret.
         value: String,
         /// What it would have been.
         expected: Expected,
@@ -87,7 +93,7 @@ pub enum InputError {
     NotOffered {
         /// The name of the parameter.
         name: String,
-        /// The value, in quotes, and short.
+        /// The value, in quotes, and short; empty if it is a secret.
         value: String,
     },
     /// A query without the parameters that tell services of one path apart.
@@ -135,11 +141,14 @@ impl InputError {
 
     /// In English.
     pub(super) fn english(&self, messages: &Messages) -> String {
+        let shown = |value: &str| if value.is_empty() { "this".to_owned() } else { value.to_owned() };
         match self {
             Self::Missing { name, expected } => format!("{name} is missing: {} is expected", expected.text(messages)),
             Self::Repeated { name } => format!("{name} is given more than once"),
-            Self::Invalid { name, value, expected } => format!("{name}: {value} is not {}", expected.text(messages)),
-            Self::NotOffered { name, value } => format!("{name}: {value} is not offered here"),
+            Self::Invalid { name, value, expected } => {
+                format!("{name}: {} is not {}", shown(value), expected.text(messages))
+            }
+            Self::NotOffered { name, value } => format!("{name}: {} is not offered here", shown(value)),
             Self::Incomplete { names } => format!("the query needs {names}"),
             Self::NotUtf8 { name } => format!("{name} is not UTF-8"),
             Self::NotJson { reason, .. } => format!("the body is not JSON: {reason}"),

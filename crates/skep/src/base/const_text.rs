@@ -9,19 +9,30 @@ pub(crate) struct ConstText {
 impl ConstText {
     const ROOM: usize = 768;
 
-    /// A part for which there is no room is left out, so that it stays a text.
-    pub(crate) const fn of(parts: &[&str]) -> Self {
+    /// The text of a template, in which `{0}` is the first of the parts. Other braces stay.
+    pub(crate) const fn filled(template: &str, parts: &[&str]) -> Self {
         let mut text = Self { bytes: [0; Self::ROOM], len: 0 };
-        let mut part = 0;
-        while part < parts.len() {
-            let bytes = parts[part].as_bytes();
-            if text.len + bytes.len() <= Self::ROOM {
-                text.bytes.split_at_mut(text.len).1.split_at_mut(bytes.len()).0.copy_from_slice(bytes);
-                text.len += bytes.len();
+        let (bytes, mut at, mut start) = (template.as_bytes(), 0, 0);
+        while at + 2 < bytes.len() {
+            if bytes[at] == b'{' && bytes[at + 1].is_ascii_digit() && bytes[at + 2] == b'}' {
+                text.push(template.split_at(at).0.split_at(start).1);
+                text.push(parts[(bytes[at + 1] - b'0') as usize]);
+                start = at + 3;
+                at += 2;
             }
-            part += 1;
+            at += 1;
         }
+        text.push(template.split_at(start).1);
         text
+    }
+
+    /// A part for which there is no room is left out, so that it stays a text.
+    const fn push(&mut self, part: &str) {
+        let bytes = part.as_bytes();
+        if self.len + bytes.len() <= Self::ROOM {
+            self.bytes.split_at_mut(self.len).1.split_at_mut(bytes.len()).0.copy_from_slice(bytes);
+            self.len += bytes.len();
+        }
     }
 
     pub(crate) const fn text(&self) -> &str {

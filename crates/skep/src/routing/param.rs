@@ -240,9 +240,9 @@ pub(crate) fn invalid<T: Param>(name: &str, text: &str) -> InputError {
     InputError::Invalid { name: name.to_owned(), value: quoted_value::<T>(text), expected: T::expectation() }
 }
 
-/// A value of this type as an error may repeat it.
+/// A value of this type as an error may repeat it: not at all if it is a secret.
 pub(crate) fn quoted_value<T: Param>(text: &str) -> String {
-    if T::IS_SECRET { "this".to_owned() } else { quoted(text) }
+    if T::IS_SECRET { String::new() } else { quoted(text) }
 }
 
 /// A value as an error may repeat it: short, and without control characters.
@@ -379,36 +379,14 @@ impl Param for String {
     }
 }
 
-impl Param for char {
-    fn expected() -> Cow<'static, str> {
-        "one character".into()
-    }
-    fn parse(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-    fn write(&self, out: &mut String) {
-        out.push(*self);
-    }
-}
-
-impl Param for bool {
-    fn expected() -> Cow<'static, str> {
-        "true or false".into()
-    }
-    fn expectation() -> Expected {
-        Expected::Bool
-    }
+shown::display_params! {
+    [] char, |text| text.parse::<Self>(), "one character";
     // "on" is what a browser sends for a ticked checkbox without a value (HTML, 4.10.5.1.15).
-    fn parse(text: &str) -> Option<Self> {
-        match text {
-            "true" | "on" | "1" => Some(true),
-            "false" | "off" | "0" => Some(false),
-            _ => None,
-        }
-    }
-    fn write(&self, out: &mut String) {
-        out.push_str(if *self { "true" } else { "false" });
-    }
+    [] bool, |text| match text {
+        "true" | "on" | "1" => Ok(true),
+        "false" | "off" | "0" => Ok(false),
+        _ => Err(()),
+    }, "true or false" => Expected::Bool;
 }
 
 macro_rules! numbers {

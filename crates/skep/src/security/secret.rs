@@ -87,7 +87,16 @@ impl<T> fmt::Debug for Secret<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::deserialize(deserializer).map(Self)
+        T::deserialize(deserializer).map(Self).map_err(without_value)
+    }
+}
+
+/// What serde says of a secret, which it would repeat: `invalid type: integer 7, expected a string`.
+pub(crate) fn without_value<E: serde::de::Error>(error: E) -> E {
+    let text = error.to_string();
+    match text.split_once(", expected ") {
+        Some((_, expected)) if !text.starts_with("expected ") => E::custom(format_args!("expected {expected}")),
+        _ => error,
     }
 }
 

@@ -55,7 +55,9 @@ skep-input =
         [missing] القيمة { $name } مفقودة، والمنتظر: { $expected }
         [repeated] القيمة { $name } مذكورة أكثر من مرة
         [invalid] القيمة { $name }: لا يصلح { $value }، والمنتظر: { $expected }
+        [invalid-secret] القيمة { $name } لا تصلح، والمنتظر: { $expected }
         [not-offered] القيمة { $name }: لا يُعرض { $value } هنا
+        [secret-not-offered] القيمة { $name } لا تُعرض هنا
         [incomplete] ينقص العنوان: { $name }
         [not-utf8] القيمة { $name } ليست UTF-8
         [not-json] المحتوى ليس JSON (السطر { $name }، العمود { $value })

@@ -40,30 +40,16 @@ impl App {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BodyError>,
     {
-        self.layers.push(make_layer(layer));
+        self.layers.push(Box::new(move |inside| {
+            let service = layer.layer(Inner(inside));
+            Stack(Rc::new(move |request| Box::pin(call(service.clone(), request))))
+        }));
         self
     }
 }
 
 /// A layer without its type.
 pub(crate) type MakeLayer = Box<dyn Fn(Stack) -> Stack + Send + Sync>;
-
-fn make_layer<L, B>(layer: L) -> MakeLayer
-where
-    L: Layer<Inner> + Send + Sync + 'static,
-    L::Service: Service<http::Request<Body>, Response = http::Response<B>> + Clone + 'static,
-    <L::Service as Service<http::Request<Body>>>::Error: Into<BodyError>,
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<BodyError>,
-{
-    Box::new(move |inside| {
-        let service = layer.layer(Inner(inside));
-        Stack(Rc::new(move |request| {
-            let service = service.clone();
-            Box::pin(call(service, request))
-        }))
-    })
-}
 
 type Called = Pin<Box<dyn Future<Output = crate::Result>>>;
 

@@ -60,9 +60,8 @@ struct GivenBy<'c> {
 impl GivenBy<'_> {
     /// What it lacks of these fields, which are those of this group, or of none.
     const fn complaint(&self, group: &str, fields: &[FieldInfo]) -> Option<ConstText> {
-        let mut at = 0;
-        while at < fields.len() {
-            let field = &fields[at];
+        let mut all = fields;
+        while let [field, rest @ ..] = all {
             let complaint = if field.many && !field.group.is_empty() {
                 self.complaint_of_rows(group, field)
             } else if !field.group.is_empty() && !contains(self.given, group, field.name) {
@@ -75,7 +74,7 @@ impl GivenBy<'_> {
             if complaint.is_some() {
                 return complaint;
             }
-            at += 1;
+            all = rest;
         }
         None
     }
@@ -104,161 +103,97 @@ impl GivenBy<'_> {
     /// Of the rows that it has.
     const fn complaint_of_rows(&self, group: &str, list: &FieldInfo) -> Option<ConstText> {
         let names = if has_rows(self.given, group, list.name) { self.given } else { self.sometimes };
-        let mut column = 0;
-        while column < list.group.len() && has_rows(names, group, list.name) {
-            let FieldInfo { name, required, .. } = list.group[column];
-            if required && !is_column(names, group, list.name, name) {
+        let mut columns = list.group;
+        while has_rows(names, group, list.name)
+            && let [FieldInfo { name, required, .. }, rest @ ..] = columns
+        {
+            if *required && !is_column(names, group, list.name, name) {
                 return Some(missing_column(self.service, group, list.name, name));
             }
-            column += 1;
+            columns = rest;
         }
         None
     }
 }
 
 const fn missing(service: &str, name: &str) -> ConstText {
-    ConstText::of(&[
-        "this form has no control for `",
-        name,
-        "`, which `",
-        service,
-        "` requires: add `input (",
-        service,
-        "::",
-        name,
-        ");` or another control, or make the field an `Option`; if a function writes the control, say so: `@fields(",
-        service,
-        "::",
-        name,
-        ") { (function(&form, ",
-        service,
-        "::",
-        name,
-        ")) }`",
-    ])
+    let message = "this form has no control for `{1}`, which `{0}` requires: add `input ({0}::{1});` or another control, \
+                   or make the field an `Option`; if a function writes the control, say so: \
+                   `@fields({0}::{1}) { (function(&form, {0}::{1})) }`";
+    ConstText::filled(message, &[service, name])
 }
 
 const fn missing_in_group(service: &str, group: &str, name: &str) -> ConstText {
-    ConstText::of(&[
-        "this form has no control for `",
-        group,
-        ".",
-        name,
-        "`, which `",
-        service,
-        "` requires: have a function write the controls of the group, and say so: `@fields(",
-        service,
-        "::",
-        group,
-        ") { (function(&form.fields(",
-        service,
-        "::",
-        group,
-        "))) }`; or add a control for each of its fields, `input (",
-        service,
-        "::",
-        group,
-        ".field(...::",
-        name,
-        "));`",
-    ])
+    let message = "this form has no control for `{1}.{2}`, which `{0}` requires: have a function write the controls of \
+                   the group, and say so: `@fields({0}::{1}) { (function(&form.fields({0}::{1}))) }`; or add a control \
+                   for each of its fields, `input ({0}::{1}.field(...::{2}));`";
+    ConstText::filled(message, &[service, group, name])
 }
 
 const fn missing_sometimes(service: &str, group: &str, name: &str) -> ConstText {
-    ConstText::of(&[
-        "this form has a control for `",
-        group,
-        if group.is_empty() { "" } else { "." },
-        name,
-        "`, which `",
-        service,
-        "` requires, and does not always send it: it is in one branch, a loop or a `template`, or sends nothing (`disabled`, \
-         `form=\"...\"`, `type=\"button\"`); add one in the other branches (`@else`), or make the field an `Option`",
-    ])
+    let message = "this form has a control for `{1}{2}{3}`, which `{0}` requires, and does not always send it: it is in \
+                   one branch, a loop or a `template`, or sends nothing (`disabled`, `form=\"...\"`, `type=\"button\"`); \
+                   add one in the other branches (`@else`), or make the field an `Option`";
+    ConstText::filled(message, &[service, group, if group.is_empty() { "" } else { "." }, name])
 }
 
 const fn missing_column(service: &str, group: &str, list: &str, name: &str) -> ConstText {
-    let is_of_form = group.is_empty();
-    ConstText::of(&[
-        "the rows of `",
-        group,
-        if is_of_form { "" } else { "." },
-        list,
-        "` in this form have no control for `",
-        name,
-        "`, which each row requires: add `input (",
-        service,
-        "::",
-        group,
-        if is_of_form { "" } else { ".field(...::" },
-        list,
-        if is_of_form { "" } else { ")" },
-        ".row(row, ...::",
-        name,
-        "));` or another control, or make the field an `Option`",
-    ])
+    let [dot, open, close] = if group.is_empty() { ["", "", ""] } else { [".", ".field(...::", ")"] };
+    let message = "the rows of `{1}{2}{3}` in this form have no control for `{4}`, which each row requires: add \
+                   `input ({0}::{1}{5}{3}{6}.row(row, ...::{4}));` or another control, or make the field an `Option`";
+    ConstText::filled(message, &[service, group, dot, list, name, open, close])
 }
 
-const fn are_fields(names: &[&str], fields: &[FieldInfo]) -> bool {
-    let mut at = 0;
-    while at < names.len() {
-        if !is_field(names[at], fields) {
+const fn are_fields(mut names: &[&str], fields: &[FieldInfo]) -> bool {
+    while let [name, rest @ ..] = names {
+        if !is_field(name, fields) {
             return false;
         }
-        at += 1;
+        names = rest;
     }
     true
 }
 
 /// `author`, `course.title` of a group, or `lines.product` of a list.
-const fn is_field(name: &str, fields: &[FieldInfo]) -> bool {
-    let mut at = 0;
-    while at < fields.len() {
-        let field = &fields[at];
+const fn is_field(name: &str, mut fields: &[FieldInfo]) -> bool {
+    while let [field, rest @ ..] = fields {
         let is_same = is_same(name, field.name);
         if is_same || starts_with(name, field.name) && is_field(behind(name, field.name), field.group) {
             return true;
         }
-        at += 1;
+        fields = rest;
     }
     false
 }
 
 /// Is there a control of a row, so that others of the row may be missing?
-const fn has_rows(names: &[&str], group: &str, list: &str) -> bool {
-    let mut at = 0;
-    while at < names.len() {
-        if is_in(names[at], group) && starts_with(behind(names[at], group), list) {
+const fn has_rows(mut names: &[&str], group: &str, list: &str) -> bool {
+    while let [name, rest @ ..] = names {
+        if is_in(name, group) && starts_with(behind(name, group), list) {
             return true;
         }
-        at += 1;
+        names = rest;
     }
     false
 }
 
-const fn is_column(names: &[&str], group: &str, list: &str, column: &str) -> bool {
-    let mut at = 0;
-    while at < names.len() {
-        let name = names[at];
+const fn is_column(mut names: &[&str], group: &str, list: &str, column: &str) -> bool {
+    while let [name, rest @ ..] = names {
         if is_in(name, group)
             && starts_with(behind(name, group), list)
             && is_same(behind(behind(name, group), list), column)
         {
             return true;
         }
-        at += 1;
+        names = rest;
     }
     false
 }
 
 /// Does the name of a field begin with this group or list, and a dot?
 const fn starts_with(name: &str, list: &str) -> bool {
-    let (name, list) = (name.as_bytes(), list.as_bytes());
-    let mut at = 0;
-    while at < list.len() && at < name.len() && list[at] == name[at] {
-        at += 1;
-    }
-    at == list.len() && at < name.len() && name[at] == b'.'
+    let end = list.len();
+    name.len() > end && name.as_bytes()[end] == b'.' && is_same(name.split_at(end).0, list)
 }
 
 /// All names are in the form itself, which has no name.
@@ -271,13 +206,12 @@ const fn behind<'n>(name: &'n str, group: &str) -> &'n str {
     if group.is_empty() { name } else { name.split_at(group.len() + 1).1 }
 }
 
-const fn contains(names: &[&str], group: &str, name: &str) -> bool {
-    let mut at = 0;
-    while at < names.len() {
-        if is_in(names[at], group) && is_same(behind(names[at], group), name) {
+const fn contains(mut names: &[&str], group: &str, name: &str) -> bool {
+    while let [other, rest @ ..] = names {
+        if is_in(other, group) && is_same(behind(other, group), name) {
             return true;
         }
-        at += 1;
+        names = rest;
     }
     false
 }

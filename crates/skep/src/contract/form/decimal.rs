@@ -5,10 +5,10 @@ use rust_decimal::Decimal;
 use super::field::{Control, Shape};
 use super::look;
 use crate::routing::param::shown::display_params;
-use skep_http::validation::FieldError;
+use skep_http::validation::{Expected, FieldError};
 
 display_params! {
-    [] Decimal, |text| read(text).ok_or(()), "a decimal number such as 12.50";
+    [] Decimal, |text| read(text).ok_or(()), "a decimal number such as 12.50" => Expected::Number;
 }
 
 /// A number as HTML knows them, also `.5` and `1e3`, which browsers send as they were typed. More than 28 digits are

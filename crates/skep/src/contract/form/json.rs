@@ -11,6 +11,7 @@ use super::number::{Decimal, Whole};
 use super::text::{Email, MultilineText, Password, Text, Url};
 use super::time::{Date, DateTime, Time};
 use crate::Slug;
+use crate::security::secret::without_value;
 use skep_http::validation::FieldError;
 
 thread_local! {
@@ -37,15 +38,13 @@ macro_rules! as_text {
                 serializer.collect_str(self)
             }
         }
-        as_text!(read [$($generics)*] $type);
-    )*};
-    (read [$($generics:tt)*] $type:ty) => {
+
         impl<'de, $($generics)*> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 <$type>::check(&Cow::<str>::deserialize(deserializer)?).map_err(refused)
             }
         }
-    };
+    )*};
 }
 
 as_text! {
@@ -62,7 +61,12 @@ as_text! {
 }
 
 // A password comes, and never goes.
-as_text!(read [const MIN: usize, const MAX: usize] Password<MIN, MAX>);
+impl<'de, const MIN: usize, const MAX: usize> Deserialize<'de> for Password<MIN, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer).map_err(without_value)?;
+        Self::check(&text).map_err(refused)
+    }
+}
 
 impl<const MIN: i64, const MAX: i64> Serialize for Whole<MIN, MAX> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

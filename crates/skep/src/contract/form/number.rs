@@ -7,7 +7,7 @@ use super::field::{Control, Shape};
 use super::look;
 use crate::routing::param::Param;
 use crate::routing::param::shown::display_types;
-use skep_http::validation::FieldError;
+use skep_http::validation::{Expected, FieldError};
 
 /// A whole number from `MIN` to `MAX`, both included.
 ///
@@ -132,9 +132,10 @@ impl<const MIN: i64, const MAX: i64> fmt::Display for Whole<MIN, MAX> {
 
 display_types! {
     [const MIN: i64, const MAX: i64] Whole<MIN, MAX>, |text| Self::check(text),
-        format!("a whole number from {MIN} to {MAX}");
+        format!("a whole number from {MIN} to {MAX}")
+            => Expected::Whole { min: MIN.to_string(), max: MAX.to_string() };
     [const PLACES: u32, const MIN: i64, const MAX: i64] Decimal<PLACES, MIN, MAX>, |text| Self::check(text),
-        format!("a number with at most {PLACES} digits behind the point");
+        format!("a number with at most {PLACES} digits behind the point") => Expected::Number;
 }
 
 fn number_shape(min: &dyn fmt::Display, max: &dyn fmt::Display) -> Shape {

@@ -22,7 +22,7 @@ use crate::context::cx::Cx;
 use crate::routing::param::{OfferInfo, Param, quoted_value};
 use crate::sql::{Element, FromValue, ToValue, Unfit, Value};
 use skep_http::error::Result;
-use skep_http::validation::FieldError;
+use skep_http::validation::{Expected, FieldError};
 
 /// What a request may choose from, where that is not known when the program is compiled: rows of a table, or what code
 /// finds out.
@@ -199,6 +199,9 @@ impl<O: Offer> Param for OneOf<O> {
 
     fn expected() -> Cow<'static, str> {
         O::Value::expected()
+    }
+    fn expectation() -> Expected {
+        O::Value::expectation()
     }
     /// An empty text is what is sent for none, whatever the type: nobody checks whether it is offered.
     fn parse(text: &str) -> Option<Self> {

@@ -25,36 +25,8 @@ impl<S> Form<S> {
         0..self.core.rows(&self.name_of(name)) + spare
     }
 
-    /// The part of the form that is a row of a list, counted from 0, for a function that writes its controls.
-    ///
-    /// ```
-    /// use skep::form::{Form, Group, Text, Whole};
-    /// use skep::html::{Controls, Flow};
-    /// use skep::prelude::*;
-    ///
-    /// #[derive(Group)]
-    /// struct Line { product: Text<1, 80>, amount: Whole<1, 99> }
-    ///
-    /// fn line(form: &Form<Line>) -> Html<Flow, Controls<Line>> {
-    ///     piece! { @form (form) { input (Line::product); input (Line::amount); } }
-    /// }
-    ///
-    /// #[derive(Service)]
-    /// #[service(POST "/orders")]
-    /// struct Order { #[form] lines: Vec<Line> }
-    /// # impl Handle for Order { async fn handle(self, _cx: &mut Cx<'_>) -> Result { Ok(Response::text("")) } }
-    ///
-    /// fn basket(cx: &Cx<'_>) -> Html {
-    ///     let form = Order::form(cx);
-    ///     html! {
-    ///         form (form) {
-    ///             @for row in form.rows(Order::lines, 3) {
-    ///                 @fields(Order::lines) { (line(&form.row(Order::lines, row))) }
-    ///             }
-    ///         }
-    ///     }
-    /// }
-    /// ```
+    /// The part of the form that is a row of a list, counted from 0, for a function that writes its controls. An
+    /// example is at [`Group`](derive@Group).
     #[must_use]
     pub fn row<T: FitsRows>(&self, name: Name<S, T>, row: usize) -> Form<T::One> {
         let list = self.name_of(name);

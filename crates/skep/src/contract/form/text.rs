@@ -8,7 +8,7 @@ use super::look;
 use crate::html::{Buffer, Href, PlainText};
 use crate::routing::param::shown::text_types;
 use crate::routing::param::{OfferInfo, Param};
-use skep_http::validation::FieldError;
+use skep_http::validation::{Expected, FieldError};
 
 /// A line of text of `MIN` to `MAX` characters, without white space at its ends and without control characters.
 ///
@@ -325,6 +325,8 @@ impl<const MIN: usize, const MAX: usize> Password<MIN, MAX> {
 }
 
 impl<const MIN: usize, const MAX: usize> Param for Password<MIN, MAX> {
+    const IS_SECRET: bool = true;
+
     fn expected() -> Cow<'static, str> {
         format!("a password of {MIN} to {MAX} characters").into()
     }
@@ -342,10 +344,14 @@ impl<const MIN: usize, const MAX: usize> fmt::Debug for Password<MIN, MAX> {
 }
 
 impl<T: Param> Param for Hidden<T> {
+    const IS_SECRET: bool = T::IS_SECRET;
     const OFFER: Option<OfferInfo> = T::OFFER;
 
     fn expected() -> Cow<'static, str> {
         T::expected()
+    }
+    fn expectation() -> Expected {
+        T::expectation()
     }
     fn parse(text: &str) -> Option<Self> {
         T::parse(text).map(Self)

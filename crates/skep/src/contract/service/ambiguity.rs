@@ -111,16 +111,9 @@ const fn byte(route: &Route, at: usize) -> u8 {
 
 /// What the compiler says of two that it cannot tell apart.
 const fn complaint(one: &Route, other: &Route) -> ConstText {
-    ConstText::of(&[
-        one.service,
-        " and ",
-        other.service,
-        " cannot be distinguished: both answer at ",
-        one.prefix,
-        one.pattern,
-        ", and no request leads to the one and not to the other; give one of ",
-        "them another path, another method or a required query parameter of its own",
-    ])
+    let message = "{0} and {1} cannot be distinguished: both answer at {2}{3}, and no request leads to the one and not \
+                   to the other; give one of them another path, another method or a required query parameter of its own";
+    ConstText::filled(message, &[one.service, other.service, one.prefix, one.pattern])
 }
 
 #[cfg(test)]

@@ -112,13 +112,18 @@ pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T> {
     Ok(value)
 }
 
-/// What serde says of a value. What a form's type said of it is known in all languages.
-fn unfit(reason: String) -> InputError {
+/// What serde says of a value, which it repeats: cut, since that may be as long as the body. What a form's type said of
+/// it is known in all languages.
+fn unfit(mut reason: String) -> InputError {
+    const SHOWN: usize = 300;
     match form::take_refused(&reason) {
         Some(error) => InputError::Field(error),
         None => match reason.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
             Some(name) => InputError::MissingMember { name: name.to_owned() },
-            None => InputError::Unfit { reason },
+            None => {
+                reason.truncate(reason.floor_char_boundary(SHOWN));
+                InputError::Unfit { reason }
+            }
         },
     }
 }

@@ -53,7 +53,8 @@ macro_rules! display_params {
                 $parse.ok()
             }
             fn write(&self, out: &mut String) {
-                out.push_str(&self.to_string());
+                use std::fmt::Write as _;
+                write!(out, "{self}").expect("a String takes all");
             }
         }
     )*};
