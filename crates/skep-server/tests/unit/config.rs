@@ -1,6 +1,5 @@
 //! Which source wins, and what an invalid setting says.
 
-use std::path::Path;
 use std::time::Duration;
 
 use skep::settings::{Kind, RawValue, Row};
