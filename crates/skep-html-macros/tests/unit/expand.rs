@@ -91,7 +91,7 @@ fn what_is_written_for_an_application_without_skep_does_not_name_it() {
 #[test]
 fn fields_of_forms_are_known_with_skep_only() {
     for (home, is_known) in [(Home::Html, false), (Home::Skep, true)] {
-        let template = "form (order) { @fields(Order::street) { (address) } }";
+        let template = "form (order) { @fields(Order::street) { (address(Order::street)) } }";
         let code = html(home, template.parse().expect("these are tokens")).to_string();
         assert_eq!(!code.contains("compile_error"), is_known, "{code}");
     }
