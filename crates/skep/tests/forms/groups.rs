@@ -310,7 +310,7 @@ fn week(form: &Form<Week>) -> Html<Flow, Controls<Week>> {
 struct Controls2;
 
 impl Controls2 {
-    #[expect(clippy::needless_pass_by_value, reason = "as others have it")]
+    #[expect(clippy::unused_self, clippy::needless_pass_by_value, reason = "as others have it")]
     fn input<T: ToString>(&self, name: T) -> Controlled2 {
         Controlled2(name.to_string())
     }
