@@ -53,7 +53,7 @@ fn of_two_thousand_sign_ins_at_once_most_get_a_retry_after() {
         });
         let jobs = std::mem::take(&mut *held.0.lock().unwrap());
         assert!(waiting.is_empty() || !jobs.is_empty(), "requests wait, and no job is queued");
-        // Who waits is queued, or is in a job: a password that is hashed, or a statement for which this thread was slow.
+        // Who waits is queued, or is in a job: a password that is hashed, or a statement that took too long here.
         assert!(waiting.len() <= QUEUE + jobs.len(), "{} wait, and {} jobs are queued", waiting.len(), jobs.len());
         for job in jobs {
             job();
