@@ -114,7 +114,7 @@ fn lines_of_words<'t>(sources: &[&'t Source]) -> HashMap<&'t str, usize> {
             continue;
         }
         let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        for word in BTreeSet::from_iter(words) {
+        for word in words.collect::<BTreeSet<_>>() {
             *lines.entry(word).or_default() += 1;
         }
     }

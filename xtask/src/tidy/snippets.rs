@@ -67,9 +67,8 @@ fn includes(tree: &Tree) -> Vec<&str> {
 
 /// Whether a crate has the page as a documentation test.
 fn is_tested(page: &Source, includes: &[&str]) -> bool {
-    let included = format!("/{}\")]", page.path);
-    let of_root = format!("../{}\")]", page.path);
-    includes.iter().any(|line| line.ends_with(&included) || line.ends_with(&of_root))
+    let (end, of_root) = (format!("/{}\")]", page.path), format!("../{}\")]", page.path));
+    includes.iter().any(|line| line.ends_with(&end) || line.ends_with(&of_root))
 }
 
 fn blocks(page: &Source) -> Vec<Block<'_>> {
