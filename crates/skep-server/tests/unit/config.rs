@@ -219,7 +219,7 @@ fn each_row_is_a_field_whose_default_is_that_of_the_row() {
     // The defaults of tests are others: `Setup::default`.
     let mut expected = Config::default();
     (expected.app.data, expected.app.notices) = ("data".into(), true);
-    expected.app.compression = Default::default();
+    expected.app.compression = skep::compression::Options::default();
     assert_eq!(format!("{config:?}"), format!("{expected:?}"));
     let (values, problems) = table(&[]).resolve(Vec::new());
     assert_eq!(problems, [""; 0]);
