@@ -10,8 +10,8 @@ use super::name::{self, Name};
 
 impl<S> Form<S> {
     /// The part of the form that a group of fields is, for a function that writes it for several services: inside
-    /// `@form (part) { ... }`, the controls find it by themselves. An example is at [`Group`](derive@Group). What is
-    /// given by [`value`](Self::value) later, it does not show.
+    /// `@form (part) { ... }`, the controls find it by themselves. An example is at
+    /// [`Group`](derive@crate::form::Group). What is given by [`value`](Self::value) later, it does not show.
     #[must_use]
     pub fn fields<G: FitsGroup>(&self, name: Name<S, G>) -> Form<G> {
         let core = Rc::clone(&self.core);
@@ -19,14 +19,14 @@ impl<S> Form<S> {
     }
 
     /// The numbers of the rows to show of a list of groups: those that were typed or given, and `spare` ones behind
-    /// them. An example is at [`Group`](derive@Group).
+    /// them. An example is at [`Group`](derive@crate::form::Group).
     #[must_use]
     pub fn rows<T: FitsRows>(&self, name: Name<S, T>, spare: usize) -> Range<usize> {
         0..self.core.rows(&self.name_of(name)) + spare
     }
 
     /// The part of the form that is a row of a list, counted from 0, for a function that writes its controls. An
-    /// example is at [`Group`](derive@Group).
+    /// example is at [`Group`](derive@crate::form::Group).
     #[must_use]
     pub fn row<T: FitsRows>(&self, name: Name<S, T>, row: usize) -> Form<T::One> {
         let list = self.name_of(name);
