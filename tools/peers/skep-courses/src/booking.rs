@@ -78,7 +78,7 @@ async fn lock(db: &sql::Transaction, id: i64) -> Result<Course> {
 impl Handle for Book {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let (db, id, User(user)) = (cx.transaction().await?, self.id, self.user);
-        let course = lock(&db, id).await?;
+        let course = lock(db, id).await?;
         if course.starts <= cx.now() {
             return Err(Error::conflict("this course has begun"));
         }
@@ -103,13 +103,13 @@ impl Handle for Book {
 impl Handle for Cancel {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
         let (db, id, User(user)) = (cx.transaction().await?, self.id, self.user);
-        lock(&db, id).await?;
+        lock(db, id).await?;
         let delete =
             sql!(bool, "delete from booking where course_id = ? and account_id = ? returning waiting", id, user);
         if db.one(delete).await? == Some(false) {
             db.execute(sql!("update course set taken = taken - 1 where id = ?", id)).await?;
         }
-        let free = lock(&db, id).await?.free();
+        let free = lock(db, id).await?.free();
         let first = sql!(i64, "select id from booking where course_id = ? and waiting order by id limit ?", id, free);
         for booking in db.all(first).await? {
             db.execute(sql!("update booking set waiting = false where id = ?", booking)).await?;

@@ -77,7 +77,7 @@ impl Handle for List {
         );
         let courses = cx.db().page(select).await?;
         let filter = List::form().value(List::level, &self.level).value(List::trainer, &trainer.map(OneOf));
-        let next = courses.next.clone();
+        let next = courses.next;
         let next = next.map(|after| List::link().level(level).trainer(trainer.map(OneOf)).after(Some(after)));
         Ok(Response::html(html! {
             (DOCTYPE)
