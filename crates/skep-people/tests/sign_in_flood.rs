@@ -13,9 +13,6 @@ use std::task::{Context, Poll, Waker};
 use skep::offload::Offload;
 use skep::{Method, Request, Setup};
 
-/// How many sign-ins wait for those whose passwords are hashed.
-const QUEUE: usize = 64;
-
 /// Work that waits until it is let go.
 #[derive(Default)]
 struct Held(Mutex<Vec<Box<dyn FnOnce() + Send>>>);
@@ -43,6 +40,7 @@ fn of_two_thousand_sign_ins_at_once_most_get_a_retry_after() {
     };
     let (mut waiting, mut answers): (Vec<_>, Vec<_>) = ((0..2000).map(ask).collect(), Vec::new());
     let mut context = Context::from_waker(Waker::noop());
+    let mut ran = 0;
     while !waiting.is_empty() {
         waiting.retain_mut(|answer| match answer.as_mut().poll(&mut context) {
             Poll::Ready(answer) => {
@@ -53,16 +51,19 @@ fn of_two_thousand_sign_ins_at_once_most_get_a_retry_after() {
         });
         let jobs = std::mem::take(&mut *held.0.lock().unwrap());
         assert!(waiting.is_empty() || !jobs.is_empty(), "requests wait, and no job is queued");
-        // Who waits is queued, or is in a job: a password that is hashed, or a statement that took too long here.
-        assert!(waiting.len() <= QUEUE + jobs.len(), "{} wait, and {} jobs are queued", waiting.len(), jobs.len());
+        ran += jobs.len();
         for job in jobs {
             job();
         }
     }
     let refused: Vec<_> = answers.iter().filter(|(status, _)| *status == 503).collect();
     assert!(refused.iter().all(|(_, comes_back)| *comes_back));
-    // All that do not fit beside those that are hashed and queued; whom a statement made late may find room again.
-    assert!(refused.len() > 1000, "{} were refused", refused.len());
+    // Each password that is hashed is three jobs, with what is written of the failure. The others are statements for
+    // which this thread was too slow: a request that waits for one comes late, and may find room again.
+    let hashed = answers.iter().filter(|(status, _)| *status == 422).count();
+    let late = ran.saturating_sub(3 * hashed);
+    // All that do not fit beside those that are hashed and the 64 that wait.
+    assert!(refused.len() + late > 1800, "{} were refused, {late} came late", refused.len());
     assert!(answers.iter().all(|(status, _)| [422, 503].contains(status)));
 }
 

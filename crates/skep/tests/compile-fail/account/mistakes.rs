@@ -1,4 +1,4 @@
-//! What `derive(Account)` of `skep-people` says of a struct that is none.
+//! What `derive(Account)` of `skep-people` says of a struct that cannot be an account.
 
 use skep_macros::Account;
 
