@@ -372,9 +372,15 @@ impl Server {
     fn check(self, flags: &Flags) -> Result<ExitCode, StartError> {
         let reading = self.reading(flags);
         let app = self.app.create();
-        let settings = reading.read(Some(&app.setting_rows()))?;
-        let config = &settings.config;
         let mut problems = if self.allow_unmounted_services { Vec::new() } else { app.unmounted_services() };
+        let settings = match reading.read(Some(&app.setting_rows())) {
+            Ok(settings) => settings,
+            Err(wrong) => {
+                problems.push(wrong.to_string());
+                return Err(StartError::new(problems.join("\n")));
+            }
+        };
+        let config = &settings.config;
         let summary = check_summary(&app);
         problems.extend(check_limits(config).err());
         let is_data_made_by_root = check::is_data_made_by_root(config);

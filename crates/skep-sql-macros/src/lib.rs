@@ -25,6 +25,7 @@ mod row;
 mod schema;
 mod stand_in;
 mod statement;
+mod stored;
 mod text;
 mod typed;
 mod write;

@@ -10,9 +10,9 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use skep_sql_lock::directive::at_line;
 use skep_sql_lock::{ColumnType, Directive};
 
-use crate::infer::fixed::is_canonical;
 use crate::infer::{Kind, Type};
 use crate::schema::Table;
+use crate::stored;
 
 /// By table and column, in lower case.
 #[derive(Default)]
@@ -23,8 +23,8 @@ impl Types {
     /// none any more.
     ///
     /// # Errors
-    /// There is no such column, it is stored as something else, has a default that is not in its form, or a type would
-    /// be lost in silence: a text for the developer.
+    /// There is no such column, it is stored as something else, has a default or a row that is not in its form, or a
+    /// type would be lost in silence: a text for the developer.
     pub(crate) fn follow(
         &mut self,
         connection: &Connection,
@@ -45,7 +45,10 @@ impl Types {
         let mut lost = Vec::new();
         for (name, ty) in &self.0 {
             match stored(connection, name)? {
-                Some(known) => known.fits(&format!("{}.{}", name.0, name.1), *ty)?,
+                Some(known) => {
+                    known.fits(&format!("{}.{}", name.0, name.1), *ty)?;
+                    rows_fit(connection, name, *ty)?;
+                }
                 None if retyped.contains(&name.0) || !has_table(connection, &name.0)? => lost.push(name.clone()),
                 None => return Err(vanished(name, *ty)),
             }
@@ -95,31 +98,51 @@ impl Stored {
         let Some(default) = self.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("null")) else {
             return Ok(());
         };
-        let lower = default.to_ascii_lowercase();
-        let names_clock = |clocks: &[&str]| clocks.iter().any(|clock| lower.trim_start_matches('(').starts_with(clock));
-        let (is_written_so, right) = match ty {
-            ColumnType::Decimal { digits, places } => {
-                let text = default.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+        let kind = kind(ty).0;
+        let literal = default.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+        let (is_written_so, right) = match (ty, literal) {
+            (ColumnType::Boolean | ColumnType::Json, _) => return Ok(()),
+            (ColumnType::Decimal { places, .. }, _) => {
                 let point = if places == 0 { "" } else { "." };
                 let example = format!("'0{point}{}'", "0".repeat(places as usize));
-                (text.is_some_and(|text| is_canonical(text, digits, places)), example)
+                (literal.is_some_and(|text| stored::is_stored_form(text, kind)), example)
             }
-            ColumnType::Time => (!names_clock(&["current_time", "time("]), strftime("%H:%M:%f000")),
-            ColumnType::DateTime => {
-                (!names_clock(&["current_timestamp", "datetime("]), strftime("%Y-%m-%dT%H:%M:%f000"))
+            (_, Some(text)) => {
+                let example = stored::example(kind).unwrap_or_default();
+                (stored::is_stored_form(text, kind), format!("'{example}'"))
             }
-            ColumnType::Timestamp => {
-                (!names_clock(&["current_timestamp", "datetime("]), strftime("%Y-%m-%dT%H:%M:%f000Z"))
-            }
-            ColumnType::Boolean | ColumnType::Date | ColumnType::Json => return Ok(()),
+            _ => match stored::now(kind) {
+                Some(now) => (!names_clock(default), format!("({now})")),
+                None => return Ok(()),
+            },
         };
         let help = || format!("the default of `{column}`, `{default}`, is not written as a `{ty}` is: write `{right}`");
         is_written_so.then_some(()).ok_or_else(help)
     }
 }
 
-fn strftime(format: &str) -> String {
-    format!("(strftime('{format}', 'now'))")
+/// Rows that migrations write are in the form of their columns, too.
+fn rows_fit(connection: &Connection, (table, column): &(String, String), ty: ColumnType) -> Result<(), String> {
+    let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+    let sql = format!("select cast({0} as text) from {1} where {0} is not null", quoted(column), quoted(table));
+    let mut select = connection.prepare(&sql).map_err(|error| error.to_string())?;
+    let texts = select.query_map([], |row| row.get::<_, String>(0)).map_err(|error| error.to_string())?;
+    for text in texts {
+        let text = text.map_err(|error| error.to_string())?;
+        if !stored::is_stored_form(&text, kind(ty).0) {
+            return Err(format!(
+                "`{text}` in a row of `{table}` is not written as its `{column}`, a `{ty}`, is stored"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// True for SQLite's own clock, whose texts are in no form that is stored.
+fn names_clock(default: &str) -> bool {
+    let lower = default.to_ascii_lowercase();
+    let called = lower.trim_start_matches('(');
+    ["current_time", "time(", "datetime("].iter().any(|clock| called.starts_with(clock))
 }
 
 fn vanished((table, column): &(String, String), ty: ColumnType) -> String {

@@ -7,6 +7,8 @@ use sqlite3_parser::ast::{Expr, Literal, SortedColumn};
 
 use super::select::Scope;
 use super::{Columns, Inference, Kind, Type, folded, unquoted};
+use crate::stored;
+use crate::stored::now;
 
 impl Inference<'_> {
     /// The type of an expression that is put into a place of this kind, or compared with it: a parameter takes it, and
@@ -14,14 +16,14 @@ impl Inference<'_> {
     pub(super) fn put(&mut self, value: &Expr<'_>, kind: Kind, scope: &Scope<'_>) -> Type {
         let ty = self.expect(value, kind, scope);
         let values = branches(value);
-        let is_strict = matches!(kind, Kind::Fixed { .. } | Kind::Time | Kind::DateTime | Kind::Timestamp);
+        let is_strict = matches!(kind, Kind::Fixed { .. }) || stored::example(kind).is_some();
         if is_strict && !values.is_empty() {
             for value in values {
                 self.put(value, kind, scope);
             }
             return ty;
         }
-        self.refuse_clock(value, kind);
+        self.refuse_other_form(value, kind);
         if let Kind::Fixed { digits, places } = kind
             && !is_written_so(value, digits, places)
         {
@@ -90,8 +92,8 @@ impl Inference<'_> {
     pub(super) fn alternatives(&mut self, values: &[&Expr<'_>], scope: &Scope<'_>) -> Option<Kind> {
         let types: Vec<Type> = values.iter().map(|value| self.ty(value, scope)).collect();
         let is = |wanted: fn(Kind) -> bool| types.iter().map(|ty| ty.kind).find(|kind| wanted(*kind));
-        let kind = is(|kind| matches!(kind, Kind::Fixed { .. }))
-            .or_else(|| is(|kind| matches!(kind, Kind::Time | Kind::DateTime | Kind::Timestamp)))?;
+        let kind =
+            is(|kind| matches!(kind, Kind::Fixed { .. })).or_else(|| is(|kind| stored::example(kind).is_some()))?;
         for value in values {
             self.put(value, kind, scope);
         }
@@ -107,22 +109,25 @@ impl Inference<'_> {
     }
 
     /// SQLite's clock writes no `T`, no fraction and no `Z`: as texts, its times are before or after all others of the
-    /// day.
-    pub(super) fn refuse_clock(&mut self, value: &Expr<'_>, kind: Kind) {
-        let (ty, format) = match kind {
-            Kind::Time => ("time", "%H:%M:%f000"),
-            Kind::DateTime => ("datetime", "%Y-%m-%dT%H:%M:%f000"),
-            Kind::Timestamp => ("timestamp", "%Y-%m-%dT%H:%M:%f000Z"),
-            _ => return,
+    /// day. So is a literal that is written in another way.
+    pub(super) fn refuse_other_form(&mut self, value: &Expr<'_>, kind: Kind) {
+        let Some(example) = stored::example(kind) else { return };
+        let found = match value {
+            Expr::Parenthesized(list) if list.len() == 1 => return self.refuse_other_form(&list[0], kind),
+            Expr::Literal(Literal::String(text)) if !stored::is_stored_form(&unquoted(text), kind) => *text,
+            value => match clock(value) {
+                Some(clock) if kind != Kind::Date => clock,
+                _ => return,
+            },
         };
-        if let Some(clock) = clock(value) {
-            self.complaint.get_or_insert_with(|| {
-                format!(
-                    "`{clock}` is not written as a `{ty}` is stored, and texts are compared\n\
-                     help: write `?` with `cx.now()` or what is made of it, or `strftime('{format}', 'now')`"
-                )
-            });
-        }
+        let right = match (clock(value), now(kind)) {
+            (Some(_), Some(now)) => format!("`?` with `cx.now()` or what is made of it, or `{now}`"),
+            _ => format!("it as in `'{example}'`, or `?` with a value of this type"),
+        };
+        let ty = stored::name(kind);
+        self.complaint.get_or_insert_with(|| {
+            format!("`{found}` is not written as a `{ty}` is stored, and texts are compared\nhelp: write {right}")
+        });
     }
 }
 
@@ -152,7 +157,6 @@ fn clock<'b>(value: &Expr<'b>) -> Option<&'b str> {
         Expr::Literal(Literal::CurrentTimestamp) => Some("current_timestamp"),
         Expr::Literal(Literal::CurrentTime) => Some("current_time"),
         Expr::FunctionCall { name, .. } if ["datetime", "time"].contains(&folded(name.0).as_str()) => Some(name.0),
-        Expr::Parenthesized(list) if list.len() == 1 => clock(&list[0]),
         _ => None,
     }
 }
@@ -161,28 +165,8 @@ fn clock<'b>(value: &Expr<'b>) -> Option<&'b str> {
 fn is_written_so(value: &Expr<'_>, digits: u32, places: u32) -> bool {
     match value {
         Expr::Variable(_) | Expr::Literal(Literal::Null) => true,
-        Expr::Literal(Literal::String(text)) => is_canonical(&unquoted(text), digits, places),
+        Expr::Literal(Literal::String(text)) => stored::is_stored_form(&unquoted(text), Kind::Fixed { digits, places }),
         Expr::Parenthesized(list) if list.len() == 1 => is_written_so(&list[0], digits, places),
         _ => false,
     }
-}
-
-/// True for the one text of a decimal number that SQLite stores: as `skep_sql` writes it.
-pub(crate) fn is_canonical(text: &str, digits: u32, places: u32) -> bool {
-    let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let (whole, decimals) = match unsigned.split_once('.') {
-        Some((whole, decimals)) if places > 0 => (whole, decimals),
-        None if places == 0 => (unsigned, ""),
-        _ => return false,
-    };
-    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_whole = whole == "0" || !whole.is_empty() && !whole.starts_with('0');
-    let room = (digits - places) as usize;
-    let is_zero = unsigned.bytes().all(|byte| matches!(byte, b'0' | b'.'));
-    are_digits(whole)
-        && are_digits(decimals)
-        && is_whole
-        && decimals.len() == places as usize
-        && (whole == "0" || whole.len() <= room)
-        && !(is_zero && text.starts_with('-'))
 }

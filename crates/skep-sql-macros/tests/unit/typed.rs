@@ -24,7 +24,7 @@ fn columns(migrations: &[&str], sql: &str) -> Result<Vec<Type>, String> {
 fn a_column_has_the_type_that_a_migration_says() {
     let types = columns(
         &[COURSE],
-        "select open, starts, price, (select max(starts) from course), coalesce(starts, '') from course",
+        "select open, starts, price, (select max(starts) from course), coalesce(cast(starts as text), '') from course",
     )
     .unwrap();
     let fixed = Kind::Fixed { digits: 10, places: 2 };
@@ -101,6 +101,9 @@ fn a_default_is_written_as_its_type_is() {
         ("current_timestamp", "timestamp"),
         ("(datetime('now'))", "datetime"),
         ("current_time", "time"),
+        ("'2026-12-31 18:30:00'", "timestamp"),
+        ("'18:30'", "time"),
+        ("'31.12.2026'", "date"),
     ] {
         let error = with(default, ty);
         assert!(error.contains("is not written as a"), "{default} {ty}: {error}");
@@ -111,6 +114,8 @@ fn a_default_is_written_as_its_type_is() {
         ("'7'", "decimal(5, 0)"),
         ("(strftime('%Y-%m-%dT%H:%M:%f000Z', 'now'))", "timestamp"),
         ("current_date", "date"),
+        ("'2026-12-31'", "date"),
+        ("'2026-12-31T18:30:00.000000'", "datetime"),
     ] {
         assert_eq!(with(default, ty), "", "{default} {ty}");
     }
@@ -266,4 +271,44 @@ fn the_clock_of_sqlite_is_not_compared_with_moments() {
     ] {
         assert_eq!(checked(right).err(), None, "{right}");
     }
+}
+
+/// Texts are compared: `2991-01-01T10:00:00Z` is not before `2991-01-01T10:00:00.000000Z`.
+#[test]
+fn a_literal_is_written_as_its_column_is() {
+    for wrong in [
+        "insert into course (open, starts) values (1, '2991-01-01T10:00:00Z')",
+        "insert into course (open, starts) select 1, '2991-01-01 10:00:00'",
+        "insert into course (open, starts) select 1, ('2991-01-01')",
+        "update course set starts = '2991-13-01T10:00:00.000000Z'",
+        "update course set starts = '2991-02-29T10:00:00.000000Z'",
+        "select id from course where starts < '2991-01-01'",
+        "select id from course where starts in (?, '2991-01-01T25:00:00.000000Z')",
+        "select coalesce(starts, '') as starts from course",
+    ] {
+        let error = checked(wrong).err().unwrap_or_default();
+        assert!(error.contains("is not written as a `timestamp` is stored"), "{wrong}: {error}");
+        assert!(error.contains("write it as in `'2026-12-31T18:30:00.000000Z'`"), "{wrong}: {error}");
+    }
+    for right in [
+        "insert into course (open, starts) values (1, '2991-01-01T10:00:00.000000Z')",
+        "select id from course where starts < '2988-02-29T23:59:59.999999Z'",
+        "select id from course where substr(starts, 1, 10) < '2991-01-01'",
+        "select id from course where cast(starts as text) like '2991-%'",
+    ] {
+        assert_eq!(checked(right).err(), None, "{right}");
+    }
+}
+
+#[test]
+fn rows_of_migrations_are_written_as_their_columns_are() {
+    let with = |row: &str| {
+        let rows = format!("insert into course (open, starts, price) values {row}");
+        schema(&[COURSE, &rows]).map(|_| ()).err().unwrap_or_default()
+    };
+    let error = with("(1, '2991-01-01T10:00:00Z', null)");
+    assert!(error.contains("`2991-01-01T10:00:00Z` in a row of `course` is not written"), "{error}");
+    let error = with("(1, '2991-01-01T10:00:00.000000Z', '9.5')");
+    assert!(error.contains("`9.5` in a row of `course` is not written as its `price`"), "{error}");
+    assert_eq!(with("(1, '2991-01-01T10:00:00.000000Z', '9.50')"), "");
 }

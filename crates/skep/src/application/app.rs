@@ -52,6 +52,7 @@ use skep_http::response::security_headers::SecurityHeaders;
 use skep_http::validation::Languages;
 
 use self::around::Surroundings;
+use self::checks::note;
 pub(crate) use self::database::keys_of;
 use self::database::{OwnTables, open_database, outbox};
 use self::mounted::LeftOut;
@@ -371,16 +372,17 @@ impl App {
     /// [`on_start`](Self::on_start), and returns what [`on_check`](Self::on_check) reports. Nothing is changed: pending
     /// migrations run on an empty database, and the one in the data directory is only read.
     pub fn check(mut self, setup: &Setup) -> Result<Vec<String>, StartError> {
+        let mut problems = Vec::new();
         #[cfg(not(target_family = "wasm"))]
         if let Some((migrations, open)) = self.database.as_mut().filter(|_| !setup.keeps_nothing()) {
-            database::check(migrations, setup)?;
+            note(&mut problems, database::check(migrations, setup));
             if setup.database.is_some() {
                 // The empty database below is SQLite, and has none of them.
                 self.ignored_tables.clear();
                 *open = database::open_for_any;
             }
         }
-        self.check_databases(setup)?;
+        note(&mut problems, self.check_databases(setup));
         let checks = std::mem::take(&mut self.checks);
         let nowhere = Setup {
             temporary_database: true,
@@ -390,11 +392,14 @@ impl App {
             settings: setup.settings.clone(),
             ..Setup::default()
         };
-        let (_, _, warnings) = self.put_together(nowhere)?;
-        keys_of(setup).check().map_err(|error| StartError::new(error.at_start()))?;
-        let reports = checks.into_iter().map(|check| check(setup)).collect::<Result<Vec<_>, _>>()?;
+        let warnings = note(&mut problems, self.put_together(nowhere)).map(|(.., warnings)| warnings);
+        note(&mut problems, keys_of(setup).check().map_err(|error| StartError::new(error.at_start())));
+        let reports: Vec<_> = checks.into_iter().filter_map(|check| note(&mut problems, check(setup))).collect();
+        if !problems.is_empty() {
+            return Err(StartError { problems });
+        }
         // They are of SQLite, as the database is that was just made.
-        let warnings = warnings.into_iter().filter(|_| setup.database.is_none());
+        let warnings = warnings.into_iter().flatten().filter(|_| setup.database.is_none());
         let warnings = warnings.map(|warning| format!("warning: {warning}"));
         Ok(warnings.chain(reports.into_iter().flatten()).collect())
     }

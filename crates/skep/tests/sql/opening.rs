@@ -122,6 +122,23 @@ fn a_check_of_an_application_makes_no_file() {
 }
 
 #[test]
+fn a_check_of_an_application_finds_all_kinds_of_problems_at_once() {
+    let folder = Folder::new();
+    let no_database = "no database at all, but a text that is long enough for a header of SQLite";
+    fs::write(folder.0.join("database.sqlite"), no_database).unwrap();
+    let mut setup = skep::Setup::default();
+    setup.data.clone_from(&folder.0);
+    setup.databases.insert("clicks".to_owned(), Secret::new("postgres://nowhere.invalid/clicks".to_owned()));
+    let app = skep::App::new().database(SCHEMA).check_parts(|_| Some("a part is missing".to_owned()));
+    let app = app.on_check(|_| Err(skep::StartError::new("the tide is out")));
+    let problems = app.check(&setup).unwrap_err();
+    for wanted in ["is no SQLite database", "clicks", "a part is missing", "the tide is out"] {
+        let count = problems.problems().iter().filter(|problem| problem.contains(wanted)).count();
+        assert_eq!(count, 1, "{wanted}: {problems}");
+    }
+}
+
+#[test]
 fn a_read_only_database_answers_reads_and_refuses_writes_with_503() {
     run(async {
         let folder = Folder::new();

@@ -74,7 +74,19 @@ pub(super) const CRATES: &[Layers] = &[
         order: &[
             (
                 "the engine",
-                &["access", "columns", "directive", "home", "infer", "package", "schema", "stand_in", "text", "typed"],
+                &[
+                    "access",
+                    "columns",
+                    "directive",
+                    "home",
+                    "infer",
+                    "package",
+                    "schema",
+                    "stand_in",
+                    "stored",
+                    "text",
+                    "typed",
+                ],
             ),
             ("statements", &["check", "input", "page"]),
             ("macros", &["companion", "migrations", "parameter", "postgres", "row", "statement", "write"]),
