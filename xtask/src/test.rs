@@ -85,9 +85,10 @@ fn run_step(step: &'static Step) -> Result<Outcome, String> {
     let started = Instant::now();
     let log = log_of(step)?;
     let passed = work(step, &log)?;
-    let outcome = Outcome { step: step.name, passed, took: started.elapsed() };
     let said = fs::read(&log).unwrap_or_default();
     let said = String::from_utf8_lossy(&said);
+    let failures = if passed { String::new() } else { report::failures(&said) };
+    let outcome = Outcome { step: step.name, passed, took: started.elapsed(), failures };
     if !passed {
         println!("{said}");
     }
