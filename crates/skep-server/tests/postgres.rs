@@ -237,7 +237,8 @@ fn beside_clients(cluster: &mut Cluster, server: &Server, faults: impl FnOnce(&m
         faults(cluster, &tally);
         tally.is_over.store(true, Ordering::Relaxed);
         for client in clients {
-            client.join().unwrap();
+            // With its message: the test says what the client met.
+            client.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
     });
     tally

@@ -4,6 +4,7 @@
 //! test.
 #![allow(clippy::missing_panics_doc, reason = "all of it may")]
 
+use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -82,12 +83,14 @@ impl Cluster {
             .arg(self.folder.path())
             .args(["-c", "listen_addresses=", "-c", "fsync=off"]);
         self.options.iter().for_each(|option| _ = command.args(["-c", option]));
+        let log = File::options().create(true).append(true).open(self.log()).expect("a file in a folder of ours");
         // A group of its own: Ctrl-C ends what uses it, and then it ends.
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log);
         self.shell = Some(command.spawn().expect("there is a shell"));
         let start = Instant::now();
         while !self.answers() {
-            assert!(start.elapsed() < Duration::from_secs(30), "PostgreSQL does not start");
+            let said = || std::fs::read_to_string(self.log()).unwrap_or_default();
+            assert!(start.elapsed() < Duration::from_mins(1), "PostgreSQL does not start:\n{}", said());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -127,6 +130,11 @@ impl Cluster {
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// What the server says.
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
     }
 
     fn answers(&self) -> bool {
