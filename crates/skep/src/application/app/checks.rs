@@ -5,17 +5,9 @@ use std::any::TypeId;
 use super::App;
 use crate::context::setup::StartError;
 
-/// The value, unless there is something wrong: that is noted, once.
+/// The value, unless there is something wrong, which is noted.
 pub(super) fn note<T>(problems: &mut Vec<String>, found: Result<T, StartError>) -> Option<T> {
-    found
-        .map_err(|error| {
-            error.problems.into_iter().for_each(|one| {
-                if !problems.contains(&one) {
-                    problems.push(one)
-                }
-            })
-        })
-        .ok()
+    found.map_err(|error| problems.extend(error.problems)).ok()
 }
 
 /// Finds a problem of an application that is complete.

@@ -4,6 +4,7 @@ use rust_decimal::Decimal;
 
 use super::field::{Control, Shape};
 use super::look;
+use super::number::decimal_number;
 use crate::routing::param::shown::display_params;
 use skep_http::validation::{Expected, FieldError};
 
@@ -40,20 +41,9 @@ fn read(text: &str) -> Option<Decimal> {
 /// No decimal has more digits.
 const MOST: i32 = 64;
 
-/// For limits, or a number of decimals, use [`skep::form::Decimal`](super::Decimal), or a rule.
-impl Control for Decimal {
-    type Look = look::Line;
-
-    fn shape() -> Shape {
-        Shape { kind: "number", step: Some("any".into()), ..Shape::default() }
-    }
-
-    fn check(text: &str) -> Result<Self, FieldError> {
-        match text.trim() {
-            "" => Err(FieldError::Missing),
-            text => read(text).ok_or(FieldError::NotNumber),
-        }
-    }
+decimal_number! {
+    /// For limits, or a number of decimals, use [`skep::form::Decimal`](super::Decimal), or a rule.
+    Decimal, read
 }
 
 #[cfg(test)]

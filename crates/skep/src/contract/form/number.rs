@@ -233,8 +233,10 @@ macro_rules! whole_numbers {
 
 whole_numbers!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
 
-macro_rules! decimal_numbers {
-    ($($number:ty)*) => {$(
+/// A number with decimals, and the function that reads it.
+macro_rules! decimal_number {
+    ($(#[$about:meta])* $number:ty, $read:expr) => {
+        $(#[$about])*
         impl Control for $number {
             type Look = look::Line;
 
@@ -245,14 +247,18 @@ macro_rules! decimal_numbers {
             fn check(text: &str) -> Result<Self, FieldError> {
                 match text.trim() {
                     "" => Err(FieldError::Missing),
-                    text => text.parse().ok().filter(|number: &$number| number.is_finite()).ok_or(FieldError::NotNumber),
+                    text => $read(text).ok_or(FieldError::NotNumber),
                 }
             }
         }
-    )*};
+    };
 }
 
-decimal_numbers!(f32 f64);
+#[cfg(feature = "decimal")]
+pub(super) use decimal_number;
+
+decimal_number!(f32, |text: &str| text.parse().ok().filter(|number: &f32| number.is_finite()));
+decimal_number!(f64, |text: &str| text.parse().ok().filter(|number: &f64| number.is_finite()));
 
 /// Ticked or not: a browser does not mention a checkbox that is not.
 impl Control for bool {
