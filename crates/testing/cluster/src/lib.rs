@@ -4,11 +4,8 @@
 //! test.
 #![allow(clippy::missing_panics_doc, reason = "all of it may")]
 
-use std::fs::File;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command};
 
 use tempfile::TempDir;
 
@@ -16,6 +13,7 @@ mod frozen;
 #[path = "../../../skep-cli/src/sql/installed.rs"]
 mod installed;
 mod standby;
+mod start;
 
 pub use frozen::Frozen;
 use installed::{lower, program};
@@ -71,30 +69,6 @@ impl Cluster {
         cluster
     }
 
-    /// Starts the server that was stopped, and waits until it answers.
-    pub fn start_again(&mut self) {
-        let mut command = as_shell();
-        command
-            .args(["-c", "\"$@\" & read -r how; kill -\"${how:-QUIT}\" $!; wait $!", "sh"])
-            .arg(program("postgres"))
-            .arg("-D")
-            .arg(self.folder.path().join("data"))
-            .arg("-k")
-            .arg(self.folder.path())
-            .args(["-c", "listen_addresses=", "-c", "fsync=off"]);
-        self.options.iter().for_each(|option| _ = command.args(["-c", option]));
-        let log = File::options().create(true).append(true).open(self.log()).expect("a file in a folder of ours");
-        // A group of its own: Ctrl-C ends what uses it, and then it ends.
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log);
-        self.shell = Some(command.spawn().expect("there is a shell"));
-        let start = Instant::now();
-        while !self.answers() {
-            let said = || std::fs::read_to_string(self.log()).unwrap_or_default();
-            assert!(start.elapsed() < Duration::from_mins(1), "PostgreSQL does not start:\n{}", said());
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
     /// Ends the server and its backends at once.
     pub fn stop(&mut self) {
         let mut shell = self.shell.take().expect("it runs");
@@ -130,19 +104,6 @@ impl Cluster {
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
-    }
-
-    /// What the server says.
-    fn log(&self) -> PathBuf {
-        self.folder.path().join("log")
-    }
-
-    fn answers(&self) -> bool {
-        let mut command = Command::new(program("pg_isready"));
-        command.arg("-q").arg("-h").arg(self.folder.path());
-        let port = self.options.iter().find_map(|option| option.strip_prefix("port="));
-        command.args(port.map(|port| format!("--port={port}")));
-        command.status().is_ok_and(|status| status.success())
     }
 }
 
