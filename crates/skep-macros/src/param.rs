@@ -191,7 +191,7 @@ fn columns(name: &Ident, expected: &str) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl ::skep::sql::ToValue for #name {
-            type Sql = ::skep::sql::Text;
+            type Sql = ::skep::sql::kind::Text;
 
             fn to_value(&self) -> ::core::result::Result<::skep::sql::Value<'_>, ::skep::sql::Unfit> {
                 ::skep::sql::ToValue::to_value(::skep::param::Choice::value(self))
@@ -199,7 +199,7 @@ fn columns(name: &Ident, expected: &str) -> TokenStream {
         }
         #[automatically_derived]
         impl<'q> ::skep::sql::Parameter<'q> for #name {
-            type Sql = ::skep::sql::Text;
+            type Sql = ::skep::sql::kind::Text;
 
             fn into_value(self) -> ::core::result::Result<::skep::sql::Value<'q>, ::skep::sql::Unfit> {
                 let text = ::skep::param::Choice::value(&self);
@@ -208,7 +208,7 @@ fn columns(name: &Ident, expected: &str) -> TokenStream {
         }
         #[automatically_derived]
         impl ::skep::sql::FromValue for #name {
-            type Sql = ::skep::sql::Text;
+            type Sql = ::skep::sql::kind::Text;
 
             fn from_value(value: ::skep::sql::Value<'_>) -> ::core::result::Result<Self, ::skep::sql::Unfit> {
                 let text = <::std::string::String as ::skep::sql::FromValue>::from_value(value)?;
@@ -218,7 +218,7 @@ fn columns(name: &Ident, expected: &str) -> TokenStream {
         }
         #[automatically_derived]
         impl ::skep::sql::Element for #name {
-            type Sql = ::skep::sql::NotNull<::skep::sql::Text>;
+            type Sql = ::skep::sql::kind::NotNull<::skep::sql::kind::Text>;
         }
     }
 }

@@ -122,18 +122,18 @@ pub(crate) fn kind(home: Home, kind: Kind) -> TokenStream {
         Kind::DateTime => "DateTime",
         Kind::Timestamp => "Timestamp",
         Kind::Json => "Json",
-        Kind::Fixed { digits, places } => return quote!(#home::Fixed<#digits, #places>),
+        Kind::Fixed { digits, places } => return quote!(#home::kind::Fixed<#digits, #places>),
         Kind::Blob => "Blob",
         Kind::Decimal => "Decimal",
         Kind::Any | Kind::Null => "Any",
     };
     let name = format_ident!("{name}");
-    quote!(#home::#name)
+    quote!(#home::kind::#name)
 }
 
 /// An array of it.
 pub(crate) fn array(home: Home, kind: &TokenStream, is_asserted: bool) -> TokenStream {
     let element = if is_asserted { quote!(NotNull) } else { quote!(Nullable) };
     let home = home.path(Span::call_site());
-    quote!(#home::Array<#home::#element<#kind>>)
+    quote!(#home::kind::Array<#home::kind::#element<#kind>>)
 }

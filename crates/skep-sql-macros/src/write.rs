@@ -337,9 +337,9 @@ fn compared(home: Home, function: &str, rows: &TokenStream, column: &Column, spa
     let of = if column.ty.is_list { array(home, &of, column.asserted) } else { of };
     let (home, name) = (home.path(span), marker(&column.name, span));
     let of = if column.asserted || !column.ty.nullable {
-        quote_spanned!(span=> #home::NotNull<#of>)
+        quote_spanned!(span=> #home::kind::NotNull<#of>)
     } else {
-        quote_spanned!(span=> #home::Nullable<#of>)
+        quote_spanned!(span=> #home::kind::Nullable<#of>)
     };
     let function = Ident::new(function, span);
     quote_spanned!(span=> #home::#function::<#rows, #of, #name>())

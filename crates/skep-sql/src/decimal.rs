@@ -2,12 +2,12 @@
 
 use rust_decimal::Decimal;
 
-use super::checked::{self, NotNull};
+use super::kind::{self, NotNull};
 use super::query::Parameter;
 use super::value::{Element, FromValue, ToValue, Unfit, Value};
 
 impl ToValue for Decimal {
-    type Sql = checked::Decimal;
+    type Sql = kind::Decimal;
 
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         Ok(Value::Decimal(self.to_string().into()))
@@ -16,7 +16,7 @@ impl ToValue for Decimal {
 
 /// More than 28 digits are an error.
 impl FromValue for Decimal {
-    type Sql = checked::Decimal;
+    type Sql = kind::Decimal;
 
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         match value {
@@ -29,7 +29,7 @@ impl FromValue for Decimal {
 }
 
 impl<'q> Parameter<'q> for Decimal {
-    type Sql = checked::Decimal;
+    type Sql = kind::Decimal;
 
     fn into_value(self) -> Result<Value<'q>, Unfit> {
         Ok(Value::Decimal(self.to_string().into()))
@@ -37,5 +37,5 @@ impl<'q> Parameter<'q> for Decimal {
 }
 
 impl Element for Decimal {
-    type Sql = NotNull<checked::Decimal>;
+    type Sql = NotNull<kind::Decimal>;
 }

@@ -8,7 +8,7 @@ use ::jiff::fmt::temporal::DateTimeParser;
 use ::jiff::tz::{OffsetConflict, TimeZone};
 use ::jiff::{Span, Timestamp, Zoned, civil};
 
-use super::checked::{self, NotNull};
+use super::kind::{self, NotNull};
 use super::query::Parameter;
 use super::value::{Element, FromValue, ToValue, Unfit, Value};
 
@@ -18,7 +18,7 @@ const YEAR_0: i64 = -62_167_219_200;
 macro_rules! texts {
     ($($type:ty => $kind:ident, $example:literal, |$value:ident| $written:expr, |$text:ident| $read:expr;)*) => {$(
         impl ToValue for $type {
-            type Sql = checked::$kind;
+            type Sql = kind::$kind;
 
             fn to_value(&self) -> Result<Value<'_>, Unfit> {
                 let $value = self;
@@ -27,7 +27,7 @@ macro_rules! texts {
         }
 
         impl FromValue for $type {
-            type Sql = checked::$kind;
+            type Sql = kind::$kind;
 
             fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
                 let Value::Text($text) = &value else { return Err(Unfit::expected("text", &value)) };
@@ -36,7 +36,7 @@ macro_rules! texts {
         }
 
         impl<'q> Parameter<'q> for $type {
-            type Sql = checked::$kind;
+            type Sql = kind::$kind;
 
             fn into_value(self) -> Result<Value<'q>, Unfit> {
                 self.to_value().map(Value::into_owned)
@@ -44,7 +44,7 @@ macro_rules! texts {
         }
 
         impl Element for $type {
-            type Sql = NotNull<checked::$kind>;
+            type Sql = NotNull<kind::$kind>;
         }
     )*};
 }

@@ -87,6 +87,7 @@ mod guests;
 mod hosted;
 #[cfg(feature = "jiff")]
 mod jiff;
+pub mod kind;
 #[cfg(all(feature = "postgres", not(target_family = "wasm")))]
 mod listen;
 mod local;
@@ -143,14 +144,9 @@ pub use self::{hosted::Elsewhere, packed::Packed};
 pub use self::{open_error::OpenError, options::Options};
 pub use blocking::Blocking;
 pub use changes::Changes;
-pub use checked::{
-    Any, Array, BindTo, Blob, ByName, Checked, Date, DateTime, Decimal, Dialect, Exact, Fixed, Holds, Integer, Json,
-    NotNull, Nullable, ReadFrom, Real, Text, Time, Timestamp,
-};
+pub use checked::{BindTo, ByName, Checked, Dialect, Holds, ReadFrom};
 #[doc(hidden)]
-pub use checked::{
-    SqlKind, array, column, fields_of, list, not_checked_yet, parameter, rows_by_name, rows_of_one, sent,
-};
+pub use checked::{array, column, fields_of, list, not_checked_yet, parameter, rows_by_name, rows_of_one, sent};
 pub use error::{Error, Result};
 #[doc(hidden)]
 pub use error::{NO_ROOM, READ_ONLY};

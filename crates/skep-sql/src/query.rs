@@ -3,8 +3,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::checked::{Any, Blob, Checked, Dialect, Integer, Real, Text};
+use super::checked::{Checked, Dialect};
 use super::error::Kind;
+use super::kind::{Any, Blob, Integer, Real, Text};
 use super::value::{Element, ToValue, Unfit, Value};
 
 /// A statement with its parameters, whose answer is read as rows of type `T`.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::checked::{Any, Array, Blob, Integer, NotNull, Nullable, Real, Text};
+use super::kind::{Any, Array, Blob, Integer, NotNull, Nullable, Real, Text};
 use crate::wire::Writer;
 
 /// One value, as SQLite knows them, and PostgreSQL's decimal numbers and arrays.
@@ -97,7 +97,7 @@ impl Value<'_> {
 /// struct Slug(String);
 ///
 /// impl ToValue for Slug {
-///     type Sql = skep_sql::Text;
+///     type Sql = skep_sql::kind::Text;
 ///
 ///     fn to_value(&self) -> Result<Value<'_>, Unfit> {
 ///         self.0.to_value()
@@ -126,7 +126,7 @@ pub trait ToValue {
 /// struct Slug(String);
 ///
 /// impl FromValue for Slug {
-///     type Sql = skep_sql::Text;
+///     type Sql = skep_sql::kind::Text;
 ///
 ///     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
 ///         let text = String::from_value(value)?;
@@ -311,20 +311,21 @@ impl<T: FromValue> FromValue for Option<T> {
 ///
 /// ```
 /// # use skep_sql::{FromValue, ToValue, Unfit, Value};
-/// use skep_sql::{self as sql, Element, NotNull, query};
+/// use skep_sql::kind::NotNull;
+/// use skep_sql::{self as sql, Element, query};
 ///
 /// struct Tag(String);
 ///
 /// # impl ToValue for Tag {
-/// #     type Sql = sql::Text;
+/// #     type Sql = sql::kind::Text;
 /// #     fn to_value(&self) -> Result<Value<'_>, Unfit> { self.0.to_value() }
 /// # }
 /// # impl FromValue for Tag {
-/// #     type Sql = sql::Text;
+/// #     type Sql = sql::kind::Text;
 /// #     fn from_value(value: Value<'_>) -> Result<Self, Unfit> { String::from_value(value).map(Self) }
 /// # }
 /// impl Element for Tag {
-///     type Sql = NotNull<sql::Text>;
+///     type Sql = NotNull<sql::kind::Text>;
 /// }
 ///
 /// # async fn example(db: &sql::Local, wanted: &[Tag]) -> sql::Result<()> {

@@ -87,7 +87,7 @@ impl FileRecord {
 }
 
 impl ToValue for FileRecord {
-    type Sql = sql::Text;
+    type Sql = sql::kind::Text;
 
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         let text = serde_json::to_string(self).map_err(|error| Unfit::because(error.to_string()))?;
@@ -96,7 +96,7 @@ impl ToValue for FileRecord {
 }
 
 impl FromValue for FileRecord {
-    type Sql = sql::Text;
+    type Sql = sql::kind::Text;
 
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         let text = String::from_value(value)?;

@@ -112,7 +112,7 @@ fn types_of_the_application_join_in() {
     struct Slug(String);
 
     impl ToValue for Slug {
-        type Sql = skep::sql::Text;
+        type Sql = skep::sql::kind::Text;
 
         fn to_value(&self) -> Result<Value<'_>, Unfit> {
             self.0.to_value()
@@ -120,7 +120,7 @@ fn types_of_the_application_join_in() {
     }
 
     impl FromValue for Slug {
-        type Sql = skep::sql::Text;
+        type Sql = skep::sql::kind::Text;
 
         fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
             let text = String::from_value(value)?;

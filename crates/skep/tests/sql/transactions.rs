@@ -141,7 +141,7 @@ fn a_panic_while_reading_is_an_error_and_frees_the_writer() {
     struct Explosive;
 
     impl FromValue for Explosive {
-        type Sql = skep::sql::Text;
+        type Sql = skep::sql::kind::Text;
 
         fn from_value(_: Value<'_>) -> Result<Self, Unfit> {
             panic!("boom")

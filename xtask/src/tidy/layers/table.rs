@@ -114,8 +114,8 @@ pub(super) const CRATES: &[Layers] = &[
             (
                 "statements",
                 &[
-                    "checked", "decimal", "error", "fixed", "function", "jiff", "moment", "noted", "page", "query",
-                    "row", "value",
+                    "checked", "decimal", "error", "fixed", "function", "jiff", "kind", "moment", "noted", "page",
+                    "query", "row", "value",
                 ],
             ),
             ("migrations", &["migrations", "open_error"]),

@@ -1,14 +1,15 @@
 //! The types of forms in columns: what a form sent goes into a statement as it is, and comes back as the same type.
 
 use super::{Control, Date, DateTime, Decimal, Email, MultilineText, Text, Time, Url, Whole};
-use crate::sql::{self, Element, FromValue, NotNull, Parameter, ToValue, Unfit, Value};
+use crate::sql::kind::NotNull;
+use crate::sql::{self, Element, FromValue, Parameter, ToValue, Unfit, Value};
 
 /// As the text that a form sends. A text in the database that the type would refuse is [`Unfit`]: to read it
 /// nevertheless, read a `String`.
 macro_rules! as_text {
     ($([$($generics:tt)*] $type:ty, $text:ident $(, $shortened:ident)?;)*) => {$(
         impl<$($generics)*> ToValue for $type {
-            type Sql = sql::Text;
+            type Sql = sql::kind::Text;
 
             fn to_value(&self) -> Result<Value<'_>, Unfit> {
                 Ok(Value::Text(self.$text().into()))
@@ -16,7 +17,7 @@ macro_rules! as_text {
         }
 
         impl<$($generics)*> FromValue for $type {
-            type Sql = sql::Text;
+            type Sql = sql::kind::Text;
 
             fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
                 let text = String::from_value(value)?;
@@ -26,7 +27,7 @@ macro_rules! as_text {
         }
 
         impl<$($generics)*> Element for $type {
-            type Sql = NotNull<sql::Text>;
+            type Sql = NotNull<sql::kind::Text>;
         }
     )*};
 }
@@ -52,7 +53,7 @@ fn shortened(text: &str) -> &str {
 macro_rules! by_value {
     ($([$($generics:tt)*] $type:ty, $sql:ident $(<$places:ident>)?;)*) => {$(
         impl<'q, $($generics)*> Parameter<'q> for $type {
-            type Sql = sql::$sql $(<$places>)?;
+            type Sql = sql::kind::$sql $(<$places>)?;
 
             fn into_value(self) -> Result<Value<'q>, Unfit> {
                 self.to_value().map(Value::into_owned)
@@ -71,7 +72,7 @@ by_value! {
 
 /// For a column of as many places, so that none is ever rounded: a form says beside the field that there are too many.
 impl<const PLACES: u32, const MIN: i64, const MAX: i64> ToValue for Decimal<PLACES, MIN, MAX> {
-    type Sql = sql::Exact<PLACES>;
+    type Sql = sql::kind::Exact<PLACES>;
 
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         Ok(Value::Decimal(self.to_string().into()))
@@ -79,7 +80,7 @@ impl<const PLACES: u32, const MIN: i64, const MAX: i64> ToValue for Decimal<PLAC
 }
 
 impl<const PLACES: u32, const MIN: i64, const MAX: i64> FromValue for Decimal<PLACES, MIN, MAX> {
-    type Sql = sql::Exact<PLACES>;
+    type Sql = sql::kind::Exact<PLACES>;
 
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         let text = match value {
@@ -93,11 +94,11 @@ impl<const PLACES: u32, const MIN: i64, const MAX: i64> FromValue for Decimal<PL
 }
 
 impl<const PLACES: u32, const MIN: i64, const MAX: i64> Element for Decimal<PLACES, MIN, MAX> {
-    type Sql = NotNull<sql::Exact<PLACES>>;
+    type Sql = NotNull<sql::kind::Exact<PLACES>>;
 }
 
 impl<const MIN: i64, const MAX: i64> ToValue for Whole<MIN, MAX> {
-    type Sql = sql::Integer;
+    type Sql = sql::kind::Integer;
 
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         Ok(Value::Integer(self.get()))
@@ -105,7 +106,7 @@ impl<const MIN: i64, const MAX: i64> ToValue for Whole<MIN, MAX> {
 }
 
 impl<const MIN: i64, const MAX: i64> FromValue for Whole<MIN, MAX> {
-    type Sql = sql::Integer;
+    type Sql = sql::kind::Integer;
 
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         let number = i64::from_value(value)?;
@@ -114,5 +115,5 @@ impl<const MIN: i64, const MAX: i64> FromValue for Whole<MIN, MAX> {
 }
 
 impl<const MIN: i64, const MAX: i64> Element for Whole<MIN, MAX> {
-    type Sql = NotNull<sql::Integer>;
+    type Sql = NotNull<sql::kind::Integer>;
 }

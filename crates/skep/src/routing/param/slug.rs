@@ -1,7 +1,8 @@
 //! Names in addresses.
 
 use super::shown::text_types;
-use crate::sql::{Element, FromValue, NotNull, ToValue, Unfit, Value};
+use crate::sql::kind::NotNull;
+use crate::sql::{Element, FromValue, ToValue, Unfit, Value};
 
 /// The part of an address that names a thing: lower-case ASCII letters, digits and single hyphens between them.
 ///
@@ -97,7 +98,7 @@ impl std::str::FromStr for Slug {
 text_types! { [] Slug, "a name of lower-case letters, digits and hyphens"; }
 
 impl ToValue for Slug {
-    type Sql = crate::sql::Text;
+    type Sql = crate::sql::kind::Text;
 
     fn to_value(&self) -> Result<Value<'_>, Unfit> {
         self.as_str().to_value()
@@ -105,7 +106,7 @@ impl ToValue for Slug {
 }
 
 impl FromValue for Slug {
-    type Sql = crate::sql::Text;
+    type Sql = crate::sql::kind::Text;
 
     fn from_value(value: Value<'_>) -> Result<Self, Unfit> {
         String::from_value(value)?.parse().map_err(|error: NotASlug| Unfit::because(error.to_string()))
@@ -113,5 +114,5 @@ impl FromValue for Slug {
 }
 
 impl Element for Slug {
-    type Sql = NotNull<crate::sql::Text>;
+    type Sql = NotNull<crate::sql::kind::Text>;
 }
