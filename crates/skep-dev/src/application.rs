@@ -3,39 +3,27 @@
 //! It is the server's own supervisor that swaps: the version before answers until the new one is ready. Readiness is
 //! what the supervisor reports as to systemd (`sd_notify(3)`).
 
-use std::collections::VecDeque;
-use std::ffi::OsString;
-use std::fs;
-use std::io;
-use std::net::SocketAddr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr as UnixAddress, UnixDatagram as StdDatagram};
-use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use skep_units::lock;
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::net::UnixDatagram;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::time::timeout;
 
-use crate::build::{Group, show};
+use crate::build::Group;
+use crate::program::Program;
 
 /// How long it may take to finish what it is at when all ends.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// The number of lines of its log that are shown if it ends.
-const LINES: usize = 60;
-
 /// The application, whether it runs or not.
 #[derive(Debug)]
 pub(crate) struct Application {
-    /// What is started: a name of its own for the executable, since cargo replaces the other one while it builds.
-    executable: PathBuf,
-    arguments: Vec<OsString>,
+    program: Program,
     running: Option<Running>,
 }
 
@@ -43,19 +31,15 @@ pub(crate) struct Application {
 struct Running {
     child: Child,
     group: Group,
-    tail: Tail,
 }
 
-/// The last lines of its log.
-#[derive(Clone, Debug, Default)]
-struct Tail(Arc<Mutex<VecDeque<String>>>);
-
 impl Application {
-    /// It will listen on `address`.
-    pub(crate) fn new(executable: PathBuf, address: SocketAddr, arguments: &[OsString]) -> Self {
-        let ours = [format!("listen={address}"), "supervise=true".to_owned()];
-        let ours = ours.into_iter().flat_map(|setting| [OsString::from("--set"), OsString::from(setting)]);
-        Self { executable, arguments: arguments.iter().cloned().chain(ours).collect(), running: None }
+    pub(crate) fn new(program: Program) -> Self {
+        Self { program, running: None }
+    }
+
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
     }
 
     pub(crate) fn runs(&self) -> bool {
@@ -64,7 +48,7 @@ impl Application {
 
     /// Has it run what was built: by a swap, or by a start. The error is why it does not, for people.
     pub(crate) async fn run(&mut self, built: &Path) -> Result<(), String> {
-        self.take(built).map_err(|error| format!("{}: {error}", self.executable.display()))?;
+        self.program.take(built).map_err(|error| self.program.wrong(&error))?;
         self.load().await
     }
 
@@ -80,16 +64,6 @@ impl Application {
         }
     }
 
-    /// Gives the built file the name that is started.
-    fn take(&self, built: &Path) -> io::Result<()> {
-        let folder = self.executable.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        let new = self.executable.with_extension("new");
-        let _ = fs::remove_file(&new);
-        fs::hard_link(built, &new).or_else(|_| fs::copy(built, &new).map(drop))?;
-        fs::rename(new, &self.executable)
-    }
-
     async fn start(&mut self) -> Result<(), String> {
         // Abstract: it has no file that could be left.
         let name = format!("skep-dev-{}", std::process::id());
@@ -99,20 +73,19 @@ impl Application {
             UnixDatagram::from_std(socket)
         });
         let notified = notified.map_err(|error| format!("no socket for readiness: {error}"))?;
-        let mut command = self.command();
+        let mut command = self.program.command();
         command.env("NOTIFY_SOCKET", format!("@{name}")).process_group(0).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("{}: {error}", self.executable.display()))?;
+        let mut child = command.spawn().map_err(|error| self.program.wrong(&error))?;
         let group = Group::of(&child).ok_or("the application ended at once")?;
-        let tail = Tail::default();
-        let log = child.stderr.take().map(|stderr| tokio::spawn(tail.clone().follow(stderr)));
-        let running = self.running.insert(Running { child, group, tail });
+        let log = child.stderr.take().map(|stderr| tokio::spawn(self.program.begin_log().follow(stderr)));
+        let running = self.running.insert(Running { child, group });
         tokio::select! {
             () = is_ready(&notified) => Ok(()),
             status = running.child.wait() => {
                 if let Some(log) = log {
                     let _ = timeout(GRACE, log).await;
                 }
-                let reason = running.reason(status);
+                let reason = self.program.reason(status);
                 self.forget();
                 Err(reason)
             }
@@ -120,14 +93,14 @@ impl Application {
     }
 
     async fn swap(&self) -> Result<(), String> {
-        let output = self.ask(&["--control", "swap --allow-breaking-migration"]).await?;
+        let output = self.program.ask(&["--control", "swap --allow-breaking-migration"]).await?;
         let reply = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         if output.status.success() { Ok(()) } else { Err(reason_of(&reply).to_owned()) }
     }
 
     /// The reason, and all else that `--check` finds: a start ends at its first problem.
     async fn with_all_problems(&self, reason: String) -> String {
-        let Ok(output) = self.ask(&["--check"]).await else { return reason };
+        let Ok(output) = self.program.ask(&["--check"]).await else { return reason };
         if output.status.success() {
             return reason;
         }
@@ -139,35 +112,11 @@ impl Application {
         std::iter::once(&*reason).chain(others).collect::<Vec<_>>().join("\n")
     }
 
-    /// The number of its routes.
-    pub(crate) async fn count_routes(&self) -> Option<usize> {
-        let output = self.ask(&["--routes"]).await.ok().filter(|output| output.status.success())?;
-        Some(output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count())
-    }
-
-    /// Runs the executable for something else than serving, under the same settings.
-    async fn ask(&self, arguments: &[&str]) -> Result<std::process::Output, String> {
-        let mut command = self.command();
-        command
-            .args(arguments)
-            .kill_on_drop(true)
-            .output()
-            .await
-            .map_err(|error| format!("{}: {error}", self.executable.display()))
-    }
-
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.executable);
-        // A server takes each variable that begins so for a setting.
-        command.args(&self.arguments).env_remove("SKEP_EDITOR").stdin(Stdio::null());
-        command
-    }
-
     /// Waits until it ends by itself, for which the result is the reason; for ever if it does not run.
     pub(crate) async fn ended(&mut self) -> String {
         let Some(running) = &mut self.running else { return std::future::pending().await };
         let status = running.child.wait().await;
-        let reason = running.reason(status);
+        let reason = self.program.reason(status);
         self.forget();
         reason
     }
@@ -188,31 +137,6 @@ impl Application {
     fn forget(&mut self) {
         if let Some(running) = self.running.take() {
             std::mem::forget(running.group);
-        }
-    }
-}
-
-impl Running {
-    fn reason(&self, status: io::Result<ExitStatus>) -> String {
-        let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        let lines: Vec<String> = lock(&self.tail.0).drain(..).collect();
-        if lines.is_empty() { format!("it ended: {status}") } else { lines.join("\n") }
-    }
-}
-
-impl Tail {
-    /// Passes the log on to the terminal.
-    async fn follow(self, log: impl AsyncRead + Unpin) {
-        let mut log = BufReader::new(log);
-        let mut line = Vec::new();
-        while let Ok(1..) = log.read_until(b'\n', &mut line).await {
-            show(&line).await;
-            let mut lines = lock(&self.0);
-            lines.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
-            if lines.len() > LINES {
-                lines.pop_front();
-            }
-            line.clear();
         }
     }
 }

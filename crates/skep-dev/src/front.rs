@@ -5,7 +5,9 @@
 //!
 //! Start reading at [`Front::answer`].
 
+mod about;
 mod headers;
+pub(crate) mod mails;
 mod own;
 
 use std::convert::Infallible;
@@ -26,7 +28,10 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::editor::Editor;
 use crate::inject::Injected;
 use crate::policy;
+use crate::program::Program;
 use crate::state::{DevState, News};
+
+pub(crate) use about::pages;
 
 type Body = UnsyncBoxBody<Bytes, hyper::Error>;
 
@@ -35,6 +40,7 @@ type Body = UnsyncBoxBody<Bytes, hyper::Error>;
 pub(crate) struct Front {
     pub(crate) listen: SocketAddr,
     pub(crate) application: SocketAddr,
+    pub(crate) program: Program,
     pub(crate) news: Arc<News>,
     pub(crate) editor: Editor,
     /// Files in errors are named relative to it.
@@ -66,7 +72,7 @@ impl Front {
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         if let Some(name) = request.uri().path().strip_prefix("/-/dev/") {
-            return self.own(name, &request);
+            return self.own(name, &request).await;
         }
         // Before the request is sent: a page is never taken for one of a later version.
         let state = self.news.now();

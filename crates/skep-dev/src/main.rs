@@ -16,6 +16,7 @@ mod inject;
 mod options;
 mod package;
 mod policy;
+mod program;
 mod sources;
 mod state;
 mod terminal;
@@ -30,6 +31,10 @@ use options::Options;
 const BAD_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|first| first == "--version" || first == "-V") {
+        println!("skep-dev {}", env!("CARGO_PKG_VERSION"));
+        return ExitCode::SUCCESS;
+    }
     let options = match Options::read(std::env::args_os().skip(1)) {
         Ok(Some(options)) => options,
         Ok(None) => {

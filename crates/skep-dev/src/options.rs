@@ -17,6 +17,7 @@ the new one is ready; the browser follows by itself, and shows why there is no n
   --editor PATTERN        a link that opens {file} at {line} and {column}; otherwise the variable SKEP_EDITOR, or
                           vscode://file{file}:{line}:{column}
   --open                  open the browser
+  -V, --version           print the version
   -- ARGUMENT...          for the application
 ";
 

@@ -6,16 +6,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::application::Application;
 use crate::build::CLEAR;
+use crate::front::pages;
 use crate::package::Package;
-
-/// Pages that an application may have for development: what they are, and where.
-const PAGES: [(&str, &str); 2] = [("mails", "/-/mails"), ("jobs", "/-/jobs")];
+use crate::program::Program;
 
 /// Longer, what is only good to know keeps nobody waiting for the next build.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -38,39 +34,14 @@ pub(crate) fn print(package: &Package, listen: SocketAddr, application: SocketAd
 }
 
 /// Once the application serves at `address`.
-pub(crate) async fn print_pages(application: &Application, address: SocketAddr, listen: SocketAddr) {
-    if let Ok(parts) = timeout(PATIENCE, pages(application, address, listen)).await
-        && !parts.is_empty()
-    {
-        say(parts.join("; "));
-    }
+pub(crate) async fn print_pages(program: &Program, address: SocketAddr, listen: SocketAddr) {
+    let routes = timeout(PATIENCE, program.routes()).await.ok().flatten();
+    let routes = match routes.map_or(0, |routes| routes.lines().count()) {
+        0 => "routes".to_owned(),
+        1 => "1 route".to_owned(),
+        count => format!("{count} routes"),
+    };
+    let mut parts = vec![format!("http://{listen}/-/dev/ has {routes}, mails and the log")];
+    parts.extend(pages(address).await.into_iter().map(|(name, path)| format!("{name}: http://{listen}{path}")));
+    say(parts.join("; "));
 }
-
-async fn pages(application: &Application, address: SocketAddr, listen: SocketAddr) -> Vec<String> {
-    let mut parts = Vec::new();
-    match application.count_routes().await {
-        Some(1) => parts.push("1 route (`skep routes`)".to_owned()),
-        Some(count) => parts.push(format!("{count} routes (`skep routes`)")),
-        None => {}
-    }
-    for (name, path) in PAGES {
-        if is_there(address, path).await {
-            parts.push(format!("{name}: http://{listen}{path}"));
-        }
-    }
-    parts
-}
-
-/// Whether it is a page, perhaps behind a guard.
-async fn is_there(address: SocketAddr, path: &str) -> bool {
-    let Ok(mut stream) = TcpStream::connect(address).await else { return false };
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: text/html\r\nConnection: close\r\n\r\n");
-    let mut line = String::new();
-    stream.write_all(request.as_bytes()).await.is_ok()
-        && BufReader::new(stream).read_line(&mut line).await.is_ok()
-        && line.split(' ').nth(1).is_some_and(|status| matches!(status, "200" | "401" | "403"))
-}
-
-#[cfg(test)]
-#[path = "../tests/unit/terminal.rs"]
-mod tests;

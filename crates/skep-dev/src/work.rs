@@ -11,9 +11,10 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::application::Application;
 use crate::build::{Built, Failure, Outcome, build};
-use crate::front::Front;
+use crate::front::{Front, mails};
 use crate::options::Options;
 use crate::package::Package;
+use crate::program::Program;
 use crate::sources::{Change, Sources};
 use crate::state::News;
 use crate::terminal::{self, say};
@@ -52,11 +53,13 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
     let mut roots = package.roots.clone();
     roots.push(here.clone());
     let changes = watch::start(&roots, &package.target).map_err(|error| error.to_string())?;
-    let front = Front::new(listen, address, &options, &package);
+    let executable = package.target.join("skep-dev").join(&package.bin);
+    let program = Program::new(executable, address, &options.arguments);
+    mails::clear(&program.mails())?;
+    let front = Front::new((listen, address), program.clone(), &options, &package);
     let news = Arc::clone(&front.news);
     tokio::spawn(front.serve(listener));
-    let executable = package.target.join("skep-dev").join(&package.bin);
-    let application = Application::new(executable, address, &options.arguments);
+    let application = Application::new(program);
     let sources = Sources::new(&package, &here);
     terminal::print(&package, listen, address);
     if options.open {
@@ -83,11 +86,17 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
 }
 
 impl Front {
-    fn new(listen: SocketAddr, application: SocketAddr, options: &Options, package: &Package) -> Arc<Self> {
+    fn new(
+        (listen, application): (SocketAddr, SocketAddr),
+        program: Program,
+        options: &Options,
+        package: &Package,
+    ) -> Arc<Self> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Arc::new(Self {
             listen,
             application,
+            program,
             news: Arc::new(News::new(u64::try_from(now.as_millis()).unwrap_or_default())),
             editor: options.editor.clone(),
             workspace: package.workspace.clone(),
@@ -157,7 +166,7 @@ impl Work {
         self.on_run(ran, swapped);
         if serves && !std::mem::replace(&mut self.is_introduced, true) {
             let (application, listen) = self.addresses;
-            terminal::print_pages(&self.application, application, listen).await;
+            terminal::print_pages(self.application.program(), application, listen).await;
         }
     }
 

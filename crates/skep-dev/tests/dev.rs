@@ -44,6 +44,8 @@ fn package(bins: &[&str]) -> tempfile::TempDir {
 #[test]
 fn what_keeps_it_from_starting_is_named() {
     let nothing = tempfile::tempdir().unwrap();
+    let version = skep_dev(nothing.path(), &["--version"]).output().unwrap();
+    assert_eq!(String::from_utf8(version.stdout).unwrap(), format!("skep-dev {}\n", env!("CARGO_PKG_VERSION")));
     let (code, error) = refusal(&mut skep_dev(nothing.path(), &[]));
     assert!(code == Some(1) && error.contains("could not find `Cargo.toml`") && error.contains("skep new"), "{error}");
     let (code, error) = refusal(&mut skep_dev(nothing.path(), &["--listen", "0.0.0.0:8080"]));
@@ -97,6 +99,63 @@ fn what_is_no_server_is_a_page_and_ends_with_the_command() {
     events.wait_for(|new| new["problem"].is_u64() && new["problem"] != broken["problem"]);
     let page = dev.get("/-/dev/problem", &[]);
     assert!(page.contains("Cargo does not build it") && page.contains("words"), "{page}");
+    dev.end();
+}
+
+/// What a server of Skep is to the command: ready by a datagram, routes, a log, and mails in a file.
+const SERVER: &str = r##"
+use std::io::{BufRead, BufReader, Write};
+use std::os::{linux::net::SocketAddrExt, unix::net::{SocketAddr, UnixDatagram}};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.iter().any(|argument| argument == "--routes") {
+        return println!("GET / <Index>\nGET /more More");
+    }
+    let address = arguments.iter().find_map(|argument| argument.strip_prefix("listen=")).unwrap();
+    let listener = std::net::TcpListener::bind(address).unwrap();
+    let mail = r#"{"to":"ada@example.org","subject":"Your <order>","text":"T","html":"<p>H</p>","attachments":[]}"#;
+    let mails = std::env::var("MAILS_OF_SKEP_DEV").unwrap();
+    std::fs::OpenOptions::new().append(true).open(mails).unwrap().write_all(format!("{mail}\n").as_bytes()).unwrap();
+    eprintln!("a line of the <log>");
+    let name = std::env::var("NOTIFY_SOCKET").unwrap();
+    let supervisor = SocketAddr::from_abstract_name(&name[1..]).unwrap();
+    UnixDatagram::unbound().unwrap().send_to_addr(b"READY=1", &supervisor).unwrap();
+    for stream in listener.incoming().flatten() {
+        let mut line = String::new();
+        let _ = BufReader::new(&stream).read_line(&mut line);
+        let status = if line.starts_with("GET /-/jobs ") { "200 OK" } else { "404 Not Found" };
+        let _ = write!(&stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    }
+}
+"##;
+
+#[test]
+fn pages_for_development_show_mails_routes_and_the_log() {
+    let folder = package(&["shop"]);
+    write(folder.path(), "src/shop.rs", SERVER);
+    let dev = Dev::start(folder.path(), &folder.path().join("target"));
+    let mut events = dev.events();
+    let first = events.first["version"].clone();
+    events.wait_for(|state| state["version"] != first);
+    let page = |path: &str, expected: &[&str]| {
+        let page = dev.get(path, &[]);
+        assert!(page.starts_with("HTTP/1.1 200 ") && expected.iter().all(|one| page.contains(one)), "{path}: {page}");
+    };
+    page("/-/dev/", &["/-/dev/mails", "/-/dev/log", "<a href=\"/-/jobs\">The application's jobs</a>"]);
+    page("/-/dev/routes", &["GET / &lt;Index&gt;\nGET /more"]);
+    page("/-/dev/log", &["a line of the &lt;log&gt;"]);
+    page("/-/dev/mails", &["<a href=\"/-/dev/mails/1\">Your &lt;order&gt;</a> to ada@example.org"]);
+    page("/-/dev/mails/1", &["src=\"/-/dev/mails/1/html\"", "frame-src 'self'"]);
+    page("/-/dev/mails/1/html", &["<p>H</p>", "default-src 'none'; img-src", "sandbox allow-popups"]);
+    assert!(dev.get("/-/dev/mails/2", &[]).starts_with("HTTP/1.1 404 "));
+    for path in ["/-/dev/", "/-/dev/mails", "/-/dev/mails/1", "/-/dev/mails/1/html", "/-/dev/routes", "/-/dev/log"] {
+        for field in ["Host: evil.example", "Sec-Fetch-Site: cross-site", "Origin: http://evil.example"] {
+            assert!(dev.get(path, &[field]).starts_with("HTTP/1.1 403 "), "{path}, {field}");
+        }
+    }
+    let banner = dev.lines.lock().unwrap().iter().find(|line| line.contains("/-/dev/ has ")).unwrap();
+    assert!(banner.contains("has 2 routes, mails and the log; jobs: http://"), "{banner}");
     dev.end();
 }
 
@@ -257,7 +316,7 @@ pub fn app() -> App {
         let first = events.first["version"].clone();
         assert!(dev.get("/", &["Accept: text/html"]).contains("tiny is being built"));
         let served = events.wait_for(|state| state["version"] != first);
-        assert!(dev.lines.lock().unwrap().iter().any(|line| line.contains("2 routes (`skep routes`)")));
+        assert!(dev.lines.lock().unwrap().iter().any(|line| line.contains("/-/dev/ has 2 routes, mails and the log")));
         let (stop, sent) = (AtomicBool::new(false), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..2 {

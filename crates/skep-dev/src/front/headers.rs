@@ -17,8 +17,12 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 const EMBEDDER_POLICY: HeaderName = HeaderName::from_static("cross-origin-embedder-policy");
 
 /// The policy of our own pages. The page of an error stands in a frame of the application's page.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'self'";
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; frame-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+
+/// That of the HTML of a mail, which runs nothing and loads pictures only.
+const MAIL_POLICY: &str = "default-src 'none'; img-src data: http: https:; style-src 'unsafe-inline'; sandbox allow-popups; \
+                           frame-ancestors 'self'";
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
@@ -104,6 +108,15 @@ pub(super) fn protect(headers: &mut HeaderMap) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
     headers.insert(EMBEDDER_POLICY, HeaderValue::from_static("require-corp"));
+}
+
+/// For a page with a mail in a frame, and for that: pictures of other sites do not say who may embed them.
+pub(super) fn allow_pictures<B>(mut response: Response<B>, is_mail: bool) -> Response<B> {
+    response.headers_mut().remove(EMBEDDER_POLICY);
+    if is_mail {
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(MAIL_POLICY));
+    }
+    response
 }
 
 /// Whether the request names this machine, and no other site is behind it. A name that somebody else's DNS leads here

@@ -14,15 +14,15 @@ use super::{Body, Front, headers, whole};
 use crate::ansi::{escape, to_html};
 use crate::state::DevState;
 
-const HTML: &str = "text/html; charset=utf-8";
-const TEXT: &str = "text/plain; charset=utf-8";
+pub(super) const HTML: &str = "text/html; charset=utf-8";
+pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A comment so often shows that a browser has gone.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 impl Front {
     /// Answers a request for `/-/dev/NAME`.
-    pub(super) fn own(&self, name: &str, request: &Request<Incoming>) -> Response<Body> {
+    pub(super) async fn own(&self, name: &str, request: &Request<Incoming>) -> Response<Body> {
         if !headers::is_own(request.headers(), self.listen) {
             return self.refused();
         }
@@ -34,6 +34,10 @@ impl Front {
             "page.css" => whole(StatusCode::OK, "text/css; charset=utf-8", include_str!("page.css")),
             "problem" => whole(StatusCode::OK, HTML, self.page(&self.news.now(), false)),
             "events" => self.events(),
+            "" => whole(StatusCode::OK, HTML, self.overview().await),
+            "routes" => whole(StatusCode::OK, HTML, self.routes().await),
+            "log" => whole(StatusCode::OK, HTML, self.log()),
+            _ if let Some(rest) = name.strip_prefix("mails") => self.mails(rest),
             _ => whole(StatusCode::NOT_FOUND, TEXT, "no such page of skep dev\n"),
         }
     }
@@ -65,18 +69,12 @@ impl Front {
 
     /// The problem, or the progress. `stands_alone`: instead of a page of the application, and not over one.
     fn page(&self, state: &DevState, stands_alone: bool) -> String {
-        let mut html = String::from("<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">");
-        html.push_str("<meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\">");
         let title = match &state.problem {
             Some(problem) => problem.title.clone(),
             None if state.serves => "No problem".to_owned(),
             None => format!("{} is being built", self.name),
         };
-        html.push_str("<link rel=\"stylesheet\" href=\"/-/dev/page.css\"><link rel=\"icon\" href=\"data:,\"><title>");
-        escape(&mut html, &title);
-        html.push_str("</title></head><body><main><header><h1>");
-        escape(&mut html, &title);
-        html.push_str("</h1>");
+        let mut html = head(&title);
         let goes = match state.serves {
             _ if stands_alone => "This page loads again by itself.",
             true => "The version before goes on serving.",
@@ -142,6 +140,20 @@ impl Front {
         *response.body_mut() = body.boxed_unsync();
         response
     }
+}
+
+/// A page up to its heading.
+pub(super) fn head(title: &str) -> String {
+    let mut html = String::from("<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\">");
+    html.push_str(
+        "<meta name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\">",
+    );
+    html.push_str("<link rel=\"stylesheet\" href=\"/-/dev/page.css\"><link rel=\"icon\" href=\"data:,\"><title>");
+    escape(&mut html, title);
+    html.push_str("</title></head><body><main><header><h1>");
+    escape(&mut html, title);
+    html.push_str("</h1>");
+    html
 }
 
 /// A link of another site may lead to a page, which that site cannot read.

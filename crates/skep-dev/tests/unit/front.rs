@@ -11,10 +11,11 @@ async fn proxy() -> (SocketAddr, TcpListener) {
         (TcpListener::bind("127.0.0.1:0").await.unwrap(), TcpListener::bind("127.0.0.1:0").await.unwrap());
     let news = Arc::new(News::new(7));
     news.served();
-    let listen = front.local_addr().unwrap();
+    let (listen, address) = (front.local_addr().unwrap(), application.local_addr().unwrap());
     let proxy = Front {
         listen,
-        application: application.local_addr().unwrap(),
+        application: address,
+        program: Program::new("/nowhere/shop".into(), address, &[]),
         news,
         editor: Editor::new("edit:{file}").unwrap(),
         workspace: "/".into(),

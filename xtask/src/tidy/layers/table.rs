@@ -323,7 +323,7 @@ pub(super) const CRATES: &[Layers] = &[
             ("texts", &["editor", "inject", "policy", "state"]),
             ("command line", &["ansi", "options"]),
             ("package", &["package"]),
-            ("parts", &["build", "front", "sources", "watch"]),
+            ("parts", &["build", "front", "program", "sources", "watch"]),
             ("application", &["application"]),
             ("terminal", &["terminal"]),
             ("loop", &["work"]),

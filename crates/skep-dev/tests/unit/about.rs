@@ -1,4 +1,4 @@
-//! Unit tests of `terminal`, with a scripted application.
+//! Unit tests of `about`, with a scripted application.
 
 use std::net::Ipv4Addr;
 
