@@ -18,6 +18,7 @@ mod instructions;
 mod msrv;
 mod needs;
 mod odd;
+mod packages;
 mod pages;
 mod peers;
 mod report;

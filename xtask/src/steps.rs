@@ -43,6 +43,8 @@ pub(crate) enum Work {
     /// Checks each crate with none of its features and its default, or with sets that separate them. See
     /// [`features`](crate::features).
     Features(Sets),
+    /// Makes the packages that are published, or builds them, too. See [`packages`](crate::packages).
+    Packages { build: bool },
     /// Asks the database of advisories about all dependencies, if it can be fetched.
     Advisories,
     /// Checks with the toolchain that the manifest names as the oldest. See [`msrv`](crate::msrv).
@@ -78,6 +80,12 @@ pub(crate) const STEPS: &[Step] = &[
         about: "unit, integration, compile-fail, whole-process and documentation tests",
         runs: Runs::Always,
         work: Work::Tests,
+    },
+    Step {
+        name: "packages",
+        about: "the crates can be packaged (`cargo package`)",
+        runs: Runs::Always,
+        work: Work::Packages { build: false },
     },
     Step {
         name: "pages",
@@ -192,6 +200,12 @@ pub(crate) const STEPS: &[Step] = &[
         about: "the programs that Skep is compared with compile: for who changes them, since they use nothing of ours and their dependencies are locked",
         runs: Runs::All,
         work: Work::Commands(&["cargo check --manifest-path tools/peers/Cargo.toml --workspace"], &[]),
+    },
+    Step {
+        name: "package-builds",
+        about: "each package builds from what is in it: for who adds a file that the compiler reads, since it takes as long as a first build of all",
+        runs: Runs::All,
+        work: Work::Packages { build: true },
     },
     Step {
         name: "replication",

@@ -16,7 +16,7 @@ use clap::builder::PossibleValuesParser;
 
 use crate::report::{self, Outcome};
 use crate::steps::{self, Runs, STEPS, Step, Work};
-use crate::{command, executables, features, instructions, msrv, needs, pages, room, setup, suites, tidy};
+use crate::{command, executables, features, instructions, msrv, needs, packages, pages, room, setup, suites, tidy};
 
 /// What to run.
 #[derive(Debug, clap::Args)]
@@ -117,6 +117,8 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
         Work::Commands(lines, env) => commands(lines, env, &file),
         Work::Beside(lines) => commands(lines, &[], &file),
         Work::Features(sets) => commands(&features::commands(sets)?, &[], &file),
+        Work::Packages { build: false } => commands(&[packages::make()?], &[], &file),
+        Work::Packages { build: true } => commands(&[packages::build()?], &[], &file),
         Work::Advisories => advisories(&file),
         Work::Msrv => commands(&msrv::commands()?, &[], &file),
     }
@@ -186,12 +188,12 @@ mod tests {
 
     #[test]
     fn without_names_the_hermetic_steps_run() {
-        assert_eq!(names(&[]).unwrap(), ["format", "tidy", "clippy", "test"]);
+        assert_eq!(names(&[]).unwrap(), ["format", "tidy", "clippy", "test", "packages"]);
         assert_eq!(names(&["--all"]).unwrap().len(), STEPS.len());
         let rest = names(&["--rest"]).unwrap();
-        assert_eq!(rest.len() + 10, STEPS.len());
+        assert_eq!(rest.len() + 12, STEPS.len());
         assert!(
-            ["peers", "replication", "laboratory", "long", "feature-sets", "instructions"]
+            ["package-builds", "peers", "replication", "laboratory", "long", "feature-sets", "instructions"]
                 .iter()
                 .all(|step| !rest.contains(step)),
             "of those that are left, CI does without these"

@@ -25,6 +25,7 @@ mod manifests;
 mod manual;
 mod modules;
 mod paths;
+mod published;
 mod records;
 mod row_numbers;
 mod settings;
@@ -113,6 +114,7 @@ pub(crate) fn complaints() -> Result<Vec<Complaint>, String> {
     complaints.extend(size::lines(&tree));
     complaints.extend(sleeps::in_tests(&tree));
     complaints.extend(manual::size(&tree));
+    complaints.extend(published::complaints(&tree));
     complaints.extend(flags::exist(&tree));
     complaints.extend(records::newest(&tree));
     complaints.extend(settings::have_one_owner(&tree));

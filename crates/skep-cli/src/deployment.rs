@@ -4,10 +4,18 @@ use std::path::{Component, Path, PathBuf};
 
 use skep_sql_lock::Dialect;
 
+/// The text of a file of an example. `templates` has links to what is in `examples`, which cargo packages as files.
+macro_rules! template {
+    ($example:literal, $file:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/", $example, "/", $file))
+    };
+}
+pub(crate) use template;
+
 /// Files of an example, and their texts.
 macro_rules! files {
     ($example:literal: $($file:literal),* $(,)?) => {
-        &[$(($file, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/", $example, "/", $file)))),*]
+        &[$(($file, $crate::deployment::template!($example, $file))),*]
     };
 }
 pub(crate) use files;

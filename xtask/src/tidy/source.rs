@@ -75,7 +75,10 @@ impl Tree {
             // Skips a file that is deleted but still in the index, and a symbolic link to nowhere.
             let Ok(bytes) = fs::read(root.join(path)) else { continue };
             tree.paths.insert(path.to_owned());
-            if let Some(text) = text(bytes) {
+            // What a link leads to is read where it is.
+            if !root.join(path).is_symlink()
+                && let Some(text) = text(bytes)
+            {
                 tree.sources.push(Source::new(path, text));
             }
         }

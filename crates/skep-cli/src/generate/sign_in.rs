@@ -11,15 +11,9 @@ use super::scaffold;
 use super::service::unused_paths;
 use super::source;
 use super::template::fill;
+use crate::deployment::template;
 
-/// A file of `examples/members`.
-macro_rules! member {
-    ($file:literal) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/members/", $file))
-    };
-}
-
-const MIGRATION: &str = member!("migrations/0002_account.sql");
+const MIGRATION: &str = template!("members", "migrations/0002_account.sql");
 const POSTGRES_MIGRATION: &str = include_str!("../new/postgres/0002_account.sql");
 
 /// The lines of a Cargo.toml with which a password is hashed in time.
@@ -104,7 +98,7 @@ fn mount(text: &str) -> Result<String, String> {
 
 /// That of the example, with a page of the account in place of its notes.
 fn account() -> String {
-    let text = member!("src/account.rs").replace("use crate::note::Notes;\n", "");
+    let text = template!("members", "src/account.rs").replace("use crate::note::Notes;\n", "");
     let text =
         text.replace("Notes { at: None }", "AccountPage::link()").replace("layout::account_page", "layout::page");
     let text = text.replace("account_page(cx, title, content).await", "Ok(page(cx, title, content))");

@@ -1,10 +1,13 @@
 //! The files of a new application.
 
 use super::Wanted;
-use crate::deployment::{self, CLONE, files, named};
+use crate::deployment::{self, CLONE, files, named, template};
 
 /// What every application has, beside what it is deployed with.
-pub(super) const COMMON: &[(&str, &str)] = files!["starter": ".gitignore", "rustfmt.toml", "skep.toml", "src/main.rs"];
+pub(super) const COMMON: &[(&str, &str)] = files!["starter": "rustfmt.toml", "skep.toml", "src/main.rs"];
+
+/// That, too. Git follows no link of this name, so that the link has another one.
+pub(super) const IGNORED: (&str, &str) = (".gitignore", template!("starter", "gitignore"));
 
 /// What one with pages has besides.
 pub(super) const PAGES: &[(&str, &str)] =
@@ -74,6 +77,7 @@ impl Wanted {
         };
         let files = deployment::FILES
             .iter()
+            .chain([&IGNORED])
             .chain(COMMON)
             .chain(pages)
             .chain(own)

@@ -7,4 +7,4 @@
 )]
 #![allow(clippy::all, clippy::pedantic, reason = "the same")]
 
-wit_bindgen::generate!({ path: "../../wit", world: "database", generate_all });
+wit_bindgen::generate!({ path: "wit", world: "database", generate_all });

@@ -9,13 +9,13 @@
 
 /// What the host has.
 mod services {
-    wit_bindgen::generate!({ path: "../../wit", world: "services", generate_all });
+    wit_bindgen::generate!({ path: "wit", world: "services", generate_all });
 }
 
 /// What the application has for the host.
 pub mod application {
     wit_bindgen::generate!({
-        path: "../../wit",
+        path: "wit",
         world: "application",
         generate_all,
         pub_export_macro: true,

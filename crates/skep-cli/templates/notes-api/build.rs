@@ -1,0 +1,1 @@
+../../../../examples/notes-api/build.rs

@@ -1,0 +1,1 @@
+../../../../examples/starter/build.rs
