@@ -127,6 +127,8 @@ pub(crate) const STEPS: &[Step] = &[
         work: Work::Commands(
             &[
                 "cargo test --workspace --no-fail-fast --test backends --test browser",
+                // No other package needs it, and an executable cannot turn on features of its own for its tests.
+                "cargo test -p skep-dev --bin skep-dev --features tls",
                 // `child_process...` is what a test starts, and no test (`tidy`). Those in a module `long` are the step
                 // `long`.
                 "cargo test --workspace --no-fail-fast --lib --tests -- --ignored --skip litestream --skip long:: --skip child_process",

@@ -11,35 +11,41 @@ pub(crate) mod mails;
 mod own;
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HOST, HeaderValue, LOCATION};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 
 use crate::editor::Editor;
 use crate::inject::Injected;
 use crate::policy;
 use crate::program::Program;
 use crate::state::{DevState, News};
+use crate::tls::{Origin, Stream, Tls, Upstream};
 
 pub(crate) use about::pages;
 
 type Body = UnsyncBoxBody<Bytes, hyper::Error>;
 
+/// A client that connects and says nothing is gone after this time.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
 /// What is in front of the application.
 #[derive(Debug)]
 pub(crate) struct Front {
-    pub(crate) listen: SocketAddr,
-    pub(crate) application: SocketAddr,
+    pub(crate) origin: Origin,
+    pub(crate) upstream: Upstream,
     pub(crate) program: Program,
     pub(crate) news: Arc<News>,
     pub(crate) editor: Editor,
@@ -60,14 +66,25 @@ impl Front {
                 continue;
             };
             let _ = stream.set_nodelay(true);
-            let front = Arc::clone(&self);
-            let service = service_fn(move |request| {
-                let front = Arc::clone(&front);
-                async move { Ok::<_, Infallible>(front.answer(request).await) }
-            });
-            let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-            tokio::spawn(connection.with_upgrades());
+            tokio::spawn(Arc::clone(&self).converse(stream));
         }
+    }
+
+    /// Answers the requests of a connection.
+    async fn converse(self: Arc<Self>, stream: TcpStream) {
+        let (is_plain, stream): (bool, Stream) = match &self.upstream.tls {
+            None => (false, Box::new(stream)),
+            Some(tls) => match timeout(HANDSHAKE, accept(tls, stream)).await {
+                Ok(Ok(accepted)) => accepted,
+                _ => return,
+            },
+        };
+        let service = service_fn(move |request| {
+            let front = Arc::clone(&self);
+            async move { Ok::<_, Infallible>(if is_plain { redirect(&request) } else { front.answer(request).await }) }
+        });
+        let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+        let _ = connection.with_upgrades().await;
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
@@ -77,7 +94,7 @@ impl Front {
         // Before the request is sent: a page is never taken for one of a later version.
         let state = self.news.now();
         let is_page = headers::wants_page(request.headers());
-        let stream = match TcpStream::connect(self.application).await {
+        let stream = match self.upstream.connect().await {
             Ok(stream) if state.serves => stream,
             _ => return self.waiting(&request, is_page),
         };
@@ -119,13 +136,31 @@ impl Front {
     }
 }
 
+/// The connection, and whether it begins with plain HTTP: the first byte of TLS is no letter.
+async fn accept(tls: &Tls, stream: TcpStream) -> io::Result<(bool, Stream)> {
+    const HANDSHAKE_RECORD: u8 = 22;
+    let mut first = [0];
+    stream.peek(&mut first).await?;
+    if first[0] == HANDSHAKE_RECORD { Ok((false, tls.accept(stream).await?)) } else { Ok((true, Box::new(stream))) }
+}
+
+/// To the same page with `https`.
+fn redirect(request: &Request<Incoming>) -> Response<Body> {
+    let mut response = whole(StatusCode::PERMANENT_REDIRECT, "text/plain; charset=utf-8", "this is https\n");
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    if let Ok(location) = HeaderValue::try_from(format!("https://{host}{path}")) {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    response
+}
+
 /// Sends the request to the application. An upgrade goes on by itself.
 async fn forward(
     mut request: Request<Incoming>,
-    stream: TcpStream,
+    stream: Stream,
     is_page: bool,
 ) -> Result<Response<Incoming>, hyper::Error> {
-    let _ = stream.set_nodelay(true);
     let upgrade = headers::upgrade(request.headers());
     let client = upgrade.is_some().then(|| hyper::upgrade::on(&mut request));
     headers::prepare_request(&mut request, upgrade.as_ref(), is_page);

@@ -20,6 +20,7 @@ mod program;
 mod sources;
 mod state;
 mod terminal;
+mod tls;
 mod watch;
 mod work;
 

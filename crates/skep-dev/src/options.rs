@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use crate::editor::Editor;
 
 pub(crate) const HELP: &str = "\
-usage: skep dev [-p PACKAGE] [--bin NAME] [--listen ADDR] [--editor PATTERN] [--open] [-- ARGUMENT...]
+usage: skep dev [-p PACKAGE] [--bin NAME] [--listen ADDR] [--tls] [--editor PATTERN] [--open] [-- ARGUMENT...]
 
 Build the application in this folder, run it, and build it again when its source changes. The version before answers until
 the new one is ready; the browser follows by itself, and shows why there is no new version.
@@ -14,6 +14,7 @@ the new one is ready; the browser follows by itself, and shows why there is no n
   -p, --package PACKAGE   of a workspace; otherwise the package of this folder
   --bin NAME              its executable, if it has several
   --listen ADDR           an address of this machine for the browser; otherwise 127.0.0.1:8080
+  --tls                   https, with a certificate of an authority that is made once, and vouches for this machine only
   --editor PATTERN        a link that opens {file} at {line} and {column}; otherwise the variable SKEP_EDITOR, or
                           vscode://file{file}:{line}:{column}
   --open                  open the browser
@@ -29,6 +30,7 @@ pub(crate) struct Options {
     pub(crate) listen: SocketAddr,
     pub(crate) editor: Editor,
     pub(crate) open: bool,
+    pub(crate) tls: bool,
     /// For the application.
     pub(crate) arguments: Vec<OsString>,
 }
@@ -42,6 +44,7 @@ impl Options {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             editor: Editor::of_environment()?,
             open: false,
+            tls: false,
             arguments: Vec::new(),
         };
         let mut arguments = arguments;
@@ -66,6 +69,7 @@ impl Options {
                 "--listen" => options.listen = loopback(&value("127.0.0.1:8080")?)?,
                 "--editor" => options.editor = Editor::new(&value("vscode://file{file}:{line}:{column}")?)?,
                 "--open" => options.open = true,
+                "--tls" => options.tls = true,
                 _ => {
                     return Err(format!(
                         "{argument} is not expected here: arguments for the application stand after --"

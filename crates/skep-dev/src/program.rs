@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -14,6 +13,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::Command;
 
 use crate::build::show;
+use crate::tls::Upstream;
 
 /// The number of lines of its log that are there to be looked at, and of those that are shown if it ends.
 const LINES: usize = 1000;
@@ -36,10 +36,11 @@ pub(crate) struct Program {
 pub(crate) struct Log(Arc<Mutex<VecDeque<String>>>);
 
 impl Program {
-    /// It will listen on `address`.
-    pub(crate) fn new(executable: PathBuf, address: SocketAddr, arguments: &[OsString]) -> Self {
-        let ours = [format!("listen={address}"), "supervise=true".to_owned()];
-        let ours = ours.into_iter().flat_map(|setting| [OsString::from("--set"), OsString::from(setting)]);
+    /// It will listen there.
+    pub(crate) fn new(executable: PathBuf, upstream: &Upstream, arguments: &[OsString]) -> Self {
+        let ours = [format!("listen={}", upstream.address), "supervise=true".to_owned()];
+        let tls = upstream.tls.iter().flat_map(|tls| tls.settings().to_vec());
+        let ours = ours.into_iter().chain(tls).flat_map(|setting| [OsString::from("--set"), OsString::from(setting)]);
         Self { executable, arguments: arguments.iter().cloned().chain(ours).collect(), log: Log::default() }
     }
 

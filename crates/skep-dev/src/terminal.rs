@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io::IsTerminal;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use crate::build::CLEAR;
 use crate::front::pages;
 use crate::package::Package;
 use crate::program::Program;
+use crate::tls::{Origin, Upstream};
 
 /// Longer, what is only good to know keeps nobody waiting for the next build.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -23,10 +23,15 @@ pub(crate) fn say(text: impl Display) {
 }
 
 /// Before the first build.
-pub(crate) fn print(package: &Package, listen: SocketAddr, application: SocketAddr) {
+pub(crate) fn print(package: &Package, origin: Origin, upstream: &Upstream) {
     let folder: &Path = package.folder();
     say(format_args!("{} of {}", package.bin, folder.display()));
-    say(format_args!("open http://{listen} (the application itself is http://{application}); Ctrl-C ends all of it"));
+    let application = Origin { listen: upstream.address, ..origin };
+    say(format_args!("open {origin} (the application itself is {application}); Ctrl-C ends all of it"));
+    if let Some(tls) = &upstream.tls {
+        let file = tls.authority().display();
+        say(format_args!("browsers trust it after `certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n skep-dev -i {file}`"));
+    }
     let others: Vec<&PathBuf> = package.roots.iter().filter(|root| *root != folder).collect();
     if !others.is_empty() {
         say(format_args!("watching this folder and those of {} packages that it has by a path", others.len()));
@@ -34,14 +39,14 @@ pub(crate) fn print(package: &Package, listen: SocketAddr, application: SocketAd
 }
 
 /// Once the application serves at `address`.
-pub(crate) async fn print_pages(program: &Program, address: SocketAddr, listen: SocketAddr) {
+pub(crate) async fn print_pages(program: &Program, upstream: &Upstream, origin: Origin) {
     let routes = timeout(PATIENCE, program.routes()).await.ok().flatten();
     let routes = match routes.map_or(0, |routes| routes.lines().count()) {
         0 => "routes".to_owned(),
         1 => "1 route".to_owned(),
         count => format!("{count} routes"),
     };
-    let mut parts = vec![format!("http://{listen}/-/dev/ has {routes}, mails and the log")];
-    parts.extend(pages(address).await.into_iter().map(|(name, path)| format!("{name}: http://{listen}{path}")));
+    let mut parts = vec![format!("{origin}/-/dev/ has {routes}, mails and the log")];
+    parts.extend(pages(upstream).await.into_iter().map(|(name, path)| format!("{name}: {origin}{path}")));
     say(parts.join("; "));
 }

@@ -18,6 +18,7 @@ use crate::program::Program;
 use crate::sources::{Change, Sources};
 use crate::state::News;
 use crate::terminal::{self, say};
+use crate::tls::{Origin, Tls, Upstream};
 use crate::watch::{self, Seen};
 
 /// Changes so soon after one another are one change: an editor saves several files, or one in several steps.
@@ -37,8 +38,9 @@ struct Work {
     /// What was built last does not run.
     is_behind: bool,
     news: Arc<News>,
-    /// Of the application, and of what is in front of it.
-    addresses: (SocketAddr, SocketAddr),
+    /// What is in front of the application, and the application.
+    origin: Origin,
+    upstream: Upstream,
     /// The pages of the application have been named.
     is_introduced: bool,
 }
@@ -52,18 +54,20 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
     let address = free_address().await.map_err(|error| format!("no address for the application: {error}"))?;
     let mut roots = package.roots.clone();
     roots.push(here.clone());
+    let tls = options.tls.then(|| Tls::new(&package)).transpose()?;
+    let (origin, upstream) = (Origin { listen, is_safe: options.tls }, Upstream { address, tls });
     let changes = watch::start(&roots, &package.target).map_err(|error| error.to_string())?;
     let executable = package.target.join("skep-dev").join(&package.bin);
-    let program = Program::new(executable, address, &options.arguments);
+    let program = Program::new(executable, &upstream, &options.arguments);
     mails::clear(&program.mails())?;
-    let front = Front::new((listen, address), program.clone(), &options, &package);
+    let front = Front::new((origin, upstream.clone()), program.clone(), &options, &package);
     let news = Arc::clone(&front.news);
     tokio::spawn(front.serve(listener));
     let application = Application::new(program);
     let sources = Sources::new(&package, &here);
-    terminal::print(&package, listen, address);
+    terminal::print(&package, origin, &upstream);
     if options.open {
-        open(listen);
+        open(origin);
     }
     let mut work = Work {
         package,
@@ -73,7 +77,8 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
         application,
         is_behind: false,
         news,
-        addresses: (address, listen),
+        origin,
+        upstream,
         is_introduced: false,
     };
     let done = tokio::select! {
@@ -87,15 +92,15 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
 
 impl Front {
     fn new(
-        (listen, application): (SocketAddr, SocketAddr),
+        (origin, upstream): (Origin, Upstream),
         program: Program,
         options: &Options,
         package: &Package,
     ) -> Arc<Self> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Arc::new(Self {
-            listen,
-            application,
+            origin,
+            upstream,
             program,
             news: Arc::new(News::new(u64::try_from(now.as_millis()).unwrap_or_default())),
             editor: options.editor.clone(),
@@ -165,8 +170,7 @@ impl Work {
         let serves = ran.is_ok();
         self.on_run(ran, swapped);
         if serves && !std::mem::replace(&mut self.is_introduced, true) {
-            let (application, listen) = self.addresses;
-            terminal::print_pages(self.application.program(), application, listen).await;
+            terminal::print_pages(self.application.program(), &self.upstream, self.origin).await;
         }
     }
 
@@ -284,9 +288,9 @@ async fn interrupted() {
     }
 }
 
-fn open(listen: SocketAddr) {
+fn open(origin: Origin) {
     let opened = std::process::Command::new("xdg-open")
-        .arg(format!("http://{listen}/"))
+        .arg(format!("{origin}/"))
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())

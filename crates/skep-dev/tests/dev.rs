@@ -50,6 +50,10 @@ fn what_keeps_it_from_starting_is_named() {
     assert!(code == Some(1) && error.contains("could not find `Cargo.toml`") && error.contains("skep new"), "{error}");
     let (code, error) = refusal(&mut skep_dev(nothing.path(), &["--listen", "0.0.0.0:8080"]));
     assert!(code == Some(2) && error.contains("only this machine reaches"), "{error}");
+    if !cfg!(feature = "tls") {
+        let (code, error) = refusal(&mut skep_dev(package(&["shop"]).path(), &["--tls", "--listen", "127.0.0.1:0"]));
+        assert!(code == Some(1) && error.contains("--features tls"), "{error}");
+    }
     let several = package(&["shop", "import"]);
     let (code, error) = refusal(&mut skep_dev(several.path(), &[]));
     assert!(code == Some(1) && error.contains("with --bin: ") && error.contains("import"), "{error}");

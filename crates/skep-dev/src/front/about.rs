@@ -1,16 +1,15 @@
 //! What may be known of the application while it runs: `/-/dev/`, its routes, and its log.
 
 use std::fmt::Write as _;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::Front;
 use super::own::head;
 use crate::ansi::escape;
+use crate::tls::Upstream;
 
 /// Pages that an application may have for development: what they are, and where.
 const PAGES: [(&str, &str); 2] = [("mail previews", "/-/mails"), ("jobs", "/-/jobs")];
@@ -26,7 +25,7 @@ impl Front {
             "</header><ul><li><a href=\"/-/dev/mails\">Mails</a></li><li><a href=\"/-/dev/routes\">Routes</a></li>",
         );
         html.push_str("<li><a href=\"/-/dev/log\">Log</a></li>");
-        for (name, path) in pages(self.application).await {
+        for (name, path) in pages(&self.upstream).await {
             let _ = write!(html, "<li><a href=\"{path}\">The application's {name}</a></li>");
         }
         html.push_str("</ul></main></body></html>");
@@ -57,10 +56,10 @@ fn text(title: &str, text: &str) -> String {
 }
 
 /// Those of [`PAGES`] that the application at `address` has.
-pub(crate) async fn pages(address: SocketAddr) -> Vec<(&'static str, &'static str)> {
+pub(crate) async fn pages(upstream: &Upstream) -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
     for (name, path) in PAGES {
-        if timeout(PATIENCE, is_there(address, path)).await.unwrap_or(false) {
+        if timeout(PATIENCE, is_there(upstream, path)).await.unwrap_or(false) {
             found.push((name, path));
         }
     }
@@ -68,9 +67,10 @@ pub(crate) async fn pages(address: SocketAddr) -> Vec<(&'static str, &'static st
 }
 
 /// Whether it is a page, perhaps behind a guard.
-async fn is_there(address: SocketAddr, path: &str) -> bool {
-    let Ok(mut stream) = TcpStream::connect(address).await else { return false };
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: text/html\r\nConnection: close\r\n\r\n");
+async fn is_there(upstream: &Upstream, path: &str) -> bool {
+    let Ok(mut stream) = upstream.connect().await else { return false };
+    let request =
+        format!("GET {path} HTTP/1.1\r\nHost: {}\r\nAccept: text/html\r\nConnection: close\r\n\r\n", upstream.address);
     let mut line = String::new();
     stream.write_all(request.as_bytes()).await.is_ok()
         && BufReader::new(stream).read_line(&mut line).await.is_ok()

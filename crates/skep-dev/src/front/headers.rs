@@ -1,13 +1,13 @@
 //! Header fields that a proxy takes away, adds, or decides by.
 
-use std::net::SocketAddr;
-
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONNECTION, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
     CONTENT_TYPE, ETAG, EXPECT, HOST, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH,
-    LAST_MODIFIED, ORIGIN, TE, TRANSFER_ENCODING, UPGRADE, VIA, X_CONTENT_TYPE_OPTIONS,
+    LAST_MODIFIED, ORIGIN, STRICT_TRANSPORT_SECURITY, TE, TRANSFER_ENCODING, UPGRADE, VIA, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Request, Response, StatusCode, Version};
+
+use crate::tls::Origin;
 
 const FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -74,6 +74,8 @@ pub(super) fn prepare_request<B>(request: &mut Request<B>, upgrade: Option<&Head
 pub(super) fn prepare_response<B>(response: &mut Response<B>, upgrade: Option<&HeaderValue>) {
     *response.version_mut() = Version::HTTP_11;
     remove_hop_by_hop(response.headers_mut(), upgrade);
+    // It would be of this name with every port, and of what is developed next.
+    response.headers_mut().remove(STRICT_TRANSPORT_SECURITY);
 }
 
 /// Fields that belong to one connection (RFC 9110, 7.6.1).
@@ -121,18 +123,18 @@ pub(super) fn allow_pictures<B>(mut response: Response<B>, is_mail: bool) -> Res
 
 /// Whether the request names this machine, and no other site is behind it. A name that somebody else's DNS leads here
 /// (rebinding) is no name of this machine.
-pub(super) fn is_own(headers: &HeaderMap, listen: SocketAddr) -> bool {
+pub(super) fn is_own(headers: &HeaderMap, own: Origin) -> bool {
     let Some(host) = text(headers, &HOST) else { return false };
     let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) if port.parse::<u16>().is_ok() => (name, port.parse().unwrap_or(80)),
-        _ => (host, 80),
+        Some((name, port)) if port.parse::<u16>().is_ok() => (name, port.parse().unwrap_or(0)),
+        _ => (host, own.default_port()),
     };
     let is_here = name == "localhost"
         || name.ends_with(".localhost")
         || name.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    let is_same_origin = text(headers, &ORIGIN).is_none_or(|origin| origin == format!("http://{host}"));
+    let is_same_origin = text(headers, &ORIGIN).is_none_or(|origin| origin == format!("{}://{host}", own.scheme()));
     let is_same_site = text(headers, &FETCH_SITE).is_none_or(|site| matches!(site, "same-origin" | "none"));
-    is_here && port == listen.port() && is_same_origin && is_same_site && headers.get_all(HOST).iter().count() == 1
+    is_here && port == own.listen.port() && is_same_origin && is_same_site && headers.get_all(HOST).iter().count() == 1
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 impl Front {
     /// Answers a request for `/-/dev/NAME`.
     pub(super) async fn own(&self, name: &str, request: &Request<Incoming>) -> Response<Body> {
-        if !headers::is_own(request.headers(), self.listen) {
+        if !headers::is_own(request.headers(), self.origin) {
             return self.refused();
         }
         if request.method() != Method::GET {
@@ -43,7 +43,7 @@ impl Front {
     }
 
     fn refused(&self) -> Response<Body> {
-        let text = format!("skep dev shows source text to pages of its own only: open http://{}/\n", self.listen);
+        let text = format!("skep dev shows source text to pages of its own only: open {}/\n", self.origin);
         whole(StatusCode::FORBIDDEN, TEXT, text)
     }
 
@@ -51,7 +51,7 @@ impl Front {
     pub(super) fn waiting(&self, request: &Request<Incoming>, is_page: bool) -> Response<Body> {
         let mut response = if !is_page {
             whole(StatusCode::SERVICE_UNAVAILABLE, TEXT, "no version of the application answers yet\n")
-        } else if headers::is_own(&navigation(request.headers()), self.listen) {
+        } else if headers::is_own(&navigation(request.headers()), self.origin) {
             whole(StatusCode::SERVICE_UNAVAILABLE, HTML, self.page(&self.news.now(), true))
         } else {
             self.refused()
@@ -63,7 +63,7 @@ impl Front {
     /// The application closed the connection before it answered.
     pub(super) fn lost(&self, headers: &HeaderMap, error: &hyper::Error) -> Response<Body> {
         let text = format!("the application closed the connection without a response: {error}\n");
-        let is_own = headers::is_own(headers, self.listen);
+        let is_own = headers::is_own(headers, self.origin);
         whole(StatusCode::BAD_GATEWAY, TEXT, if is_own { text } else { "no response\n".to_owned() })
     }
 

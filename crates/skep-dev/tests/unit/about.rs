@@ -10,7 +10,7 @@ use super::*;
 #[tokio::test]
 async fn a_page_is_there_unless_nothing_answers() {
     let application = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-    let address = application.local_addr().unwrap();
+    let upstream = Upstream { address: application.local_addr().unwrap(), tls: None };
     for (status, is_page) in [
         ("200 OK", true),
         ("303 See Other", false),
@@ -25,9 +25,9 @@ async fn a_page_is_there_unless_nothing_answers() {
             assert!(request[..count].starts_with(b"GET /-/mails HTTP/1.1\r\n"));
             stream.write_all(format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").as_bytes()).await.unwrap();
         };
-        let (there, ()) = tokio::join!(is_there(address, "/-/mails"), respond);
+        let (there, ()) = tokio::join!(is_there(&upstream, "/-/mails"), respond);
         assert_eq!(there, is_page, "{status}");
     }
     drop(application);
-    assert!(!is_there(address, "/-/mails").await);
+    assert!(!is_there(&upstream, "/-/mails").await);
 }

@@ -1,5 +1,7 @@
 //! Unit tests of `front`: the proxy between real sockets, with a scripted application.
 
+use std::net::SocketAddr;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::*;
@@ -7,15 +9,20 @@ use crate::state::News;
 
 /// A proxy, and where the application accepts.
 async fn proxy() -> (SocketAddr, TcpListener) {
+    proxy_with(None).await
+}
+
+async fn proxy_with(tls: Option<Tls>) -> (SocketAddr, TcpListener) {
     let (front, application) =
         (TcpListener::bind("127.0.0.1:0").await.unwrap(), TcpListener::bind("127.0.0.1:0").await.unwrap());
     let news = Arc::new(News::new(7));
     news.served();
     let (listen, address) = (front.local_addr().unwrap(), application.local_addr().unwrap());
+    let upstream = Upstream { address, tls };
     let proxy = Front {
-        listen,
-        application: address,
-        program: Program::new("/nowhere/shop".into(), address, &[]),
+        origin: Origin { listen, is_safe: upstream.tls.is_some() },
+        program: Program::new("/nowhere/shop".into(), &upstream, &[]),
+        upstream,
         news,
         editor: Editor::new("edit:{file}").unwrap(),
         workspace: "/".into(),
@@ -33,7 +40,7 @@ async fn send(address: SocketAddr, request: &str) -> TcpStream {
 }
 
 /// Reads until this was read.
-async fn until(stream: &mut TcpStream, end: &str) -> String {
+async fn until(stream: &mut (impl AsyncReadExt + Unpin), end: &str) -> String {
     let mut text = Vec::new();
     while !String::from_utf8_lossy(&text).contains(end) {
         let mut piece = [0; 1024];
@@ -139,4 +146,34 @@ async fn an_application_that_closes_is_a_bad_gateway() {
     let mut client = send(proxy, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     drop(application.accept().await.unwrap());
     assert!(until(&mut client, "\r\n\r\n").await.starts_with("HTTP/1.1 502 "));
+}
+
+#[cfg(feature = "tls")]
+#[tokio::test]
+async fn with_tls_both_connections_are_encrypted_and_plain_ones_are_led_there() {
+    let (data, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let tls = Tls::in_folders(data.path(), own.path()).unwrap();
+    let (proxy, application) = proxy_with(Some(tls.clone())).await;
+    let mut browser = Upstream { address: proxy, tls: Some(tls.clone()) }.connect().await.unwrap();
+    let request = format!("GET / HTTP/1.1\r\nHost: {proxy}\r\nConnection: close\r\n\r\n");
+    browser.write_all(request.as_bytes()).await.unwrap();
+    let mut accepted = tls.accept(application.accept().await.unwrap().0).await.unwrap();
+    until(&mut accepted, "\r\n\r\n").await;
+    let fields = "Strict-Transport-Security: max-age=1\r\nContent-Length: 2\r\n\r\nhi";
+    accepted.write_all(format!("HTTP/1.1 200 OK\r\n{fields}").as_bytes()).await.unwrap();
+    let response = until(&mut browser, "hi").await;
+    assert!(response.starts_with("HTTP/1.1 200 OK") && !response.contains("transport"), "{response}");
+    // Pages of our own know which origin is theirs.
+    for (origin, status) in [(format!("https://{proxy}"), "200"), (format!("http://{proxy}"), "403")] {
+        let mut browser = Upstream { address: proxy, tls: Some(tls.clone()) }.connect().await.unwrap();
+        let request = format!("GET /-/dev/page.css HTTP/1.1\r\nHost: {proxy}\r\nOrigin: {origin}\r\n\r\n");
+        browser.write_all(request.as_bytes()).await.unwrap();
+        assert!(until(&mut browser, "\r\n\r\n").await.starts_with(&format!("HTTP/1.1 {status}")), "{origin}");
+    }
+    let mut plain = send(proxy, "GET /a?b HTTP/1.1\r\nHost: localhost:1\r\n\r\n").await;
+    let response = until(&mut plain, "\r\n\r\n").await;
+    assert!(
+        response.starts_with("HTTP/1.1 308") && response.contains("location: https://localhost:1/a?b"),
+        "{response}"
+    );
 }

@@ -57,8 +57,8 @@ fn what_belongs_to_a_connection_does_not_pass() {
 
 #[test]
 fn no_other_site_reads_what_is_ours() {
-    let listen = "127.0.0.1:8080".parse().unwrap();
-    let own = |more: &[(&'static str, &str)]| is_own(&fields(more), listen);
+    let origin = Origin { listen: "127.0.0.1:8080".parse().unwrap(), is_safe: false };
+    let own = |more: &[(&'static str, &str)]| is_own(&fields(more), origin);
     for host in ["127.0.0.1:8080", "localhost:8080", "shop.localhost:8080", "[::1]:8080"] {
         assert!(own(&[("host", host)]), "{host}");
     }

@@ -8,11 +8,11 @@ fn read(line: &str) -> Result<Option<Options>, String> {
 
 #[test]
 fn arguments_of_the_application_stand_after_two_dashes() {
-    let options = read("-p shop --bin=admin --listen [::1]:9000 --open -- --set a=b --open").unwrap().unwrap();
+    let options = read("-p shop --bin=admin --listen [::1]:9000 --tls --open -- --set a=b --open").unwrap().unwrap();
     assert_eq!((options.package.as_deref(), options.bin.as_deref()), (Some("shop"), Some("admin")));
     assert_eq!(options.listen.to_string(), "[::1]:9000");
     assert_eq!(options.arguments, ["--set", "a=b", "--open"]);
-    assert!(options.open && read("--help").unwrap().is_none());
+    assert!(options.open && options.tls && read("--help").unwrap().is_none());
 }
 
 #[test]

@@ -323,6 +323,7 @@ pub(super) const CRATES: &[Layers] = &[
             ("texts", &["editor", "inject", "policy", "state"]),
             ("command line", &["ansi", "options"]),
             ("package", &["package"]),
+            ("connections", &["tls"]),
             ("parts", &["build", "front", "program", "sources", "watch"]),
             ("application", &["application"]),
             ("terminal", &["terminal"]),
