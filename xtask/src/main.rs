@@ -1,5 +1,5 @@
 //! What the project does to itself: `cargo xtask test`, `setup`, `tidy`, `pages`, `book`, `peers`,
-//! `compile-time`, `drill`.
+//! `compile-time`, `drill`, `dist`.
 //!
 //! A check is never more here than a command a developer could type: same profile, same features, same flags, so that
 //! nothing is built twice. Start reading at [`test::run`], or at [`tidy::RULES`] for what a file must look like.
@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 mod book;
 mod command;
 mod compile_time;
+mod dist;
 mod drill;
 mod executables;
 mod features;
@@ -60,6 +61,8 @@ enum Command {
     Pages,
     /// Build the manual in docs/ into target/book, and check its links
     Book,
+    /// Build what is handed out, in target/dist: the commands and the blog as static executables, and an image
+    Dist,
     /// Measure Skep and its peers; `peers posts`: the posts' tables; `peers cache`: the bench of the cache;
     /// `peers log`: what a log line costs; `peers odd`: the table of odd requests
     #[command(disable_help_flag = true)]
@@ -107,6 +110,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
         Command::Tidy { cycles: Some(only) } => tidy::print_cycles(Some(only.as_str()).filter(|only| *only != "all")),
         Command::Pages => pages::run(),
         Command::Book => book::run(),
+        Command::Dist => dist::run().map(|()| ExitCode::SUCCESS),
         Command::Peers { args } => peers::run(&args),
         Command::CompileTime { rounds, sql, builds } => compile_time::run(rounds, sql, builds),
         Command::Drill { args } => drill::run(&args),

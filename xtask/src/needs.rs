@@ -46,6 +46,8 @@ pub(crate) enum From {
 }
 
 const WASM: &str = "wasm32-wasip2";
+/// Of Rust's targets, the one whose C library is linked into the executable.
+pub(crate) const MUSL: &str = "x86_64-unknown-linux-musl";
 /// Where npm puts it: `crates/skep-isolate/tests/isolate/languages.rs` runs what is there.
 const COMPONENTIZE_JS: &str = "target/tools/componentize-js";
 /// `examples/blog/tests/browser.rs` loads what is there.
@@ -302,8 +304,22 @@ pub(crate) const NEEDS: &[Need] = &[
         name: "the target wasm32-wasip2",
         why: "skep must build as a WebAssembly component",
         steps: &["test", "wasm", "long"],
-        found: wasm_is_there,
+        found: || target_is_there(WASM),
         from: From::Target(WASM),
+    },
+    Need {
+        name: MUSL,
+        why: "its C library is linked into what `cargo xtask dist` hands out",
+        steps: &[],
+        found: || target_is_there(MUSL),
+        from: From::Target(MUSL),
+    },
+    Need {
+        name: "a C compiler for musl",
+        why: "SQLite is built from its C source, for `cargo xtask dist`, too",
+        steps: &[],
+        found: || command::on_path("musl-gcc"),
+        from: From::Debian(&["musl-tools"]),
     },
     Need {
         name: "cargo-deny",
@@ -340,8 +356,8 @@ pub(crate) fn h2spec() -> PathBuf {
 }
 
 /// rustc knows where a target's library would be, also when it is not; so this does not need rustup.
-fn wasm_is_there() -> bool {
-    let folder = command::output("rustc", &["--print", "target-libdir", "--target", WASM]);
+fn target_is_there(target: &str) -> bool {
+    let folder = command::output("rustc", &["--print", "target-libdir", "--target", target]);
     folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir())
 }
 
