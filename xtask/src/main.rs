@@ -1,5 +1,5 @@
-//! What the project does to itself: `cargo xtask test`, `setup`, `tidy`, `pages`, `book`, `peers`,
-//! `compile-time`, `drill`, `dist`.
+//! What the project does to itself: `cargo xtask test`, `setup`, `tidy`, `pages`, `book`, `interface`,
+//! `peers`, `compile-time`, `drill`, `dist`.
 //!
 //! A check is never more here than a command a developer could type: same profile, same features, same flags, so that
 //! nothing is built twice. Start reading at [`test::run`], or at [`tidy::RULES`] for what a file must look like.
@@ -16,6 +16,7 @@ mod drill;
 mod executables;
 mod features;
 mod instructions;
+mod interface;
 mod msrv;
 mod needs;
 mod odd;
@@ -61,6 +62,12 @@ enum Command {
     Pages,
     /// Build the manual in docs/ into target/book, and check its links
     Book,
+    /// Compare the public interface with the one in xtask/interface
+    Interface {
+        /// Record it instead
+        #[arg(long)]
+        write: bool,
+    },
     /// Build what is handed out, in target/dist: the commands and the blog as static executables, and an image
     Dist,
     /// Measure Skep and its peers; `peers posts`: the posts' tables; `peers cache`: the bench of the cache;
@@ -110,6 +117,7 @@ fn run(command: Command) -> Result<ExitCode, String> {
         Command::Tidy { cycles: Some(only) } => tidy::print_cycles(Some(only.as_str()).filter(|only| *only != "all")),
         Command::Pages => pages::run(),
         Command::Book => book::run(),
+        Command::Interface { write } => interface::run(write),
         Command::Dist => dist::run().map(|()| ExitCode::SUCCESS),
         Command::Peers { args } => peers::run(&args),
         Command::CompileTime { rounds, sql, builds } => compile_time::run(rounds, sql, builds),

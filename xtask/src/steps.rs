@@ -1,6 +1,7 @@
 //! The steps of `cargo xtask test`.
 
 use crate::features::Sets;
+use crate::interface;
 
 /// One step.
 #[derive(Debug)]
@@ -185,17 +186,9 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "docs",
-        about: "the documentation and the book build, and their links lead somewhere",
+        about: "the documentation and the book build, their links lead somewhere, and the public interface is the recorded one",
         runs: Runs::Rest,
-        work: Work::Commands(
-            &[
-                // Two packages have a library `axum_sql`, and two `courses`. With an example, and with the features of
-                // `clippy`: what that has checked has the right features, then.
-                "cargo doc --workspace --exclude axum-sql --exclude axum-sql-postgres --exclude courses --exclude courses-postgres --no-deps --lib --bins --example configuration --all-features",
-                "cargo xtask book",
-            ],
-            &[("RUSTDOCFLAGS", "-D warnings")],
-        ),
+        work: Work::Commands(&[interface::DOCUMENT, "cargo xtask book", "cargo xtask interface"], &[interface::FLAGS]),
     },
     Step {
         name: "peers",

@@ -1,0 +1,114 @@
+//! The public interface: what `xtask/interface` has on record must be what rustdoc shows of the crates that
+//! applications name, with all features.
+//!
+//! `cargo semver-checks` and `cargo public-api` compare with a release, which does not exist yet, and read rustdoc's
+//! JSON, which stable Rust does not write. With a record in the tree, a change of the interface is a line of the commit
+//! that makes it. It is read from the pages that the step `docs` builds anyway: so it knows what macros and `pub use`
+//! make, and has nothing that is hidden from documentation.
+
+mod page;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::command;
+
+/// Crates that applications name; the others are theirs, and pinned to the same version.
+const CRATES: [&str; 11] = [
+    "skep",
+    "skep-cache",
+    "skep-fluent",
+    "skep-html",
+    "skep-jobs",
+    "skep-language",
+    "skep-live",
+    "skep-people",
+    "skep-server",
+    "skep-sql",
+    "skep-storage",
+];
+
+/// Two packages have a library `axum_sql`, and two `courses`. With an example, and with the features of the step
+/// `clippy`: what that has checked has the right features, then.
+pub(crate) const DOCUMENT: &str = "cargo doc --workspace --exclude axum-sql --exclude axum-sql-postgres --exclude courses \
+                                   --exclude courses-postgres --no-deps --lib --bins --example configuration --all-features";
+
+/// Its flags, in the variable that rebuilds nothing but documentation.
+pub(crate) const FLAGS: (&str, &str) = ("RUSTDOCFLAGS", "-D warnings");
+
+/// Compares, or writes the record.
+pub(crate) fn run(write: bool) -> Result<ExitCode, String> {
+    let mut cargo = command::program("cargo");
+    let words = DOCUMENT.split_whitespace().skip(1);
+    let status = cargo.args(words).arg("--quiet").env(FLAGS.0, FLAGS.1).status();
+    if !status.map_err(|error| format!("cargo does not start: {error}"))?.success() {
+        return Ok(ExitCode::FAILURE);
+    }
+    let mut differs = false;
+    for name in CRATES {
+        let (file, now) = (record(name), interface(name)?);
+        let before = fs::read_to_string(&file).unwrap_or_default();
+        if write {
+            fs::create_dir_all(record("").with_file_name("")).map_err(|error| error.to_string())?;
+            fs::write(&file, &now).map_err(|error| format!("{}: {error}", file.display()))?;
+        }
+        let changes = changes(&before, &now);
+        changes.iter().for_each(|change| println!("{change}"));
+        differs |= !changes.is_empty();
+    }
+    if differs && !write {
+        println!("the interface is another one: if that is meant, `cargo xtask interface --write`, and CHANGELOG.md");
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file with what is recorded of a crate.
+fn record(name: &str) -> PathBuf {
+    command::root().join("xtask/interface").join(format!("{name}.txt"))
+}
+
+/// A line for each item, method and implementation of a crate.
+fn interface(name: &str) -> Result<String, String> {
+    let folder = command::root().join("target/doc").join(name.replace('-', "_"));
+    let read = |file: &str| {
+        let path = folder.join(file);
+        fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let mut lines = BTreeSet::new();
+    for file in page::items(&read("all.html")?) {
+        lines.extend(page::lines(&name.replace('-', "_"), &file, &read(&file)?));
+    }
+    if lines.is_empty() {
+        return Err(format!("rustdoc's pages of {name} cannot be read: does it write others now?"));
+    }
+    Ok(lines.into_iter().flat_map(|line| [line, "\n".to_owned()]).collect())
+}
+
+/// Lines that are gone, and lines that are new.
+fn changes(before: &str, now: &str) -> Vec<String> {
+    let (old, new): (BTreeSet<&str>, BTreeSet<&str>) = (before.lines().collect(), now.lines().collect());
+    let gone = old.difference(&new).map(|line| format!("- {line}"));
+    gone.chain(new.difference(&old).map(|line| format!("+ {line}"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_a_line_that_is_gone_and_one_that_is_new() {
+        assert_eq!(changes("a\nb\n", "b\nc\n"), ["- a", "+ c"]);
+        assert!(changes("a\nb\n", "a\nb\n").is_empty());
+    }
+
+    #[test]
+    fn every_crate_has_a_record() {
+        for name in CRATES {
+            assert!(record(name).is_file(), "{name}: `cargo xtask interface --write`");
+            assert!(command::root().join("crates").join(name).is_dir(), "{name}");
+        }
+    }
+}
