@@ -55,7 +55,9 @@ pub(crate) fn run(write: bool) -> Result<ExitCode, String> {
             fs::write(&file, &now).map_err(|error| format!("{}: {error}", file.display()))?;
         }
         let changes = changes(&before, &now);
-        changes.iter().for_each(|change| println!("{change}"));
+        for change in &changes {
+            println!("{change}");
+        }
         differs |= !changes.is_empty();
     }
     if differs && !write {

@@ -7,7 +7,10 @@ const LEFT_OUT: [&str; 5] = ["Freeze", "RefUnwindSafe", "StructuralPartialEq", "
 pub(super) fn items(all: &str) -> Vec<String> {
     let list = all.split_once("<h1>List of all items</h1>").map_or("", |(_, list)| list);
     let links = list.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
-    links.filter(|link| link.ends_with(".html") && !link.starts_with("..")).map(str::to_owned).collect()
+    links
+        .filter(|link| !link.starts_with("..") && !link.contains(':') && !link.starts_with('#'))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// What the page `file` of a crate shows, each line with the path of the item.

@@ -49,10 +49,7 @@ fn undocumented(manifest: &Source, readme: &str) -> Vec<Complaint> {
         let name = line.split(' ').next().unwrap_or_default();
         match line.chars().next() {
             Some('[') => is_feature = line == "[features]",
-            Some('#') => {
-                comment = true;
-                continue;
-            }
+            Some('#') => comment = true,
             // A comment is of all features up to the next empty line.
             Some(_) if is_feature && name != "default" => {
                 if !comment {

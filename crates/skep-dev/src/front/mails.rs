@@ -88,7 +88,9 @@ fn page(number: &str, mail: &Value) -> String {
     let files: Vec<&Value> = mail["attachments"].as_array().into_iter().flatten().collect();
     if !files.is_empty() {
         html.push_str("<h2>Attachments</h2><ul>");
-        files.into_iter().for_each(|file| attachment(&mut html, file));
+        for file in files {
+            attachment(&mut html, file);
+        }
         html.push_str("</ul>");
     }
     html.push_str("</main></body></html>");
