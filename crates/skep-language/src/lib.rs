@@ -69,5 +69,7 @@ pub use skep_language_macros::t;
 
 /// What an application's source usually needs.
 pub mod prelude {
-    pub use crate::{LanguageApp, Languages, languages, t};
+    #[cfg(feature = "icu")]
+    pub use crate::DateLength;
+    pub use crate::{InLanguage, LanguageApp, Languages, languages, t};
 }

@@ -7,6 +7,7 @@ mod account;
 mod assets;
 mod field;
 mod group;
+mod handler;
 mod log;
 mod param;
 mod service;
@@ -53,6 +54,27 @@ mod settings;
 #[proc_macro_derive(Service, attributes(service, query, form, json, header, guard, state))]
 pub fn derive_service(input: TokenStream) -> TokenStream {
     service::derive(syn::parse_macro_input!(input as syn::DeriveInput)).into()
+}
+
+/// A service as a function: [`Service`](trait.Service.html) and [`Handle`](trait.Handle.html) in one, with the options
+/// of [`derive(Service)`](derive.Service.html).
+///
+/// ```text
+/// /// Cancels a booking.
+/// #[handler(POST "/courses/{id}/cancel")]
+/// pub async fn Cancel(cx: &mut Cx<'_>, id: i64, #[guard] user: Signed<User>) -> Result {
+///     // ...
+///     Ok(Response::see_other(Show::link(id)))
+/// }
+/// ```
+///
+/// The function becomes a struct of its name: `services![Cancel]`, `Cancel::form(cx, id)`, and in a page
+/// `a href=(Show::link(id))`. The parameters behind the request are its fields, with the same attributes, and as
+/// visible as the function is. `-> Result` is a response; `-> Result<T>` sends `T` as JSON, without `answers = T`.
+#[proc_macro_attribute]
+pub fn handler(arguments: TokenStream, input: TokenStream) -> TokenStream {
+    let function = syn::parse_macro_input!(input as syn::ItemFn);
+    handler::expand(&arguments.into(), &function).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// For `skep-people`, where it is documented.

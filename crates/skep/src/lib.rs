@@ -137,7 +137,7 @@ pub use security::secret::Secret;
 pub use skep_html_macros::html_of_skep as html;
 #[doc(inline)]
 pub use skep_http::{Body, Cookie, Error, HeaderBlock, Or404, Peer, Request, Response, Result, SecurityHeaders};
-pub use skep_macros::Service;
+pub use skep_macros::{Service, handler};
 pub use skep_sql::{offload, sql_function, status};
 /// A statement that SQLite itself checks while the program is compiled, against the migrations of the application; for
 /// PostgreSQL, `skep sql check` asks a server before. [`skep_sql::sql!`] has its syntax.
@@ -213,13 +213,15 @@ pub mod sql;
 pub mod prelude {
     pub use crate::html::{DOCTYPE, Html};
     // The derive alone: an author who implements the trait by hand names it.
+    pub use crate::guard::Scope;
     pub use crate::link::Destination;
     // For what its derive writes, `rating.label()`; nobody else needs the name.
     pub use crate::param::{Choice as _, Param};
     pub use crate::{
-        Answer, App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, html, piece,
-        services,
+        Answer, App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, handler, html,
+        piece, services,
     };
-    // The macro alone: there is a module of the same name.
-    pub use skep_sql_macros::sql_of_skep as sql;
+    pub use skep_macros::Group;
+    // The macros alone: there is a module and a trait of the same names.
+    pub use skep_sql_macros::{RowOfSkep as Row, sql_of_skep as sql};
 }

@@ -8,6 +8,7 @@ mod contract;
 mod cors;
 mod development;
 mod files;
+mod functions;
 mod guards;
 mod hardening;
 mod judged;
