@@ -8,6 +8,7 @@
 //! of it is sent). `assets!` puts a folder into the executable.
 
 mod conditional;
+mod csv;
 mod dir;
 mod embedded;
 mod encoding;

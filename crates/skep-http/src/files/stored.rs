@@ -138,7 +138,7 @@ pub(super) fn confine(response: &mut Response, inline: bool, name: &str) {
 pub(super) const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// RFC 6266: a name in ASCII for old clients, and the real one (RFC 8187). Neither can end the field or name a folder.
-fn disposition(inline: bool, name: &str) -> HeaderValue {
+pub(super) fn disposition(inline: bool, name: &str) -> HeaderValue {
     let kind = if inline { "inline" } else { "attachment" };
     let safe = |letter: char| !letter.is_control() && !matches!(letter, '/' | '\\' | '"');
     let name: String = name.chars().map(|letter| if safe(letter) { letter } else { '_' }).collect();
