@@ -43,6 +43,32 @@ pub trait StorageCx {
         files: impl IntoIterator<Item = F>,
     ) -> impl Future<Output = Result<Vec<FileRecord>>>;
 
+    /// Stores a photograph as JPEG of at most these pixels, upright, and without what the camera wrote into it, such as
+    /// the place: as [`store_file`](Self::store_file) does. `None` if it cannot be read. With the feature `image`.
+    ///
+    /// ```
+    /// use skep::form::Upload;
+    /// use skep::prelude::*;
+    /// use skep_storage::prelude::*;
+    ///
+    /// #[handler(POST "/avatar")]
+    /// async fn SetAvatar(cx: &mut Cx<'_>, #[form] picture: Upload<Photo>) -> Result {
+    ///     let file = cx.store_photo(&picture, 320, 320).await?;
+    ///     let file = file.ok_or_else(|| SetAvatar::picture.refuse("This picture cannot be read."))?;
+    ///     Ok(Response::text(format!("{} bytes", file.size())))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`store_file`](Self::store_file).
+    #[cfg(feature = "image")]
+    fn store_photo<K: skep::form::FileKind>(
+        &self,
+        photo: &skep::form::Upload<K>,
+        width: u32,
+        height: u32,
+    ) -> impl Future<Output = Result<Option<FileRecord>>>;
+
     /// Sends a file, once the handler or a [guard](skep::guard) has checked who asks: [`Storage::send`]. Pictures,
     /// sound, films and plain text are shown in the browser, all else is a download; whatever it is, it runs no code on
     /// this site.
@@ -94,6 +120,19 @@ impl StorageCx for Cx<'_> {
             records.push(file.register(transaction).await?);
         }
         Ok(records)
+    }
+
+    #[cfg(feature = "image")]
+    async fn store_photo<K: skep::form::FileKind>(
+        &self,
+        photo: &skep::form::Upload<K>,
+        width: u32,
+        height: u32,
+    ) -> Result<Option<FileRecord>> {
+        let bytes = photo.read().await?;
+        let jpeg = self.offload(move || crate::photo::resized(&bytes, width, height)).await?;
+        let Ok(jpeg) = jpeg else { return Ok(None) };
+        self.store_file(NewFile::new("photo.jpg", "image/jpeg", jpeg)).await.map(Some)
     }
 
     async fn send_stored(&self, file: &FileRecord) -> Result<Response> {

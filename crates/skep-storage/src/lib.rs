@@ -54,6 +54,8 @@ mod key;
 mod link;
 mod name;
 mod new_file;
+#[cfg(feature = "image")]
+mod photo;
 mod record;
 #[cfg(all(feature = "s3", not(target_family = "wasm")))]
 mod s3;
@@ -67,10 +69,14 @@ pub use cx::StorageCx;
 pub use key::Key;
 pub use link::FileLink;
 pub use new_file::NewFile;
+#[cfg(feature = "image")]
+pub use photo::Photo;
 pub use record::FileRecord;
 pub use storage::{Storage, Uncommitted};
 
 /// What an application's source usually needs.
 pub mod prelude {
+    #[cfg(feature = "image")]
+    pub use crate::Photo;
     pub use crate::{FileRecord, NewFile, Storage, StorageApp, StorageCx};
 }

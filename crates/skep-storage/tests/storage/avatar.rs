@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
-use image::{ImageFormat, ImageReader};
-use skep::form::{FileKind, Upload};
+use image::ImageFormat;
+use skep::form::Upload;
 use skep::prelude::*;
 use skep::sql::{Migration, Migrations, query};
 use skep_storage::prelude::*;
@@ -15,41 +15,21 @@ const MIGRATIONS: Migrations = Migrations::new(&[Migration::new(
      insert into member (id) values (1)",
 )]);
 
-/// A picture of at most 5 MB.
-struct Picture;
-
-impl FileKind for Picture {
-    const ACCEPT: Option<&'static str> = Some("image/png,image/jpeg");
-    const MAX: u64 = 5_000_000;
-}
-
 #[derive(Service)]
 #[service(POST "/avatar", page = Profile)]
 struct SetAvatar {
     #[form]
-    picture: Upload<Picture>,
+    picture: Upload<Photo>,
 }
 
 impl Handle for SetAvatar {
     async fn handle(self, cx: &mut Cx<'_>) -> Result {
-        let picture = self.picture.read().await?;
-        let small = cx.offload(move || resized(&picture)).await?;
-        let small = small.map_err(|_| SetAvatar::picture.refuse("This picture cannot be read."))?;
-        let file = cx.store_file(NewFile::new("avatar.jpg", "image/jpeg", small)).await?;
+        let file = cx.store_photo(&self.picture, 320, 320).await?;
+        let file = file.ok_or_else(|| SetAvatar::picture.refuse("This picture cannot be read."))?;
         let update = query("update member set avatar = ? where id = 1", &file);
         cx.transaction().await?.execute(update).await?;
         Ok(Response::see_other(Profile))
     }
-}
-
-/// Within 320 x 320 pixels, and without what the camera wrote beside the picture.
-fn resized(picture: &[u8]) -> image::ImageResult<Vec<u8>> {
-    let picture = ImageReader::new(Cursor::new(picture)).with_guessed_format()?.decode()?;
-    let is_large = picture.width().max(picture.height()) > 320; // else it would grow
-    let small = if is_large { picture.thumbnail(320, 320) } else { picture };
-    let mut jpeg = Cursor::new(Vec::new());
-    small.to_rgb8().write_to(&mut jpeg, ImageFormat::Jpeg)?;
-    Ok(jpeg.into_inner())
 }
 
 /// The form, and the picture.
@@ -115,4 +95,21 @@ fn a_picture_is_resized_and_shown() {
     assert_eq!((small.width(), small.height()), (40, 20));
     // It begins like a picture, and ends too early.
     assert_eq!(upload(&png.get_ref()[..50]), 422);
+}
+
+/// What a camera writes that was held sideways: turn it by 90 degrees (Exif, tag 0x0112).
+const SIDEWAYS: &[u8] = b"\xFF\xE1\0\x22Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+
+#[test]
+fn a_photograph_is_upright_and_says_nothing_of_its_camera() {
+    let (client, mut jpeg) = (skep::test::Client::new(app()), Cursor::new(Vec::new()));
+    image::RgbImage::new(80, 40).write_to(&mut jpeg, ImageFormat::Jpeg).unwrap();
+    let (start, rest) = jpeg.get_ref().split_at(2);
+    let photo = [start, SIDEWAYS, rest].concat();
+    let files = [("picture", "me.jpg", "image/jpeg", &photo[..])];
+    assert_eq!(client.request(skep::Method::POST, "/avatar").files(&[], &files).send().status(), 200);
+    let shown = client.get("/avatar");
+    let upright = image::load_from_memory(shown.body()).unwrap();
+    assert_eq!((upright.width(), upright.height()), (40, 80));
+    assert!(!shown.body().windows(4).any(|bytes| bytes == b"Exif"));
 }

@@ -45,7 +45,7 @@ pub(super) const CRATES: &[Layers] = &[
         name: "skep-macros",
         order: &[
             ("fields", &["field"]),
-            ("macros", &["account", "assets", "group", "log", "param", "service", "settings"]),
+            ("macros", &["account", "assets", "group", "handler", "log", "param", "service", "settings"]),
         ],
         upward: &[],
     },
@@ -214,7 +214,7 @@ pub(super) const CRATES: &[Layers] = &[
     Layers {
         name: "skep-storage",
         order: &[
-            ("values", &["bytes", "error", "key", "name", "new_file", "record", "schema"]),
+            ("values", &["bytes", "error", "key", "name", "new_file", "photo", "record", "schema"]),
             ("places", &["folder", "s3"]),
             ("storage", &["settings", "storage", "sweep"]),
             ("interface", &["app", "cx", "link"]),
