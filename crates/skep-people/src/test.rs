@@ -1,8 +1,10 @@
 //! Signing in without a form, for tests of an application. With the cargo feature `test`, for dev-dependencies.
 
+use skep::Cx;
 use skep::test::Client;
 
 use crate::account::Account;
+use crate::link::MailAccount;
 use crate::sign_in::sign_in_by_id;
 
 /// Signs a [`Client`] in.
@@ -36,15 +38,31 @@ pub trait SignIn {
     /// # Panics
     /// If [`Account::find`] does not find the account, or the session cannot be stored.
     fn sign_in<A: Account>(&self, account: &A);
+
+    /// The same for the account with this e-mail address: `client.sign_in_as::<User>("ada@example.org")`.
+    ///
+    /// # Panics
+    /// As [`sign_in`](Self::sign_in), and if there is no account with the address.
+    fn sign_in_as<A: MailAccount>(&self, email: &str);
 }
 
 impl SignIn for Client {
     fn sign_in<A: Account>(&self, account: &A) {
-        let id = account.id();
-        let work = async move |cx: &mut skep::Cx<'_>| {
-            assert!(sign_in_by_id::<A>(cx, &id).await?, "there is no account with the id {id:?}");
-            Ok(())
-        };
-        self.with_cx(work).unwrap_or_else(|error| panic!("cannot sign in: {error}"));
+        sign_in_with_id::<A>(self, account.id());
     }
+
+    fn sign_in_as<A: MailAccount>(&self, email: &str) {
+        let address = email.to_owned();
+        let find = async move |cx: &mut Cx<'_>| Ok(A::find_by_email(cx, &address).await?.map(|account| account.id()));
+        let id = self.with_cx(find).unwrap_or_else(|error| panic!("cannot find {email}: {error}"));
+        sign_in_with_id::<A>(self, id.unwrap_or_else(|| panic!("there is no account with the address {email}")));
+    }
+}
+
+fn sign_in_with_id<A: Account>(client: &Client, id: String) {
+    let work = async move |cx: &mut Cx<'_>| {
+        assert!(sign_in_by_id::<A>(cx, &id).await?, "there is no account with the id {id:?}");
+        Ok(())
+    };
+    client.with_cx(work).unwrap_or_else(|error| panic!("cannot sign in: {error}"));
 }
