@@ -107,7 +107,7 @@ pub(crate) const STEPS: &[Step] = &[
         work: Work::Commands(
             &[
                 "cargo test --workspace --no-fail-fast --lib --tests -- --ignored long:: --test-threads 1",
-                "cargo test --workspace --no-fail-fast --test browser -- --ignored long:: --test-threads 1",
+                "cargo test --workspace --no-fail-fast --test browser --test models-postgres -- --ignored long:: --test-threads 1",
             ],
             &[],
         ),
@@ -127,7 +127,7 @@ pub(crate) const STEPS: &[Step] = &[
         runs: Runs::Rest,
         work: Work::Commands(
             &[
-                "cargo test --workspace --no-fail-fast --test backends --test browser",
+                "cargo test --workspace --no-fail-fast --test backends --test browser --test studio-postgres --test models-postgres",
                 // No other package needs it, and an executable cannot turn on features of its own for its tests.
                 "cargo test -p skep-dev --bin skep-dev --features tls",
                 // `child_process...` is what a test starts, and no test (`tidy`). Those in a module `long` are the step

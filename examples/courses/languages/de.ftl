@@ -5,7 +5,9 @@ main-menu = Hauptmenü
 spoken = Sprache
 change = Wechseln
 times-in = Uhrzeiten gelten für { $zone }.
-demo-accounts = Konten zum Ausprobieren, alle mit dem Passwort
+demo-accounts =
+    Konten zum Ausprobieren: ada@example.org ist Admin, theo@example.org Trainer, mia@example.org und
+    max@example.org sind Mitglieder. Das Passwort von allen ist „{ $password }“.
 
 sign-in = Anmelden
 sign-out = Abmelden
@@ -63,8 +65,7 @@ edit = Bearbeiten
 save = Speichern
 saved = Gespeichert.
 back = Zurück
-picture = Bild
-picture-hint = Ein Foto, PNG oder JPEG
+picture = Bild (PNG oder JPEG)
 unreadable-picture = Dieses Bild lässt sich nicht lesen.
 
 my-bookings = Meine Buchungen

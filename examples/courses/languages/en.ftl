@@ -5,7 +5,9 @@ main-menu = Main menu
 spoken = Language
 change = Change
 times-in = Times are those of { $zone }.
-demo-accounts = Accounts to try it out, all with the password
+demo-accounts =
+    Accounts to try it out: ada@example.org is an admin, theo@example.org a trainer, mia@example.org and
+    max@example.org are members. The password of all is “{ $password }”.
 
 sign-in = Sign in
 sign-out = Sign out
@@ -63,8 +65,7 @@ edit = Edit
 save = Save
 saved = Saved.
 back = Back
-picture = Picture
-picture-hint = A photograph, PNG or JPEG
+picture = Picture (PNG or JPEG)
 unreadable-picture = This picture cannot be read.
 
 my-bookings = My bookings

@@ -1,33 +1,20 @@
-//! Courses for programs, and for the one-page client: `/api.json` describes it.
+//! Courses for programs, which `/api.json` describes, and the one-page client that is one of them.
 
-use jiff::Timestamp;
 use jiff::civil::Date;
-use rust_decimal::Decimal;
-use schemars::JsonSchema;
-use serde::Serialize;
-use skep::form::Offer;
-use skep::guard::Scope;
-use skep::prelude::*;
 use skep_people::SignedOrBearer;
 
-use crate::account::User;
-use crate::booking::{self, BookingState};
-use crate::course::Trainers;
-use crate::week;
+use crate::booking::{self, Booking};
+use crate::browse;
+use crate::prelude::*;
 
 /// A course, and what the caller has of it.
 #[derive(Serialize, JsonSchema)]
-pub struct Course {
-    id: i64,
-    title: String,
+pub struct Listed {
+    #[serde(flatten)]
+    course: Course,
     trainer: String,
-    level: &'static str,
-    starts: Timestamp,
-    minutes: i64,
-    price: Decimal,
-    places: i64,
     free: i64,
-    booking: Option<BookingState>,
+    booking: Option<Booking>,
 }
 
 /// The courses of a week.
@@ -35,69 +22,58 @@ pub struct Course {
 pub struct Page {
     /// Its Monday.
     monday: Date,
-    courses: Vec<Course>,
+    courses: Vec<Listed>,
 }
 
 /// The courses of the week in which a day is, or today, by the caller's clock.
-#[derive(Service)]
-#[service(GET "/api/courses", answers = Page)]
-pub struct Courses {
-    day: Option<Date>,
-    #[guard]
-    user: SignedOrBearer<User>,
+#[handler(GET "/api/courses")]
+pub async fn Courses(cx: &mut Cx<'_>, day: Option<Date>, #[guard] user: SignedOrBearer<User>) -> Result<Page> {
+    let (mine, trainers): (Scope<'_, User>, _) = (Scope::of(&user), Trainers::offered(cx).await?);
+    let monday = browse::monday(day, cx.now(), &user.zone);
+    let found = browse::courses(cx.db(), monday, &user.zone).await?;
+    let select = sql!("select course_id, waiting from booking where account_id = ? order by id", mine);
+    let bookings = cx.db().all(select).await?;
+    let booking = |id| bookings.iter().find(|one| one.course_id == id).map(|one| Booking { waiting: one.waiting });
+    let courses = found.into_iter().map(|course| Listed {
+        trainer: trainers.label(&course.trainer_id).unwrap_or_default().to_owned(),
+        free: course.free(),
+        booking: booking(course.id),
+        course,
+    });
+    Ok(Page { monday, courses: courses.collect() })
 }
 
 /// Books a place, or one on the waiting list. To do it twice changes nothing.
-#[derive(Service)]
-#[service(PUT "/api/courses/{id}/booking", answers = BookingState)]
-pub struct Book {
-    id: i64,
-    #[guard]
-    user: SignedOrBearer<User>,
+#[handler(PUT "/api/courses/{id}/booking")]
+pub async fn Book(cx: &mut Cx<'_>, id: i64, #[guard] user: SignedOrBearer<User>) -> Result<Booking> {
+    booking::book(cx, Scope::of(&user), &user, id).await
 }
 
 /// Gives it back.
-#[derive(Service)]
-#[service(DELETE "/api/courses/{id}/booking", answers = ())]
-pub struct Cancel {
-    id: i64,
-    #[guard]
-    user: SignedOrBearer<User>,
+#[handler(DELETE "/api/courses/{id}/booking")]
+pub async fn Cancel(cx: &mut Cx<'_>, id: i64, #[guard] user: SignedOrBearer<User>) -> Result<()> {
+    booking::cancel(cx, Scope::of(&user), id).await
 }
 
-impl Answer for Courses {
-    async fn answer(self, cx: &mut Cx<'_>) -> Result<Page> {
-        let mine: Scope<'_, User> = Scope::of(&self.user);
-        let trainers = Trainers::offered(cx).await?;
-        let monday = week::monday(self.day, cx.now(), &self.user.zone);
-        let found = week::courses(cx.db(), monday, &self.user.zone).await?;
-        let select = sql!("select course_id, waiting from booking where account_id = ? order by id", mine);
-        let bookings = cx.db().all(select).await?;
-        let state = |id| bookings.iter().find(|one| one.course_id == id).map(|one| BookingState::of(one.waiting));
-        let courses = found.into_iter().map(|course| Course {
-            trainer: trainers.label(&course.trainer_id).unwrap_or_default().to_owned(),
-            level: course.level.value(),
-            free: course.free(),
-            booking: state(course.id),
-            id: course.id,
-            title: course.title,
-            starts: course.starts,
-            minutes: course.minutes,
-            price: course.price,
-            places: course.places,
-        });
-        Ok(Page { monday, courses: courses.collect() })
-    }
-}
-
-impl Answer for Book {
-    async fn answer(self, cx: &mut Cx<'_>) -> Result<BookingState> {
-        booking::book(cx, Scope::of(&self.user), &self.user, self.id).await
-    }
-}
-
-impl Answer for Cancel {
-    async fn answer(self, cx: &mut Cx<'_>) -> Result<()> {
-        booking::cancel(cx, Scope::of(&self.user), self.id).await
-    }
+/// The client, a page whose script does the rest.
+#[handler(GET "/plan", guard = Signed<User>)]
+pub async fn Plan(cx: &mut Cx<'_>) -> Result {
+    let viewer = Viewer::of(cx).await?;
+    let content = html! {
+        h1 { (t!(cx, plan)) }
+        p.hint { (t!(cx, plan_hint)) }
+        div #plan
+            data-language=(cx.language())
+            data-zone=(viewer.zone.iana_name().unwrap_or_default())
+            data-previous=(t!(cx, previous))
+            data-next=(t!(cx, next))
+            data-book=(t!(cx, book))
+            data-wait=(t!(cx, join_waiting_list))
+            data-cancel=(t!(cx, cancel))
+            data-booked=(t!(cx, booked))
+            data-waiting=(t!(cx, waiting))
+            data-empty=(t!(cx, no_courses)) {}
+        script src=(Static::PLAN_JS) defer {}
+    };
+    page(cx, t!(cx, plan), &content).await
 }

@@ -1,19 +1,14 @@
 //! Courses, and the fields that new and edit share.
 
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, civil};
+use jiff::civil;
 use rust_decimal::Decimal;
-use skep::form::{Fold, Form, Group, MultilineText, Offer, Offered, OneOf, Text, Whole};
+use skep::form::{Fold, Form, MultilineText, Offered, Text, Whole};
 use skep::html::{Controls, Flow};
-use skep::prelude::*;
-use skep::sql::{self, Row};
-use skep_language::prelude::*;
-use skep_storage::FileRecord;
 
-use crate::CURRENCY;
+use crate::prelude::*;
 
 /// A course.
-#[derive(Debug, Row)]
+#[derive(Debug, Row, Serialize, JsonSchema)]
 pub struct Course {
     /// The key of its row.
     pub id: i64,
@@ -26,6 +21,7 @@ pub struct Course {
     pub(crate) minutes: i64,
     pub(crate) places: i64,
     pub(crate) price: Decimal,
+    #[serde(skip)]
     pub(crate) picture: Option<FileRecord>,
     pub(crate) version: i64,
     /// Bookings that do not wait.
@@ -33,7 +29,8 @@ pub struct Course {
 }
 
 /// For whom a course is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Param)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Param, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// Who has never done it.
     #[param(label = t!(level_beginner))]
@@ -54,10 +51,6 @@ impl Course {
 
     pub(crate) fn free(&self) -> i64 {
         (self.places - self.taken).max(0)
-    }
-
-    pub(crate) fn ends(&self) -> Timestamp {
-        self.starts + SignedDuration::from_mins(self.minutes)
     }
 }
 
@@ -118,22 +111,10 @@ pub(crate) fn controls(
                     label (CourseFields::trainer_id) { (t!(cx, trainer)) }
                     select (CourseFields::trainer_id.among(trainers));
                 }
-                div {
-                    label (CourseFields::level) { (t!(cx, level)) }
-                    select (CourseFields::level);
-                }
-                div {
-                    label (CourseFields::minutes) { (t!(cx, minutes)) }
-                    input (CourseFields::minutes) step="15";
-                }
-                div {
-                    label (CourseFields::places) { (t!(cx, places)) }
-                    input (CourseFields::places);
-                }
-                div {
-                    label (CourseFields::price) { (t!(cx, price)) " (" (CURRENCY) ")" }
-                    input (CourseFields::price);
-                }
+                div { label (CourseFields::level) { (t!(cx, level)) } select (CourseFields::level); }
+                div { label (CourseFields::minutes) { (t!(cx, minutes)) } input (CourseFields::minutes) step="15"; }
+                div { label (CourseFields::places) { (t!(cx, places)) } input (CourseFields::places); }
+                div { label (CourseFields::price) { (t!(cx, price)) " (" (CURRENCY) ")" } input (CourseFields::price); }
             }
         }
     }

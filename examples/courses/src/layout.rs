@@ -1,29 +1,19 @@
 //! What all pages have in common, and who looks at them.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use rust_decimal::Decimal;
 use skep::error_page::Failure;
-use skep::form::Hidden;
 use skep::guard::Guard;
 use skep::html::{Document, Flow, Href, NoHeader, Phrasing};
-use skep::prelude::*;
-use skep::sql::Page;
-use skep_language::prelude::*;
-use skep_language::{DateLength, InLanguage};
 use skep_people::pages::{SignInPage, SignOut};
-use skep_people::{Maybe, Signed};
+use skep_people::{Maybe, return_to};
 
-use crate::account::{Role, User};
-use crate::accounts::Accounts;
+use crate::account::{Accounts, Profile, Role};
+use crate::api::Plan;
 use crate::booking::Mine;
-use crate::list::List;
-use crate::profile::{ChooseLanguage, Profile};
-use crate::week::{Plan, Week};
-use crate::{CURRENCY, Language, Static, ZONE};
+use crate::browse::{List, Week};
+use crate::prelude::*;
 
 /// Who looks at a page, in which language and time zone.
-#[derive(Debug)]
 pub(crate) struct Viewer {
     pub(crate) user: Option<Signed<User>>,
     pub(crate) language: Language,
@@ -61,28 +51,15 @@ pub(crate) fn price(language: Language, price: &Decimal) -> String {
 /// A page, with the messages that the last request left.
 pub(crate) async fn page(cx: &mut Cx<'_>, title: &str, content: &Html) -> Result {
     let viewer = Viewer::of(cx).await?;
-    let back = cx.uri().path_and_query().map(|page| Hidden(page.to_string()));
-    let switch = ChooseLanguage::form(cx).prefixed("page").value(ChooseLanguage::back, &back);
-    let switch = switch.value(ChooseLanguage::language, &viewer.language);
-    let language = viewer.language;
     let content = html! {
         @for text in cx.flashes() { p.notice role="status" { (text) } }
         (content)
     };
-    let footer = piece! {
-        form.line (switch) {
-            input (ChooseLanguage::back);
-            label (ChooseLanguage::language) { (t!(language, spoken)) }
-            select (ChooseLanguage::language);
-            button.quiet { (t!(language, change)) }
-        }
-        p { (t!(language, times_in, zone = viewer.zone.iana_name().unwrap_or_default())) }
-    };
-    Ok(Response::html(document(language, title, &navigation(cx, &viewer), &content, &footer)))
+    Ok(Response::html(document(viewer.language, title, &content, Some((cx, &viewer)))))
 }
 
 /// The way to other pages of a list.
-pub(crate) fn pager<T, At: Clone, L: Href>(cx: &Cx<'_>, page: &Page<T, At>, link: impl Fn(At) -> L) -> Html {
+pub(crate) fn pager<T, At: Clone, L: Href>(cx: &Cx<'_>, page: &sql::Page<T, At>, link: impl Fn(At) -> L) -> Html {
     html! {
         nav.pager aria-label=(t!(cx, pages)) {
             @if let Some(at) = &page.previous { a rel="prev" href=(link(at.clone())) { "← " (t!(cx, previous)) } }
@@ -93,23 +70,18 @@ pub(crate) fn pager<T, At: Clone, L: Href>(cx: &Cx<'_>, page: &Page<T, At>, link
 
 /// Error pages look like all others.
 pub(crate) fn error_page(failure: &Failure) -> Html<Document> {
-    let language: Language = failure.in_language();
     let content = html! {
         h1 { (failure.title()) }
         p { (failure.message()) }
         @if let Some(detail) = failure.detail() { pre { (detail) } }
         p.hint { (failure.status().as_u16()) " · " code { (failure.id()) } }
     };
-    document(language, failure.title(), &entrance(language), &content, &piece! {})
+    document(failure.in_language(), failure.title(), &content, None)
 }
 
-fn document(
-    language: Language,
-    title: &str,
-    navigation: &Html<Flow, NoHeader>,
-    content: &Html,
-    footer: &Html<Flow, NoHeader>,
-) -> Html<Document> {
+/// The whole page. Errors have nobody who looks at them, since who that is may be what failed.
+fn document(language: Language, title: &str, content: &Html, page: Option<(&Cx<'_>, &Viewer)>) -> Html<Document> {
+    let signed = page.and_then(|(cx, viewer)| Some((cx, viewer.user.as_deref()?)));
     html! {
         (DOCTYPE)
         html lang=(language.tag()) {
@@ -123,38 +95,61 @@ fn document(
             }
             body {
                 a.skip href="#content" { (t!(language, to_the_content)) }
-                header { div.bar { a.brand href=(Week::link()) { (t!(language, studio)) } (navigation) } }
+                header {
+                    div.bar {
+                        a.brand href=(Week::link()) { (t!(language, studio)) }
+                        nav aria-label=(t!(language, main_menu)) {
+                            a href=(Week::link()) { (t!(language, week)) }
+                            a href=(List::link()) { (t!(language, courses)) }
+                            @if let Some((_, user)) = signed {
+                                a href=(Plan) { (t!(language, plan)) }
+                                a href=(Mine::link()) { (t!(language, my_bookings)) }
+                                @if user.role == Role::Admin { a href=(Accounts::link()) { (t!(language, accounts)) } }
+                            }
+                        }
+                        div.account {
+                            @if let Some((cx, user)) = signed {
+                                a href=(Profile::link()) { (user.name) }
+                                form (SignOut::form(cx)) { button.quiet { (t!(language, sign_out)) } }
+                            } @else {
+                                a href=(SignInPage::link()) { (t!(language, sign_in)) }
+                            }
+                        }
+                    }
+                }
                 main #content { (content) }
-                footer { div.bar { (footer) } }
+                footer { div.bar { @if let Some((cx, viewer)) = page { (footer(cx, viewer)) } } }
             }
         }
     }
 }
 
-fn navigation(cx: &Cx<'_>, viewer: &Viewer) -> Html<Flow, NoHeader> {
-    let language = viewer.language;
-    let Some(user) = &viewer.user else { return entrance(language) };
+fn footer(cx: &Cx<'_>, viewer: &Viewer) -> Html<Flow, NoHeader> {
+    let back = cx.uri().path_and_query().map(|page| Hidden(page.to_string()));
+    let form = ChooseLanguage::form(cx).prefixed("page").value(ChooseLanguage::back, &back);
+    let form = form.value(ChooseLanguage::language, &viewer.language);
     piece! {
-        nav aria-label=(t!(language, main_menu)) {
-            a href=(Week::link()) { (t!(language, week)) }
-            a href=(List::link()) { (t!(language, courses)) }
-            a href=(Plan) { (t!(language, plan)) }
-            a href=(Mine::link()) { (t!(language, my_bookings)) }
-            @if user.role == Role::Admin { a href=(Accounts::link()) { (t!(language, accounts)) } }
+        form.line (form) {
+            input (ChooseLanguage::back);
+            label (ChooseLanguage::language) { (t!(cx, spoken)) }
+            select (ChooseLanguage::language);
+            button.quiet { (t!(cx, change)) }
         }
-        div.account {
-            a href=(Profile::link()) { (user.name) }
-            form (SignOut::form(cx)) { button.quiet { (t!(language, sign_out)) } }
-        }
+        p { (t!(cx, times_in, zone = viewer.zone.iana_name().unwrap_or_default())) }
     }
 }
 
-fn entrance(language: Language) -> Html<Flow, NoHeader> {
-    piece! {
-        nav aria-label=(t!(language, main_menu)) {
-            a href=(Week::link()) { (t!(language, week)) }
-            a href=(List::link()) { (t!(language, courses)) }
-        }
-        div.account { a href=(SignInPage::link()) { (t!(language, sign_in)) } }
+/// Keeps the language that somebody chooses: in a cookie, and in their account.
+#[handler(POST "/language", open = "visitors choose, too")]
+pub async fn ChooseLanguage(
+    cx: &mut Cx<'_>,
+    #[form] language: Language,
+    #[form] back: Option<Hidden<String>>,
+    #[state] user: Maybe<User>,
+) -> Result {
+    skep_language::keep_language(cx, language);
+    if let Some(user) = &*user {
+        cx.db().execute(sql!("update account set language = ? where id = ?", &language, user.id)).await?;
     }
+    Ok(Response::see_other(return_to(back.as_ref().map(|Hidden(path)| path.as_str()), Week::link())))
 }

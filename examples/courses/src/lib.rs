@@ -6,30 +6,41 @@
 //!
 //! `cargo run -p courses -- --set courses.demo=true` has courses and accounts to try it out.
 
-use skep::prelude::*;
 use skep::sql::migrations;
-use skep_jobs::prelude::*;
-use skep_language::prelude::*;
-use skep_live::prelude::*;
 use skep_people::pages::AccountApp;
-use skep_people::{Allowed, Signed};
-use skep_storage::prelude::*;
+
+use crate::prelude::*;
 
 pub mod account;
-pub mod accounts;
 pub mod api;
 pub mod booking;
+pub mod browse;
 pub mod course;
 pub mod demo;
 pub mod edit;
-mod layout;
-pub mod list;
+pub mod layout;
 pub mod mails;
-pub mod participants;
-pub mod picture;
-pub mod profile;
-pub mod show;
-pub mod week;
+
+/// What most modules use.
+mod prelude {
+    pub(crate) use jiff::tz::TimeZone;
+    pub(crate) use jiff::{Timestamp, ToSpan};
+    pub(crate) use schemars::JsonSchema;
+    pub(crate) use serde::Serialize;
+    pub(crate) use skep::form::{Hidden, Offer, OneOf};
+    pub(crate) use skep::prelude::*;
+    pub(crate) use skep::sql;
+    pub(crate) use skep_jobs::prelude::*;
+    pub(crate) use skep_language::prelude::*;
+    pub(crate) use skep_live::prelude::*;
+    pub(crate) use skep_people::{Allowed, Signed};
+    pub(crate) use skep_storage::prelude::*;
+
+    pub(crate) use crate::account::{Admin, Staff, User};
+    pub(crate) use crate::course::{Course, Trainers};
+    pub(crate) use crate::layout::{Viewer, page};
+    pub(crate) use crate::{CURRENCY, Language, Static, ZONE};
+}
 
 skep_language::languages!("languages", default = "en");
 
@@ -52,24 +63,23 @@ pub fn app() -> App {
         .languages_of::<Language>()
         .database(migrations!("migrations"))
         .files("/static", Static::files())
-        .sign_in_pages::<account::User>()
-        .sign_up_pages::<account::User>()
-        .serve(services![profile::Profile, profile::Save, profile::CreateToken, profile::ChooseLanguage])
-        .serve(services![accounts::Accounts, accounts::Appoint])
-        .serve(services![week::Week, week::Plan, list::List, show::Show])
-        .serve(services![edit::New, edit::Create, edit::Edit, edit::Save, picture::Picture, picture::SetPicture])
-        .serve(services![booking::Book, booking::Cancel, booking::Mine])
-        .serve(services![participants::Participants, participants::Export])
-        .serve(services![api::Courses, api::Book, api::Cancel])
+        .sign_in_pages::<User>()
+        .sign_up_pages::<User>()
+        .serve(services![account::Profile, account::SaveProfile, account::CreateToken, layout::ChooseLanguage])
+        .serve(services![account::Accounts, account::Appoint])
+        .serve(services![browse::Week, browse::List, browse::Show])
+        .serve(services![edit::New, edit::Create, edit::Edit, edit::Save, edit::Picture])
+        .serve(services![booking::Book, booking::Cancel, booking::Mine, booking::Participants, booking::Export])
+        .serve(services![api::Courses, api::Book, api::Cancel, api::Plan])
         .openapi("/api.json")
         // No service without somebody who is signed in, unless it says why.
-        .require::<Signed<account::User>>()
+        .require::<Signed<User>>()
         .jobs(jobs![mails::Remind].cron("0 * * * *", ZONE, mails::Remind))
-        .jobs_page::<Allowed<account::Admin>>("/-/jobs")
+        .jobs_page::<Allowed<Admin>>("/-/jobs")
         .live_pages()
         .storage()
         .on_start(demo::fill)
-        .task("appoint", "make accounts admins, by e-mail address", accounts::appoint)
+        .task("appoint", "make accounts admins, by e-mail address", account::appoint)
         .error_page(layout::error_page)
 }
 

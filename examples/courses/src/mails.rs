@@ -1,41 +1,44 @@
 //! Mails about bookings, each with a calendar file, and the reminder of the day before.
 
 use icalendar::{Calendar, Component, Event};
-use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
+use jiff::SignedDuration;
+use serde::Deserialize;
 use skep::mail::{Attachment, Mail};
-use skep::prelude::*;
-use skep_jobs::prelude::*;
-use skep_language::DateLength;
-use skep_language::prelude::*;
 
-use crate::account::User;
-use crate::booking::BookingState;
-use crate::course::Course;
-use crate::show::Show;
+use crate::browse::Show;
+use crate::prelude::*;
 
 /// How long before its beginning a course is recalled.
 const BEFORE: SignedDuration = SignedDuration::from_hours(24);
 
-/// Says what became of a booking.
-pub(crate) fn booked(to: &User, course: &Course, state: BookingState, origin: &str) -> Mail {
-    let (language, title) = (to.language, &course.title);
-    match state {
-        BookingState::Booked => mail(to, course, &t!(language, mail_booked, title), t!(language, you_are_in), origin)
-            .attach(Attachment::new("course.ics", "text/calendar; charset=utf-8", calendar(to, course))),
-        BookingState::Waiting => mail(to, course, &t!(language, mail_waiting, title), t!(language, you_wait), origin),
-    }
+/// Why somebody gets a mail about a course.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    Booked,
+    Waiting,
+    Tomorrow,
 }
 
-fn mail(to: &User, course: &Course, subject: &str, text: &str, origin: &str) -> Mail {
-    let when = to.language.date(course.starts.to_zoned(to.zone.clone()), DateLength::Full);
+/// The mail, with a calendar file for who has a place.
+pub(crate) fn mail(to: &User, course: &Course, occasion: Occasion, origin: &str) -> Mail {
+    let (language, title) = (to.language, &course.title);
+    let (subject, text) = match occasion {
+        Occasion::Booked => (t!(language, mail_booked, title), t!(language, you_are_in)),
+        Occasion::Waiting => (t!(language, mail_waiting, title), t!(language, you_wait)),
+        Occasion::Tomorrow => (t!(language, mail_reminder, title), t!(language, see_you)),
+    };
+    let when = language.date(course.starts.to_zoned(to.zone.clone()), DateLength::Full);
     let page = html! {
-        h1 { (course.title) }
+        h1 { (title) }
         p { (text) }
         p { (when) " (" (to.zone.iana_name().unwrap_or_default()) ")" }
-        p { a href=(Show::link(course.id)) { (t!(to.language, to_the_course)) } }
+        p { a href=(Show::link(course.id)) { (t!(language, to_the_course)) } }
     };
-    Mail::from_html(&to.email, subject, origin, page)
+    let mail = Mail::from_html(&to.email, &subject, origin, page);
+    if occasion != Occasion::Booked {
+        return mail;
+    }
+    mail.attach(Attachment::new("course.ics", "text/calendar; charset=utf-8", calendar(to, course)))
 }
 
 /// The course for the calendar of one who booked it.
@@ -46,7 +49,7 @@ fn calendar(to: &User, course: &Course) -> String {
         .summary(&course.title)
         .description(&course.about)
         .add_property("DTSTART", utc(course.starts))
-        .add_property("DTEND", utc(course.ends()))
+        .add_property("DTEND", utc(course.starts + SignedDuration::from_mins(course.minutes)))
         .done();
     Calendar::new().push(event).done().to_string()
 }
@@ -61,33 +64,17 @@ impl Job for Remind {
     async fn run(self, cx: &mut JobCx<'_>) -> Result<Outcome> {
         let now = Timestamp::try_from(cx.due()).map_err(Error::internal)?;
         let origin = cx.site().base_url().map(ToString::to_string).unwrap_or_default();
-        let db = cx.transaction().await?;
-        let courses = sql!(
-            Course,
-            "select {columns of Course} from course where starts > ? and starts <= ? order by id limit 1000",
+        let reminded = sql!(
+            unscoped "everybody is reminded";
+            "update booking set reminded = true where not waiting and not reminded and course_id in
+                (select id from course where starts > ? and starts <= ?) returning course_id, account_id",
             now,
             now + BEFORE
         );
-        for course in db.all(courses).await? {
-            let readers = sql!(
-                unscoped "everybody is reminded";
-                User,
-                "select {columns of User as a} from account a where id in
-                    (select account_id from booking where course_id = ? and not waiting and not reminded) order by id",
-                course.id
-            );
-            for reader in db.all(readers).await? {
-                let (language, title) = (reader.language, &course.title);
-                let subject = t!(language, mail_reminder, title);
-                let mail = mail(&reader, &course, &subject, t!(language, see_you), &origin);
-                cx.deliver_later(mail).await?;
-            }
-            let update = sql!(
-                unscoped "everybody was reminded";
-                "update booking set reminded = true where course_id = ? and not waiting",
-                course.id
-            );
-            db.execute(update).await?;
+        for booking in cx.transaction().await?.all(reminded).await? {
+            let course = Course::find(cx.db(), booking.course_id).await?;
+            let reader = User::with_id(cx.db(), booking.account_id).await?;
+            cx.deliver_later(mail(&reader, &course, Occasion::Tomorrow, &origin)).await?;
         }
         Ok(Outcome::Done)
     }

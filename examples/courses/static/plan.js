@@ -25,7 +25,8 @@ const row = (course, monday) => {
     await show(monday, course.id);
   };
   const [label, method] = course.booking ? [text.cancel, "DELETE"] : [course.free ? text.book : text.wait, "PUT"];
-  const state = { booked: text.booked, waiting: text.waiting }[course.booking] ?? `${course.free} / ${course.places}`;
+  const mine = course.booking?.waiting ? text.waiting : text.booked;
+  const state = course.booking ? mine : `${course.free} / ${course.places}`;
   const button = element("button", { className: "quiet", onclick: () => change(method).catch(complain) }, label);
   button.dataset.course = course.id;
   button.setAttribute("aria-label", `${label}: ${course.title}`);
