@@ -87,3 +87,59 @@ fn json(output: &ReturnType) -> Option<&Type> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expanded(function: TokenStream) -> String {
+        let function = syn::parse2(function).unwrap();
+        expand(&quote!(GET "/a/{id}"), &function).map_or_else(|error| error.to_string(), |code| code.to_string())
+    }
+
+    #[test]
+    fn what_is_no_handler_is_said() {
+        let wrong = [
+            (
+                quote!(
+                    fn A(cx: &mut Cx<'_>) -> Result {}
+                ),
+                "`async fn`",
+            ),
+            (
+                quote!(
+                    async fn A<T>(cx: &mut Cx<'_>) -> Result {}
+                ),
+                "generic",
+            ),
+            (
+                quote!(
+                    async fn A() -> Result {}
+                ),
+                "the first parameter",
+            ),
+            (
+                quote!(
+                    async fn A(cx: &mut Cx<'_>, (a, b): (u8, u8)) -> Result {}
+                ),
+                "has a name",
+            ),
+        ];
+        for (function, problem) in wrong {
+            let text = expanded(function);
+            assert!(text.contains(problem), "{text}");
+        }
+    }
+
+    #[test]
+    fn another_result_is_an_answer() {
+        let json = expanded(quote!(
+            async fn A(cx: &mut Cx<'_>, id: i64) -> Result<Vec<u8>> {}
+        ));
+        assert!(json.contains("answers = Vec < u8 >") && json.contains("async fn answer"), "{json}");
+        let page = expanded(quote!(
+            async fn A(cx: &mut Cx<'_>, id: i64) -> Result {}
+        ));
+        assert!(!page.contains("answers") && page.contains("async fn handle"), "{page}");
+    }
+}
