@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::backtrace::Backtrace;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -11,8 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 thread_local! {
-    /// Text and place of the panic that is being caught on this thread; `None` where nobody catches.
-    static CAUGHT: RefCell<Option<Panicked>> = const { RefCell::new(None) };
+    /// Somebody catches panics on this thread.
+    static CATCHES: Cell<bool> = const { Cell::new(false) };
+    /// Text and place of the one that is being caught.
+    static CAUGHT: Cell<Option<Box<Panicked>>> = const { Cell::new(None) };
 }
 
 /// Backtraces are taken: an application is in development.
@@ -45,17 +47,13 @@ pub fn install_hook(told: fn(&str)) {
     ONCE.call_once(|| {
         let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            let caught = CAUGHT.with_borrow_mut(|caught| {
-                let Some(Panicked { text, backtrace: trace }) = caught else { return false };
-                let place = info.location().map_or_else(String::new, |place| format!("at {place}: "));
-                *text = place + info.payload_as_str().unwrap_or("with a value that is no text");
-                *trace = backtrace();
-                told(text);
-                true
-            });
-            if !caught {
-                previous(info);
+            if !CATCHES.get() {
+                return previous(info);
             }
+            let place = info.location().map_or_else(String::new, |place| format!("at {place}: "));
+            let text = place + info.payload_as_str().unwrap_or("with a value that is no text");
+            told(&text);
+            CAUGHT.set(Some(Box::new(Panicked { text, backtrace: backtrace() })));
         }));
     });
 }
@@ -63,15 +61,13 @@ pub fn install_hook(told: fn(&str)) {
 /// Runs `work`; a panic inside becomes an error.
 pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
     // One may be within another: a function of SQL in a handler.
-    let outer = CAUGHT.replace(Some(Panicked::default()));
+    let outer = (CATCHES.replace(true), CAUGHT.take());
     // What panicked is not used again, and what it borrowed belongs to its request alone.
     let result = catch_unwind(AssertUnwindSafe(work));
-    let mut caught = CAUGHT.replace(outer).unwrap_or_default();
+    CATCHES.set(outer.0);
+    let caught = CAUGHT.replace(outer.1);
     result.map_err(|payload| {
-        if caught.text.is_empty() {
-            caught.text = text_of(&*payload);
-        }
-        caught
+        caught.map_or_else(|| Panicked { text: text_of(&*payload), backtrace: None }, |caught| *caught)
     })
 }
 
