@@ -29,7 +29,7 @@ use rule::Rule;
 #[derive(Debug)]
 pub struct AccessLog {
     outputs: Vec<Output>,
-    stamp: RefCell<(Stamp, Vec<u8>)>,
+    stamp: RefCell<Stamp>,
 }
 
 #[derive(Debug)]
@@ -138,9 +138,7 @@ impl AccessLog {
     pub fn write(&self, line: &AccessLine<'_>) {
         let now = SystemTime::now();
         let mut stamp = self.stamp.borrow_mut();
-        let (stamp, time) = &mut *stamp;
-        time.clear();
-        stamp.write(time, now);
+        let time = stamp.text(now);
         for Output { setting, buffer, passed } in &self.outputs {
             if setting.rule.takes(line, passed) {
                 buffer.push(false, |out| setting.layout.write(out, line, now, time));

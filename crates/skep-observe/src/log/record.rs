@@ -48,7 +48,6 @@ pub(super) struct Scratch {
     pub(super) fields: Fields,
     pub(super) line: Vec<u8>,
     stamp: Stamp,
-    time: Vec<u8>,
 }
 
 thread_local! {
@@ -87,8 +86,6 @@ impl Scratch {
         take: impl FnOnce(&Record<'_>, &mut Vec<u8>),
     ) {
         let now = SystemTime::now();
-        self.time.clear();
-        self.stamp.write(&mut self.time, now);
         let record = Record {
             level: *metadata.level(),
             category: metadata.target(),
@@ -96,7 +93,7 @@ impl Scratch {
             line: metadata.line(),
             module: metadata.module_path(),
             now,
-            time: std::str::from_utf8(&self.time).unwrap_or_default(),
+            time: std::str::from_utf8(self.stamp.text(now)).unwrap_or_default(),
             fields: &self.fields,
             request,
         };
@@ -151,10 +148,23 @@ impl Record<'_> {
 
 /// 16 hexadecimal digits.
 pub(super) fn hex(number: u64) -> [u8; 16] {
-    let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
-    let bytes = number.to_be_bytes();
-    std::array::from_fn(|at| digit(if at % 2 == 0 { bytes[at / 2] >> 4 } else { bytes[at / 2] }))
+    let mut digits = [0; 16];
+    for (pair, byte) in digits.as_chunks_mut().0.iter_mut().zip(number.to_be_bytes()) {
+        *pair = PAIRS[usize::from(byte)];
+    }
+    digits
 }
+
+/// The digits of each byte.
+static PAIRS: [[u8; 2]; 256] = {
+    let (digits, mut pairs) = (b"0123456789abcdef", [[0; 2]; 256]);
+    let mut byte = 0;
+    while byte < pairs.len() {
+        pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
 
 /// Adds message and fields.
 pub(super) struct Visitor<'v> {

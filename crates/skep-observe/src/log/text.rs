@@ -12,17 +12,19 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    pub(super) fn write(&mut self, out: &mut Vec<u8>, now: SystemTime) {
+    pub(super) fn text(&mut self, now: SystemTime) -> &[u8] {
         let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         if self.second != since.as_secs() || self.text.is_empty() {
             self.second = since.as_secs();
             self.text.clear();
             write_time(&mut self.text, now);
         }
-        self.text.truncate(self.text.len() - "123Z".len());
-        write_padded(&mut self.text, u64::from(since.subsec_millis()), 3);
-        self.text.push(b'Z');
-        out.extend_from_slice(&self.text);
+        if let [.., hundreds, tens, ones, _] = &mut *self.text {
+            let digit = |number: u32| b"0123456789"[(number % 10) as usize];
+            let millis = since.subsec_millis();
+            (*hundreds, *tens, *ones) = (digit(millis / 100), digit(millis / 10), digit(millis));
+        }
+        &self.text
     }
 }
 

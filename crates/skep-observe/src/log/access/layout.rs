@@ -184,7 +184,7 @@ fn write_object(out: &mut Vec<u8>, line: &AccessLine<'_>, time: &[u8]) {
 }
 
 fn micros(line: &AccessLine<'_>) -> u64 {
-    u64::try_from(line.time.as_micros()).unwrap_or(u64::MAX)
+    line.time.as_secs().saturating_mul(1_000_000).saturating_add(line.time.subsec_micros().into())
 }
 
 fn parse_pattern(text: &str) -> Result<Vec<Piece>, String> {
