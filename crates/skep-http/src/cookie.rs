@@ -102,6 +102,9 @@ extension! {
 
 /// The value of the first cookie of this name.
 pub fn find<'r>(headers: &'r Fields, name: &str) -> Option<&'r str> {
+    if !headers.contains_key(header::COOKIE) {
+        return None;
+    }
     // Pair by pair: one that is no text is somebody else's, and hides none of ours.
     let fields = headers.get_all(header::COOKIE).map(Value::as_bytes);
     fields.flat_map(|field| field.split(|byte| *byte == b';')).find_map(|pair| {

@@ -7,7 +7,8 @@
 
 pub mod list;
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::mem::take;
 
 use bytes::Bytes;
 use http::header::{AsHeaderName, HeaderMap, HeaderName, HeaderValue, ValueIter};
@@ -36,20 +37,29 @@ enum Kind {
 /// Fields in the head of a message.
 #[derive(Clone, Debug, Default)]
 struct Lines {
-    head: Bytes,
-    places: FieldPositions,
-    map: OnceCell<Box<HeaderMap>>,
-}
-
-/// Where the fields of a head lie in it, for a server that finds them.
-#[derive(Clone, Debug, Default)]
-pub struct FieldPositions {
-    all: Vec<FieldPosition>,
+    head: Vec<u8>,
+    places: Vec<FieldPosition>,
     /// The bits of [`bit`] for all names: what is not here is not searched for.
     names: u64,
     /// The same for first letters alone.
     initials: u32,
+    map: OnceCell<Box<HeaderMap>>,
 }
+
+/// Where the fields of a head lie in it, for a server that finds them.
+#[derive(Debug, Default)]
+pub struct FieldPositions(Lines);
+
+thread_local! {
+    /// The memory of a request that is over, for the next one.
+    static SPARE: Cell<(Vec<u8>, Vec<FieldPosition>)> = const { Cell::new((Vec::new(), Vec::new())) };
+}
+
+/// The largest head whose memory is kept for another one, in bytes.
+const MOST_SPARE: usize = 64 << 10;
+
+/// Room for as many fields as most requests have.
+const USUAL: usize = 16;
 
 /// Positions of bytes: from where to where.
 type Range = (u32, u32);
@@ -99,33 +109,47 @@ fn part(head: &[u8], range: Range) -> &[u8] {
 impl FieldPositions {
     /// Room for as many fields as most requests have.
     pub fn reserve(&mut self) {
-        self.all.reserve(16);
+        (self.0.head, self.0.places) = SPARE.take();
+        self.0.places.reserve(USUAL);
     }
 
     /// How many fields there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.all.len()
+        self.0.places.len()
     }
 
     /// True if there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.0.places.is_empty()
     }
 
     /// Adds a field with this name, which begins at a position of the head, and a value from there to there, without
     /// the spaces around it.
     #[inline]
     pub fn push(&mut self, name: &[u8], at: usize, (from, to): (usize, usize)) {
-        // A head is not longer than its limit, which fits.
-        let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        self.names |= bit(name);
-        self.initials |= initial(name);
-        self.all.push(FieldPosition {
+        #[expect(clippy::cast_possible_truncation, reason = "a head is not longer than its limit, which fits")]
+        let position = |at: usize| at as u32;
+        self.0.names |= bit(name);
+        self.0.initials |= initial(name);
+        self.0.places.push(FieldPosition {
             name: (position(at), position(at + name.len())),
             value: (position(from), position(to)),
         });
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        let (mut head, mut places) = (take(&mut self.head), take(&mut self.places));
+        let size = head.capacity().max(places.capacity() * size_of::<FieldPosition>());
+        if (1..=MOST_SPARE).contains(&size) {
+            head.clear();
+            places.clear();
+            // At the end of a thread there is no next request.
+            let _ = SPARE.try_with(|spare| spare.set((head, places)));
+        }
     }
 }
 
@@ -143,16 +167,19 @@ impl Lines {
     /// The position of the first field of this name.
     #[inline]
     fn find(&self, name: &[u8]) -> Option<usize> {
-        if self.places.names & bit(name) == 0 {
-            return None;
-        }
-        self.places.all.iter().position(|place| self.name(place).eq_ignore_ascii_case(name))
+        if self.names & bit(name) == 0 { None } else { self.search(name) }
+    }
+
+    /// Not inlined, as [`find`](Self::find) is: most names that are asked for are not there.
+    fn search(&self, name: &[u8]) -> Option<usize> {
+        self.places.iter().position(|place| self.name(place).eq_ignore_ascii_case(name))
     }
 
     fn make_map(&self) -> HeaderMap {
         let mut map = HeaderMap::with_capacity(self.places.len());
-        for place in &self.places.all {
-            let value = self.head.slice_ref(self.value(place).0);
+        let head = Bytes::copy_from_slice(&self.head);
+        for place in &self.places {
+            let value = head.slice_ref(part(&head, place.value));
             let (name, value) = (HeaderName::from_bytes(self.name(place)), HeaderValue::from_maybe_shared(value));
             // The server has refused what is neither.
             if let (Ok(name), Ok(value)) = (name, value) {
@@ -168,8 +195,10 @@ impl Fields {
     /// found.
     #[doc(hidden)]
     #[must_use]
-    pub fn in_head(head: Bytes, places: FieldPositions) -> Self {
-        Self(Kind::Lines(Lines { head, places, map: OnceCell::new() }))
+    pub fn in_head(head: &[u8], positions: FieldPositions) -> Self {
+        let mut lines = positions.0;
+        lines.head.extend_from_slice(head);
+        Self(Kind::Lines(lines))
     }
 
     /// The first value of this name.
@@ -177,7 +206,7 @@ impl Fields {
     #[must_use]
     pub fn get(&self, name: impl AsHeaderName + AsRef<str>) -> Option<Value<'_>> {
         match &self.0 {
-            Kind::Lines(lines) => lines.find(name.as_ref().as_bytes()).map(|at| lines.value(&lines.places.all[at])),
+            Kind::Lines(lines) => lines.find(name.as_ref().as_bytes()).map(|at| lines.value(&lines.places[at])),
             Kind::Map(map) => map.get(name).map(|value| Value(value.as_bytes())),
         }
     }
@@ -187,9 +216,7 @@ impl Fields {
     pub fn get_all(&self, name: impl AsHeaderName + AsRef<str>) -> Values<'_> {
         Values(match &self.0 {
             Kind::Lines(lines) => match lines.find(name.as_ref().as_bytes()) {
-                Some(at) => {
-                    ValuesKind::Lines { lines, rest: &lines.places.all[at..], name: lines.name(&lines.places.all[at]) }
-                }
+                Some(at) => ValuesKind::Lines { lines, rest: &lines.places[at..], name: lines.name(&lines.places[at]) },
                 None => ValuesKind::None,
             },
             Kind::Map(map) => ValuesKind::Map(map.get_all(name).into_iter()),
@@ -246,7 +273,7 @@ impl Fields {
     #[must_use]
     pub fn may_begin_with(&self, letters: &[u8]) -> bool {
         match &self.0 {
-            Kind::Lines(lines) => letters.iter().any(|letter| lines.places.initials & initial(&[*letter]) != 0),
+            Kind::Lines(lines) => letters.iter().any(|letter| lines.initials & initial(&[*letter]) != 0),
             Kind::Map(_) => true,
         }
     }
@@ -256,7 +283,7 @@ impl Fields {
     pub fn retain(&mut self, mut stays: impl FnMut(&[u8]) -> bool) {
         match &mut self.0 {
             Kind::Lines(lines) => {
-                lines.places.all.retain(|place| stays(part(&lines.head, place.name)));
+                lines.places.retain(|place| stays(part(&lines.head, place.name)));
                 lines.map.take();
             }
             Kind::Map(map) => {
@@ -284,7 +311,7 @@ impl From<HeaderMap> for Fields {
 
 impl From<Fields> for HeaderMap {
     fn from(mut fields: Fields) -> Self {
-        std::mem::take(fields.map_mut())
+        take(fields.map_mut())
     }
 }
 

@@ -43,6 +43,12 @@ impl From<http::request::Parts> for Parts {
     }
 }
 
+impl From<http::request::Parts> for Box<Parts> {
+    fn from(parts: http::request::Parts) -> Self {
+        Self::new(parts.into())
+    }
+}
+
 impl From<Parts> for http::request::Parts {
     fn from(parts: Parts) -> Self {
         let Parts { method, uri, version, headers, extensions } = parts;
@@ -62,8 +68,8 @@ pub struct Request {
 /// What a [`Request`] consists of.
 #[derive(Debug)]
 pub struct Received {
-    /// All that stands before the body.
-    pub parts: Parts,
+    /// All that stands before the body. Boxed: a request moves through many hands.
+    pub parts: Box<Parts>,
     /// The body.
     pub body: Body,
     /// Who sent it.
@@ -199,12 +205,14 @@ impl Request {
     /// let request = skep::Request::new(parts, skep::Body::empty());
     /// ```
     #[must_use]
-    pub fn new(parts: impl Into<Parts>, body: Body) -> Self {
+    #[inline]
+    pub fn new(parts: impl Into<Box<Parts>>, body: Body) -> Self {
         Self::of(Received { parts: parts.into(), body, peer: Peer::default(), id: None, is_accounted: false })
     }
 
     /// Sets the peer.
     #[must_use]
+    #[inline]
     pub fn with_peer(mut self, peer: Peer) -> Self {
         self.received.peer = peer;
         self
@@ -214,6 +222,7 @@ impl Request {
     /// [`Response::take_account`](crate::Response::take_account).
     #[doc(hidden)]
     #[must_use]
+    #[inline]
     pub fn with_account(mut self, yes: bool) -> Self {
         self.received.is_accounted = yes;
         self
@@ -226,6 +235,7 @@ impl Request {
     /// let request = skep::Request::new(parts, skep::Body::empty()).with_id(0x0123_4567_89ab_cdef);
     /// ```
     #[must_use]
+    #[inline]
     pub fn with_id(mut self, id: u64) -> Self {
         self.received.id = Some(RequestId(id));
         self

@@ -81,6 +81,8 @@ pub(crate) struct Connection {
     unsent: Unsent,
     /// The host of the last request, if it was one of ours.
     last_host: RefCell<Box<[u8]>>,
+    /// The request that begins is for that one.
+    is_for_last_host: Cell<bool>,
     /// How many more HTTP/2 streams the client may cancel, as of a time.
     resets_left: Cell<(f64, Tick)>,
     waker: Cell<Option<Waker>>,
@@ -183,6 +185,7 @@ impl Connection {
             share: Share::default(),
             unsent: Unsent::new(&context.unsent),
             last_host: RefCell::default(),
+            is_for_last_host: Cell::new(false),
             resets_left: Cell::new((f64::from(context.limits.http2_resets), context.now())),
             waker: Cell::new(None),
         }

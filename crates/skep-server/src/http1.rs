@@ -17,7 +17,7 @@ pub(crate) use chunked::{Chunked, Decoded};
 pub(crate) use framing::{BodyLength, Framing};
 pub(crate) use head::{Head, HeadReader};
 pub(crate) use limits::Limits;
-pub(crate) use response::{ResponseFields, ResponseLength, StatusLine, write_head};
+pub(crate) use response::{DATE_LINE, ResponseFields, ResponseLength, StatusLine, write_head};
 
 /// Why a message is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ pub(crate) mod process;
 pub(crate) mod program_pages;
 pub(crate) mod scoreboard;
 pub(crate) mod signals;
+pub(crate) mod ticker;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};

@@ -26,7 +26,10 @@ use crate::handoff::SlotRef;
 use crate::listener::{self, AcceptedSocket, Listener};
 use crate::proxies;
 use crate::worker_state::{LINGER, WorkerState};
-use crate::{sys, tls};
+use crate::{
+    sys::{self, ticker::Ticker},
+    tls,
+};
 
 pub(crate) use connection_limit::{ConnectionLimit, MAX_REJECTIONS};
 pub(crate) use process::ProcessWorker;
@@ -112,10 +115,11 @@ impl Worker {
 
 /// Never returns. A thread that hangs in a handler does not get here.
 async fn heartbeat(slot_ref: SlotRef, context: Rc<Context>) {
+    let mut ticker = Ticker::default();
     loop {
         slot_ref.slot().beat();
         context.show_activity();
-        tokio::time::sleep(HEARTBEAT_INTERVAL).await;
+        ticker.wait(HEARTBEAT_INTERVAL).await;
     }
 }
 

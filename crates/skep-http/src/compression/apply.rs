@@ -203,7 +203,11 @@ pub fn may_be_packed(fields: &[(String, Bytes)], body: &Bytes, options: &Options
 
 /// True if a body of this kind and size gains by it.
 fn is_worth(media_type: &[u8], size: Option<u64>, options: &Options) -> bool {
-    size.is_none_or(|size| size >= options.min_size as u64) && is_compressible(media_type)
+    is_large(size, options) && is_compressible(media_type)
+}
+
+fn is_large(size: Option<u64>, options: &Options) -> bool {
+    size.is_none_or(|size| size >= options.min_size as u64)
 }
 
 fn may_be_compressed(response: &Response, is_head: bool, options: &Options) -> bool {
@@ -213,8 +217,8 @@ fn may_be_compressed(response: &Response, is_head: bool, options: &Options) -> b
         Some(0) if is_head => said(),
         size => size,
     };
-    let media_type = response.field(&CONTENT_TYPE).unwrap_or_default();
-    is_worth(media_type, size, options)
+    is_large(size, options)
+        && is_compressible(response.field(&CONTENT_TYPE).unwrap_or_default())
         && !status.is_informational()
         && !matches!(status, StatusCode::NO_CONTENT | StatusCode::PARTIAL_CONTENT)
         && response.field(&CONTENT_ENCODING).is_none()
@@ -226,8 +230,7 @@ fn may_be_compressed(response: &Response, is_head: bool, options: &Options) -> b
 fn is_compressible(media_type: &[u8]) -> bool {
     let essence = media_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
     let Ok(essence) = std::str::from_utf8(essence) else { return false };
-    let essence = essence.to_ascii_lowercase();
-    match essence.split_once('/').unwrap_or_default() {
+    match essence.to_ascii_lowercase().split_once('/').unwrap_or_default() {
         ("text", kind) => kind != "event-stream",
         ("image", kind) => matches!(kind, "svg+xml" | "bmp" | "x-icon" | "vnd.microsoft.icon"),
         ("font", kind) => matches!(kind, "ttf" | "otf"),

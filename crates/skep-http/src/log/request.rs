@@ -26,14 +26,20 @@ pub struct RequestLog {
     id: u64,
     /// Its service: a position in `Site::service_routes`. 0: none, or not known yet.
     service: u16,
-    /// Boxed: few clients name one, and what lines carry moves with each step of the work.
-    trace: Option<Box<Trace>>,
+    /// Boxed: most requests have nothing of it, and what lines carry moves with each step of the work.
+    more: Option<Box<More>>,
+}
+
+/// What lines carry of some requests only.
+#[derive(Clone, Debug, Default)]
+struct More {
+    trace: Option<Trace>,
     /// The server makes a span of the request, whose id is that of the request.
     has_span: bool,
     user: Option<Arc<str>>,
     raised: Option<Arc<Raised>>,
     /// For a subscriber that is not the server's.
-    span: Option<Box<Span>>,
+    span: Option<Span>,
     recording: Option<Arc<Recording>>,
 }
 
@@ -120,9 +126,10 @@ pub fn set_user(user: &str) {
     let _ = CURRENT.try_with(|current| {
         let Ok(mut current) = current.try_borrow_mut() else { return };
         if let Some(request) = &mut *current {
-            request.user = Some(user.into());
             request.raise(raise::level_for(Whose::User(user)));
-            if let Some(span) = &request.span {
+            let more = request.more_mut();
+            more.user = Some(user.into());
+            if let Some(span) = &more.span {
                 span.record("user", user);
             }
         }
@@ -139,7 +146,7 @@ impl RequestLog {
                 *self.0 = CURRENT.replace(self.1.take()).unwrap_or_default();
             }
         }
-        let span = self.span.clone();
+        let span = self.more.as_ref().and_then(|more| more.span.clone());
         let outer = CURRENT.replace(Some(std::mem::take(self)));
         let _leave = Leave(self, outer);
         match span {
@@ -163,37 +170,45 @@ impl RequestLog {
     /// The trace id that the client sent or the server chose: 32 hexadecimal digits.
     #[must_use]
     pub fn trace(&self) -> Option<&str> {
-        self.trace.as_deref().map(Trace::id)
+        self.more.as_ref()?.trace.as_ref().map(Trace::id)
     }
 
     /// The user, once something has named one.
     #[must_use]
     pub fn user(&self) -> Option<&str> {
-        self.user.as_deref()
+        self.more.as_ref()?.user.as_deref()
+    }
+
+    fn more_mut(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
+    }
+
+    fn recording(&self) -> Option<&Arc<Recording>> {
+        self.more.as_ref()?.recording.as_ref()
     }
 
     /// Raises it from now on, unless it is raised as far already.
     fn raise(&mut self, level: Option<Level>) {
         if let Some(level) = level.filter(|level| Some(*level) > self.raised()) {
-            self.raised = Some(Arc::new(Raised::new(level)));
+            self.more_mut().raised = Some(Arc::new(Raised::new(level)));
         }
     }
 
     /// The level to which this request is raised.
     #[must_use]
     pub fn raised(&self) -> Option<Level> {
-        self.raised.as_ref().map(|raised| raised.level())
+        self.more.as_ref()?.raised.as_ref().map(|raised| raised.level())
     }
 
     /// True if suppressed lines are to be recorded.
     #[must_use]
     pub fn is_recorded(&self) -> bool {
-        self.recording.is_some()
+        self.recording().is_some()
     }
 
     /// Keeps a line, which is written if the request fails.
     pub fn record(&self, line: &[u8]) {
-        if let (Some(recording), Some(recorder)) = (&self.recording, RECORDER.get()) {
+        if let (Some(recording), Some(recorder)) = (self.recording(), RECORDER.get()) {
             recording.lines().push(line, recorder.limit);
         }
     }
@@ -201,12 +216,12 @@ impl RequestLog {
     /// True in development: its lines are shown on the page of its error.
     #[must_use]
     pub fn shows_lines(&self) -> bool {
-        self.recording.as_ref().is_some_and(|recording| recording.shown.is_some())
+        self.recording().is_some_and(|recording| recording.shown.is_some())
     }
 
     /// Keeps a line for that page.
     pub fn show(&self, line: &[u8]) {
-        if let Some(shown) = self.recording.as_ref().and_then(|recording| recording.shown.as_ref()) {
+        if let Some(shown) = self.recording().and_then(|recording| recording.shown.as_ref()) {
             let mut lines = lock(shown);
             // The last ones say why it failed.
             if lines.len() == MOST_SHOWN {
@@ -219,13 +234,13 @@ impl RequestLog {
     /// The lines of that page.
     #[must_use]
     pub fn shown(&self) -> Vec<String> {
-        let shown = self.recording.as_ref().and_then(|recording| recording.shown.as_ref());
+        let shown = self.recording().and_then(|recording| recording.shown.as_ref());
         shown.map(|lines| lock(lines).iter().cloned().collect()).unwrap_or_default()
     }
 
     /// Writes what is recorded, and forgets it.
     pub fn write_recorded(&self) {
-        if let (Some(recording), Some(recorder)) = (&self.recording, RECORDER.get()) {
+        if let (Some(recording), Some(recorder)) = (self.recording(), RECORDER.get()) {
             let lines = std::mem::take(&mut *recording.lines());
             lines.each(recorder.write);
         }
@@ -237,25 +252,33 @@ extension! {
     pub trait RequestLogExt for RequestLog {
         /// For the request with this id. `raised`: its lines are written from this level up.
         fn new(id: u64, headers: &Fields, raised: Option<Level>) -> Self {
-            let trace = Trace::of(headers).map(Box::new);
-            let recording = RECORDER.get().map(|_| Arc::new(Recording::new(None)));
-            let raised = raised.map(|level| Arc::new(Raised::new(level)));
-            Self { id, service: 0, trace, has_span: false, user: None, raised, span: None, recording }
+            let mut this = Self { id, service: 0, more: None };
+            if let Some(trace) = Trace::of(headers) {
+                this.more_mut().trace = Some(trace);
+            }
+            if RECORDER.get().is_some() {
+                this.more_mut().recording = Some(Arc::new(Recording::new(None)));
+            }
+            this.raise(raised);
+            this
         }
 
         /// The trace for which the server makes a span of the request, if it does.
         #[must_use]
         fn with_trace(self, trace: Option<Trace>) -> Self {
             let mut this = self;
-            this.has_span = trace.is_some();
-            this.trace = trace.map(Box::new).or(this.trace);
+            if trace.is_some() {
+                (this.more_mut().trace, this.more_mut().has_span) = (trace, true);
+            }
             this
         }
 
         /// In development: its lines are shown on the page of its error.
         #[must_use]
         fn showing_lines(self) -> Self {
-            Self { recording: Some(Arc::new(Recording::new(Some(Mutex::default())))), ..self }
+            let mut this = self;
+            this.more_mut().recording = Some(Arc::new(Recording::new(Some(Mutex::default()))));
+            this
         }
 
         /// Makes a span of the request, if the program's subscriber wants spans; the server's does not.
@@ -271,28 +294,30 @@ extension! {
                 trace = this.trace(),
                 user = Empty,
             );
-            this.span = (!span.is_disabled()).then(|| Box::new(span));
+            if !span.is_disabled() {
+                this.more_mut().span = Some(span);
+            }
             this
         }
 
         /// The value of `traceparent` for requests that the application makes while it handles this one.
         fn traceparent(&self) -> Option<String> {
-            let trace = self.trace.as_ref()?;
+            let More { trace: Some(trace), has_span, .. } = self.more.as_deref()? else { return None };
             let flags = u8::from(trace.is_sampled);
             Some(match trace.parent() {
-                Some(parent) if !self.has_span => format!("00-{}-{parent}-{flags:02x}", trace.id()),
+                Some(parent) if !has_span => format!("00-{}-{parent}-{flags:02x}", trace.id()),
                 _ => format!("00-{}-{:016x}-{flags:02x}", trace.id(), self.id),
             })
         }
 
         /// The user, to keep.
         fn shared_user(&self) -> Option<Arc<str>> {
-            self.user.clone()
+            self.more.as_ref()?.user.clone()
         }
 
         /// The request has its response: writes what is recorded if it failed or was slow.
         fn finish(&mut self, has_failed: bool) {
-            let (Some(recording), Some(recorder)) = (self.recording.clone(), RECORDER.get()) else { return };
+            let (Some(recording), Some(recorder)) = (self.recording().cloned(), RECORDER.get()) else { return };
             let took = recorder.slow.map(|slow| (recording.start.elapsed(), slow));
             if let Some((took, slow)) = took.filter(|(took, slow)| took >= slow) {
                 self.write_recorded();

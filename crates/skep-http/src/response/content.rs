@@ -22,7 +22,9 @@ impl Response {
     #[doc(hidden)]
     pub fn settle(&mut self, is_head: bool) {
         let status = self.status();
-        if status.is_informational() || self.body().is_upgrade() {
+        // A body that is here has the length that is written for it, unless a field says something of that.
+        let is_plain = !is_head && status == StatusCode::OK && self.map().is_none() && !self.body().is_stream();
+        if is_plain || status.is_informational() || self.body().is_upgrade() {
             return;
         }
         let said = self.map().and_then(said_length);

@@ -266,10 +266,11 @@ impl Compiled {
             return own.add_to(response, nonce, tls);
         }
         let is_page = response.field(&CONTENT_TYPE).is_some_and(|kind| kind.starts_with(b"text/html"));
-        let has_policy = self.policy.as_ref().is_none_or(|policy| response.field(&policy.field).is_some());
-        let block = self.block(is_page, is_page && !has_policy && nonce.is_none(), tls);
+        let lacks_policy =
+            is_page && self.policy.as_ref().is_some_and(|policy| response.field(&policy.field).is_none());
+        let block = self.block(is_page, lacks_policy && nonce.is_none(), tls);
         if !response.map().is_some_and(|headers| headers.keys().any(|name| block.has(name))) {
-            if is_page && !has_policy && nonce.is_some() {
+            if lacks_policy && nonce.is_some() {
                 self.add_policy(response.headers_mut(), nonce);
             }
             return response.set_block(block.clone());

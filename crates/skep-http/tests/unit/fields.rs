@@ -12,7 +12,7 @@ fn in_head(lines: &[(&str, &str)]) -> Fields {
         places.push(name.as_bytes(), head.len(), (value_at, value_at + value.len()));
         head.extend([name, ": ", value, "\r\n"]);
     }
-    Fields::in_head(Bytes::from(head + "\r\n"), places)
+    Fields::in_head((head + "\r\n").as_bytes(), places)
 }
 
 const LINES: [(&str, &str); 5] =
@@ -69,6 +69,6 @@ fn a_text_is_visible_ascii() {
 fn places_outside_of_the_head_hold_nothing() {
     let mut places = FieldPositions::default();
     places.push(b"Host", 99, (98, 7));
-    let fields = Fields::in_head(Bytes::from_static(b"GET / HTTP/1.1\r\n\r\n"), places);
+    let fields = Fields::in_head(b"GET / HTTP/1.1\r\n\r\n", places);
     assert!(fields.get(HOST).is_none() && fields.map().is_empty());
 }

@@ -19,8 +19,9 @@ use super::slot::SpareSlots;
 use super::{Connection, UnsentLimit};
 use crate::authority::Hosts;
 use crate::handoff::SlotRef;
+use crate::http1::DATE_LINE;
 use crate::proxies::{Fields, Trusted};
-use crate::sys;
+use crate::sys::{self, ticker::Ticker};
 
 /// After this many connections and requests, and as many times these bytes of bodies and responses, free memory is
 /// returned to the system: at once, and once more when a detached job has ended.
@@ -30,9 +31,6 @@ const TRIM_AGAIN: Tick = 5000;
 
 /// A request that runs for longer is shown to who watches the server.
 const LONG: Duration = Duration::from_millis(500);
-
-/// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7).
-const DATE_LENGTH: usize = 29;
 
 /// Bytes that a connection receives at once, at most.
 const SCRATCH: usize = 32 << 10;
@@ -59,8 +57,8 @@ pub(crate) struct Context {
     pub(crate) metrics: Option<Recorder>,
     start: Instant,
     now: Cell<Tick>,
-    /// The value of `Date`, as of a second since 1970.
-    date: Cell<([u8; DATE_LENGTH], u64)>,
+    /// The line of `Date` (RFC 9110, 5.6.7), as of a second since 1970.
+    date: Cell<([u8; DATE_LINE], u64)>,
     /// Where connections receive bytes before they know what to do with them.
     scratch: RefCell<Box<[u8]>>,
     /// Memory for futures of requests.
@@ -154,7 +152,7 @@ impl Context {
             metrics,
             start: Instant::now(),
             now: Cell::new(0),
-            date: Cell::new(([0; DATE_LENGTH], u64::MAX)),
+            date: Cell::new(([0; DATE_LINE], u64::MAX)),
             scratch: RefCell::new(vec![0; SCRATCH].into_boxed_slice()),
             slots: SpareSlots::default(),
             draining: Cell::new(false),
@@ -292,7 +290,7 @@ impl Context {
         let table = self.table.borrow();
         let running = table.slots.iter().flatten().filter_map(|connection| connection.current.borrow().clone());
         let oldest = running.min_by_key(|entry| entry.start).filter(|entry| entry.start.elapsed() >= LONG);
-        let path = oldest.as_ref().map(|entry| self.local.site().masks().path(entry.uri.path())).unwrap_or_default();
+        let path = oldest.as_ref().map(|entry| self.local.site().masks().path(entry.path())).unwrap_or_default();
         metrics.show_activity(oldest.as_ref().map(|entry| (entry.method.as_str(), &*path, entry.start)));
     }
 
@@ -383,7 +381,7 @@ impl Context {
 
     /// Advances the clock and enforces timeouts. Never returns; an idle thread has no ticks.
     pub(crate) async fn run_timer(self: Rc<Self>) {
-        let tick = self.resolution();
+        let (tick, mut ticker) = (self.resolution(), Ticker::default());
         loop {
             let changed = self.changed.notified();
             self.trim_heap();
@@ -398,7 +396,7 @@ impl Context {
                 }
                 continue;
             }
-            tokio::time::sleep(tick).await;
+            ticker.wait(tick).await;
             self.tick();
             for connection in self.connections() {
                 connection.check_timeouts();
@@ -435,8 +433,8 @@ impl Context {
         (shortest / 10).clamp(Duration::from_millis(5), Duration::from_millis(250))
     }
 
-    /// The value of `Date`, as of the last tick.
-    pub(super) fn date(&self) -> [u8; DATE_LENGTH] {
+    /// The line of `Date`, as of the last tick.
+    pub(super) fn date(&self) -> [u8; DATE_LINE] {
         self.date.get().0
     }
 
@@ -450,8 +448,8 @@ impl Context {
         let time = SystemTime::now();
         let second = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
         if self.date.get().1 != second {
-            let mut date = [0; DATE_LENGTH];
-            date.copy_from_slice(httpdate::fmt_http_date(time).as_bytes());
+            let mut date = [0; DATE_LINE];
+            date.copy_from_slice(format!("date: {}\r\n", httpdate::fmt_http_date(time)).as_bytes());
             self.date.set((date, second));
         }
         self.now.set(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(Tick::MAX));

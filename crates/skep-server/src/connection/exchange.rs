@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{REFERER, USER_AGENT};
+use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version};
 use skep::account::{self, Account};
 use skep::body::BodyError;
@@ -41,7 +42,7 @@ pub(super) struct Answered {
 /// Passes a request to the application. Failures become error pages.
 pub(super) fn exchange<B>(
     connection: &Rc<Connection>,
-    mut parts: Parts,
+    mut parts: Box<Parts>,
     body: Received<B>,
 ) -> ResponseFuture<impl Future<Output = Response> + use<B>>
 where
@@ -75,9 +76,9 @@ where
     ResponseFuture { application, exchange: Some(exchange), is_last, ended, instead, deadline: None }
 }
 
-/// The paths that load balancers check: `/-/live`, `/-/ready`.
-fn is_health_check(uri: &Uri) -> bool {
-    matches!(uri.path(), "/-/live" | "/-/ready")
+/// The paths that load balancers check.
+fn is_health_check(path: &str) -> bool {
+    matches!(path, "/-/live" | "/-/ready")
 }
 
 /// The response to a request, in progress.
@@ -187,7 +188,7 @@ impl Connection {
     /// Settles who sent a request and to whom. Health checks, and requests that may not reach the application, have
     /// their response here.
     fn admit(&self, parts: &mut Parts) -> Result<Peer, Box<Response>> {
-        if is_health_check(&parts.uri) {
+        if is_health_check(parts.uri.path()) {
             return Err(Box::new(self.health(&parts.uri)));
         }
         if parts.uri.path_and_query().is_some_and(|target| target.as_str().len() > self.context.limits.head.url) {
@@ -251,7 +252,7 @@ enum Permit {
 pub(super) struct Entry {
     pub(super) start: Instant,
     pub(super) method: Method,
-    pub(super) uri: Uri,
+    target: Option<PathAndQuery>,
     version: Version,
     /// The client behind a trusted proxy.
     peer: OnceCell<String>,
@@ -269,7 +270,7 @@ impl Exchange {
         connection.requests.set(connection.requests.get().saturating_add(1));
         connection.running.set(connection.running.get() + 1);
         let context = &connection.context;
-        if !is_health_check(&parts.uri) {
+        if !is_health_check(parts.uri.path()) {
             context.count_request();
         }
         context.change_running(|running| running + 1);
@@ -284,7 +285,7 @@ impl Exchange {
             Rc::new(Entry {
                 start: Instant::now(),
                 method: parts.method.clone(),
-                uri: parts.uri.clone(),
+                target: parts.uri.path_and_query().cloned(),
                 version: parts.version,
                 peer: OnceCell::new(),
                 id,
@@ -397,14 +398,14 @@ impl Exchange {
     fn record(&self, entry: &Rc<Entry>, time: Duration) {
         let Some(metrics) = &self.connection.context.metrics else { return };
         self.connection.current.borrow_mut().take_if(|current| Rc::ptr_eq(current, entry));
-        if is_health_check(&entry.uri) {
+        if is_health_check(entry.path()) {
             return;
         }
         let answered = self.answered.unwrap_or(time);
         metrics.record(&Finished {
             account: self.account.as_deref(),
             method: entry.method.as_str(),
-            path: &self.connection.context.local.site().masks().path(entry.uri.path()),
+            path: &self.connection.context.local.site().masks().path(entry.path()),
             status: self.status,
             time: if self.is_upgraded { answered } else { time },
             waited: self.waited,
@@ -455,18 +456,18 @@ impl Drop for Exchange {
         let time = entry.start.elapsed();
         self.record(&entry, time);
         if let Some(access) = &context.access {
-            entry.write(access, &self.connection, (self.status, self.bytes, time));
+            entry.write(access, self, time);
         }
     }
 }
 
 impl Entry {
-    fn write(
-        &self,
-        access: &AccessLog,
-        connection: &Connection,
-        (status, bytes, time): (Option<StatusCode>, u64, Duration),
-    ) {
+    pub(super) fn path(&self) -> &str {
+        self.target.as_ref().map_or("", PathAndQuery::path)
+    }
+
+    fn write(&self, access: &AccessLog, exchange: &Exchange, time: Duration) {
+        let Exchange { connection, status, bytes, .. } = exchange;
         let text = |value: &Option<HeaderValue>| {
             value.as_ref().map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
@@ -476,10 +477,10 @@ impl Entry {
         access.write(&AccessLine {
             peer: self.peer.get().unwrap_or(&connection.peer_text),
             method: self.method.as_str(),
-            target: &masks.address(self.uri.path_and_query().map_or("*", |target| target.as_str())),
+            target: &masks.address(self.target.as_ref().map_or("*", PathAndQuery::as_str)),
             version: version_text(self.version),
-            status,
-            bytes,
+            status: *status,
+            bytes: *bytes,
             time,
             id: Some(self.id),
             trace: self.trace.as_ref().map(Trace::id),

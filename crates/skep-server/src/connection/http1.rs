@@ -105,7 +105,7 @@ enum Progress {
 
 impl<'c, B, F> Http1<'c, B, F>
 where
-    B: Fn(skep::request::Parts, Received<Incoming>) -> ResponseFuture<F>,
+    B: Fn(Box<skep::request::Parts>, Received<Incoming>) -> ResponseFuture<F>,
     F: Future<Output = skep::Response> + 'static,
 {
     fn new(connection: &'c Rc<Connection>, begin: B) -> Self {
@@ -290,6 +290,7 @@ where
             is_head: parts.method == Method::HEAD,
             keeps_alive: framing.keeps_alive(),
         };
+        self.connection.is_for_last_host.set(framing.has_known_host);
         let received = self.receive_body(body, framing.expects_continue);
         if !self.input.is_empty() {
             turn::start_clock();

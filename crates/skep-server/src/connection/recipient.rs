@@ -59,6 +59,7 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
     }
     peer.is_forwarded = is_forwarded;
     let mut is_plain = forwarded.https == Some(false);
+    let mut is_known = connection.is_for_last_host.take();
     if parts.uri.scheme_str().is_some_and(|scheme| !matches!(scheme, "http" | "https")) {
         // Some other server's (RFC 9110, 7.4).
         return Err(Error::bad_request("the address is neither of http nor of https"));
@@ -66,16 +67,22 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
     if let Some(own) = take_authority(&mut parts.uri) {
         // RFC 9112, 3.2.2: the field is ignored.
         set_host(parts, own.as_str())?;
+        is_known = false;
     }
     if let Some(host) = forwarded.host {
         set_host(parts, &host)?;
+        is_known = false;
     }
     if let Some(port) = forwarded.port {
         set_port(parts, port, peer.tls)?;
+        is_known = false;
     }
     // A socket file is for a proxy on this machine, which ends TLS itself.
     is_plain |= context.rules.tls && !peer.tls && connection.peer.address.is_some();
-    check_host(connection, parts).map(|()| (peer, is_plain))
+    if !is_known {
+        check_host(connection, parts)?;
+    }
+    Ok((peer, is_plain))
 }
 
 /// The checks that [`crate::http1`] makes for HTTP/1.

@@ -119,15 +119,20 @@ impl Plain {
         mut call: impl FnMut(BorrowedFd<'_>) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.poll_ready(cx, interest))?;
-            match self.try_io(interest, || call(self.fd())) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(count) if count > 0 && count < wanted => {
-                    let _ = self.try_io(interest, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
-                    return Poll::Ready(Ok(count));
+            let mut fewer = None;
+            let result = self.try_io(interest, || {
+                let count = call(self.fd())?;
+                fewer = (count > 0 && count < wanted).then_some(count);
+                if fewer.is_some() { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(count) }
+            });
+            match (fewer, result) {
+                (Some(count), _) => return Poll::Ready(Ok(count)),
+                // The runtime is asked only where it has to report something.
+                (None, Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                    ready!(self.poll_ready(cx, interest))?;
                 }
-                result => return Poll::Ready(result),
+                (None, Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                (None, result) => return Poll::Ready(result),
             }
         }
     }

@@ -22,6 +22,8 @@ pub(crate) struct Framing {
     /// HTTP/1.1, or else 1.0.
     pub(crate) version_11: bool,
     has_host: bool,
+    /// `Host` is the one that was valid before.
+    pub(crate) has_known_host: bool,
     has_close: bool,
     has_keep_alive: bool,
     has_upgrade: bool,
@@ -70,7 +72,8 @@ impl Framing {
             return Err(bad_request("there are two Host fields"));
         }
         // An absolute target has the host, and ignores this one (RFC 9112, 3.2.2).
-        let is_host = value.is_empty() || value == known || authority::is_valid(value);
+        self.has_known_host = !value.is_empty() && value == known;
+        let is_host = self.has_known_host || value.is_empty() || authority::is_valid(value);
         if is_host { Ok(()) } else { Err(bad_request("Host is not the name of a host")) }
     }
 

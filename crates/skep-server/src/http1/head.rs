@@ -21,11 +21,9 @@ pub(crate) struct HeadReader {
     line: usize,
     /// How far it has been searched for its end.
     searched: usize,
-    /// The request line, once it is there.
-    request: Option<RequestLine>,
+    /// The request line, once it is there, and where the fields are from its beginning.
+    request: Option<(RequestLine, FieldPositions)>,
     framing: Framing,
-    /// Where the fields are, from the beginning of the request line.
-    places: FieldPositions,
 }
 
 /// Where the parts of `GET /path HTTP/1.1` are.
@@ -40,7 +38,7 @@ struct RequestLine {
 /// A request without its body.
 #[derive(Debug)]
 pub(crate) struct Head {
-    pub(crate) parts: Parts,
+    pub(crate) parts: Box<Parts>,
     pub(crate) body: BodyLength,
     pub(crate) framing: Framing,
 }
@@ -62,16 +60,18 @@ impl HeadReader {
             let next = end + 2;
             self.check_length(next, limits)?;
             (self.line, self.searched) = (next, next);
-            match (self.request, start == end) {
+            match &mut self.request {
                 // Empty lines before a request are ignored (RFC 9112, 2.2).
-                (None, true) => {}
-                (None, false) => self.request_line(&bytes[start..end], start, limits)?,
-                (Some(request), false) => {
-                    self.field(&bytes[start..end], start - request.start, (limits, known_host))?;
+                None if start == end => {}
+                None => self.request_line(&bytes[start..end], start, limits)?,
+                Some((request, fields)) if start < end => {
+                    let line = Line { bytes: &bytes[start..end], at: start - request.start };
+                    line.note(fields, &mut self.framing, limits, known_host)?;
                 }
-                (Some(request), true) => {
-                    let Self { framing, places, .. } = std::mem::take(self);
-                    return Ok(Some((head(&bytes[request.start..next], request, framing, places)?, next)));
+                Some(_) => {
+                    let Some((request, fields)) = self.request.take() else { return Ok(None) };
+                    (self.line, self.searched) = (0, 0);
+                    return Ok(Some((head(&bytes[request.start..next], request, &self.framing, fields)?, next)));
                 }
             }
         }
@@ -86,7 +86,7 @@ impl HeadReader {
 
     #[inline]
     fn check_length(&self, length: usize, limits: &Limits) -> Validated {
-        match (length <= limits.header_bytes, self.request) {
+        match (length <= limits.header_bytes, &self.request) {
             (true, _) => Ok(()),
             (false, None) => Err(too_long()),
             (false, Some(_)) => {
@@ -108,24 +108,9 @@ impl HeadReader {
             Some(minor) if minor[0].is_ascii_digit() => self.framing = Framing::new(minor[0] > b'0'),
             _ => return Err(unversioned(rest)),
         }
-        self.request = Some(RequestLine { start, method, target });
-        self.places.reserve();
-        Ok(())
-    }
-
-    /// Notes a field (RFC 9112, 5), whose line begins at a place of the head.
-    #[inline]
-    fn field(&mut self, line: &[u8], start: usize, (limits, known_host): (&Limits, &[u8])) -> Validated {
-        if self.places.len() >= limits.header_fields {
-            return Err(reject(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "there are too many header fields"));
-        }
-        let colon = name_length(line);
-        if colon == 0 || line.get(colon) != Some(&b':') {
-            return Err(no_field(line));
-        }
-        let value = trimmed(&line[colon + 1..], colon + 1);
-        self.framing.note(&line[..colon], &line[value.0..value.1], known_host)?;
-        self.places.push(&line[..colon], start, (start + value.0, start + value.1));
+        let mut fields = FieldPositions::default();
+        fields.reserve();
+        self.request = Some((RequestLine { start, method, target }, fields));
         Ok(())
     }
 
@@ -148,6 +133,37 @@ impl HeadReader {
         }
         // The longest registered method has 17 letters.
         if partial.len() > limits.url + 32 { Err(too_long()) } else { Ok(()) }
+    }
+}
+
+/// The line of a field, and its place in the head.
+struct Line<'h> {
+    bytes: &'h [u8],
+    at: usize,
+}
+
+impl Line<'_> {
+    /// Notes the field (RFC 9112, 5).
+    #[inline]
+    fn note(
+        &self,
+        fields: &mut FieldPositions,
+        framing: &mut Framing,
+        limits: &Limits,
+        known_host: &[u8],
+    ) -> Validated {
+        let Self { bytes: line, at } = *self;
+        if fields.len() >= limits.header_fields {
+            return Err(reject(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "there are too many header fields"));
+        }
+        let colon = name_length(line);
+        if colon == 0 || line.get(colon) != Some(&b':') {
+            return Err(no_field(line));
+        }
+        let value = trimmed(&line[colon + 1..], colon + 1);
+        framing.note(&line[..colon], &line[value.0..value.1], known_host)?;
+        fields.push(&line[..colon], at, (at + value.0, at + value.1));
+        Ok(())
     }
 }
 
@@ -236,6 +252,9 @@ fn name_length(line: &[u8]) -> usize {
         }
         at += 8;
     }
+    if line.get(at) == Some(&b':') {
+        return at;
+    }
     at + line[at..].iter().position(|byte| !TOKEN[usize::from(*byte)]).unwrap_or(line.len() - at)
 }
 
@@ -273,13 +292,14 @@ fn no_field(line: &[u8]) -> Rejection {
 }
 
 /// The head of these bytes, whose lines are noted. It has a copy of them.
-fn head(bytes: &[u8], request: RequestLine, framing: Framing, places: FieldPositions) -> Validated<Head> {
+fn head(bytes: &[u8], request: RequestLine, framing: &Framing, fields: FieldPositions) -> Validated<Head> {
     let method = Method::from_bytes(&bytes[..request.method]).map_err(|_| bad_request("the method is malformed"))?;
     let uri = uri(&bytes[request.method + 1..][..request.target])?;
     let body = framing.body()?;
     let version = if framing.version_11 { Version::HTTP_11 } else { Version::HTTP_10 };
-    let headers = Fields::in_head(Bytes::copy_from_slice(bytes), places);
-    Ok(Head { parts: Parts { method, uri, version, headers, extensions: Extensions::new() }, body, framing })
+    let headers = Fields::in_head(bytes, fields);
+    let parts = Box::new(Parts { method, uri, version, headers, extensions: Extensions::new() });
+    Ok(Head { parts, body, framing: *framing })
 }
 
 /// The target of a request (RFC 9112, 3.2).
@@ -310,6 +330,13 @@ fn is_scheme(scheme: &str) -> bool {
 #[inline]
 fn trimmed(value: &[u8], at: usize) -> (usize, usize) {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
+    // As nearly everybody writes it.
+    if let [b' ', first, .., last] = value
+        && !is_space(first)
+        && !is_space(last)
+    {
+        return (at + 1, at + value.len());
+    }
     let start = value.iter().position(|byte| !is_space(byte)).unwrap_or(value.len());
     let end = value.iter().rposition(|byte| !is_space(byte)).map_or(start, |last| last + 1);
     (at + start, at + end)

@@ -39,7 +39,7 @@ pub fn head(pieces: &[&[u8]]) -> Result<Option<ReadHead>, u16> {
         {
             let body = if let BodyLength::Known(length) = head.body { Some(length) } else { None };
             let keeps_alive = head.framing.keeps_alive();
-            return Ok(Some(ReadHead { length, parts: head.parts.into(), body, keeps_alive }));
+            return Ok(Some(ReadHead { length, parts: (*head.parts).into(), body, keeps_alive }));
         }
     }
     Ok(None)

@@ -417,7 +417,7 @@ impl LocalSite {
         account::set_service(endpoint.number());
         log::set_service(endpoint.number());
         speaks_json.set(endpoint.speaks_json());
-        let is_known = endpoint.is_open_to_others() || site.cors.admits(parts);
+        let is_known = origin::is_safe(&parts.method) || endpoint.is_open_to_others() || site.cors.admits(parts);
         let needs_token = !is_known && origin::check(parts, site.resources.own_origins(parts, peer))?;
         let limit = endpoint.body_limit().unwrap_or(site.resources.setup.limits.body);
         let mut cx = Cx::new(parts, peer, (body, limit), resources, id);

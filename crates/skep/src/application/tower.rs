@@ -44,7 +44,7 @@ fn into_http(request: Request) -> http::Request<Body> {
     if is_accounted {
         parts.extensions.insert(Accounted);
     }
-    http::Request::from_parts(parts.into(), body)
+    http::Request::from_parts((*parts).into(), body)
 }
 
 fn from_http(request: http::Request<Body>) -> Request {

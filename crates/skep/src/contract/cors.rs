@@ -150,6 +150,9 @@ impl CorsTable {
 
     /// The rules of the longest prefix.
     pub(crate) fn find(&self, path: &str) -> Option<&Rules> {
+        if self.0.is_empty() {
+            return None;
+        }
         let matching = self.0.iter().filter(|(prefix, _)| prefix.begins_literally(path));
         matching.max_by_key(|(prefix, _)| prefix.len()).map(|(_, rules)| rules)
     }

@@ -94,7 +94,8 @@ pub(crate) fn check_token(secret: &AppKeys, cookie: Option<&str>, token: Option<
     Err(Error::forbidden(message).with_cause(cause))
 }
 
-fn is_safe(method: &Method) -> bool {
+/// True for a method that changes nothing.
+pub(crate) fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE)
 }
 

@@ -40,6 +40,7 @@ impl Site {
 
 impl LocalSite {
     /// Handles a request. It never fails: an error becomes an error page, and a panic ends only its own request.
+    #[inline]
     pub fn answer(&self, mut request: Request) -> impl Future<Output = Response> + use<> {
         let local = self.clone();
         // All work is inside, also what needs no waiting: the future is large, and what holds nothing yet is made where
@@ -49,7 +50,7 @@ impl LocalSite {
             let Received { parts, id, peer, .. } = request.received();
             let id = id.unwrap_or_else(|| local.inner.ids.next());
             let of_address = peer.address.and_then(|address| log::level_for(Whose::Address(address.ip())));
-            let Parts { method, uri, headers, extensions, .. } = parts;
+            let Parts { method, uri, headers, extensions, .. } = &**parts;
             let raised = local.site().resources.raised_level(headers).max(of_address);
             let log = RequestLog::new(id.into(), headers, raised);
             let log = if local.site().in_development() { log.showing_lines() } else { log };

@@ -67,5 +67,7 @@ impl Tree {
 }
 
 fn split(path: &str) -> (&str, Option<&str>) {
-    path.split_once('/').map_or((path, None), |(segment, further)| (segment, Some(further)))
+    // As bytes, and so without the searcher for characters.
+    let slash = path.as_bytes().iter().position(|byte| *byte == b'/');
+    slash.map_or((path, None), |at| (&path[..at], Some(&path[at + 1..])))
 }
