@@ -129,7 +129,7 @@ pub trait HasNoControl {
 
 impl<T: Field> HasNoControl for &Probe<T> {
     fn parameter(&self) -> Value {
-        let one = json!({ "type": "string", "description": T::one_expected() });
+        let one = json!({ "type": "string", "description": <T::One as Param>::expected() });
         if T::REPEATED { json!({ "type": "array", "items": one }) } else { one }
     }
 }

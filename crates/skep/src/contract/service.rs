@@ -272,7 +272,7 @@ impl<'r> Input<'r> {
 /// A header field as a parameter: all of its lines as one list.
 #[doc(hidden)]
 pub fn read_header<F: Field>(headers: &Fields, name: &'static str) -> Result<F> {
-    const { assert!(F::OFFER.is_none(), "nothing is offered in a header: write the type of the value") }
+    const { assert!(<F::One as Param>::OFFER.is_none(), "nothing is offered in a header: write the type of the value") }
     let mut pairs = Pairs::default();
     let text = joined_text(headers, &HeaderName::from_static(name))?;
     match &text {

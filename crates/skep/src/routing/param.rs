@@ -114,17 +114,9 @@ pub trait Field: Sized {
     #[doc(hidden)]
     const REPEATED: bool = false;
 
-    /// [`Param::IS_SECRET`] of one value.
+    /// One value.
     #[doc(hidden)]
-    const IS_SECRET: bool = false;
-
-    /// [`Param::OFFER`] of one value.
-    #[doc(hidden)]
-    const OFFER: Option<OfferInfo> = None;
-
-    /// What one value looks like: [`Param::expected`].
-    #[doc(hidden)]
-    fn one_expected() -> Cow<'static, str>;
+    type One: Param;
 
     /// Reads the field from the pairs that were sent.
     fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self>;
@@ -134,22 +126,13 @@ pub trait Field: Sized {
 }
 
 impl<T: Param> Field for T {
+    type One = T;
     const REQUIRED: bool = true;
-    const IS_SECRET: bool = <T as Param>::IS_SECRET;
-    const OFFER: Option<OfferInfo> = <T as Param>::OFFER;
-
-    fn one_expected() -> Cow<'static, str> {
-        T::expected()
-    }
 
     fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self> {
-        let mut values = pairs.get(name);
-        let Some(text) = values.next() else {
+        let Some(text) = only(name, pairs.get(name))? else {
             return Err(wrong(InputError::Missing { name: name.to_owned(), expected: T::expectation() }));
         };
-        if values.next().is_some() {
-            return Err(wrong(InputError::Repeated { name: name.to_owned() }));
-        }
         parse(name, text)
     }
 
@@ -159,22 +142,12 @@ impl<T: Param> Field for T {
 }
 
 impl<T: Param> Field for Option<T> {
+    type One = T;
     const REQUIRED: bool = false;
-    const IS_SECRET: bool = <T as Param>::IS_SECRET;
-    const OFFER: Option<OfferInfo> = <T as Param>::OFFER;
-
-    fn one_expected() -> Cow<'static, str> {
-        T::expected()
-    }
 
     // An empty value is no value: that is what a browser sends for a field left empty.
     fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self> {
-        let mut values = pairs.get(name).filter(|text| !text.is_empty());
-        let Some(text) = values.next() else { return Ok(None) };
-        if values.next().is_some() {
-            return Err(wrong(InputError::Repeated { name: name.to_owned() }));
-        }
-        parse(name, text).map(Some)
+        only(name, pairs.get(name).filter(|text| !text.is_empty()))?.map(|text| parse(name, text)).transpose()
     }
 
     fn write(&self, name: &'static str, query: &mut QueryWriter<'_>) {
@@ -185,23 +158,16 @@ impl<T: Param> Field for Option<T> {
 }
 
 impl<T: Param> Field for Vec<T> {
+    type One = T;
     const REQUIRED: bool = false;
     const REPEATED: bool = true;
-    const IS_SECRET: bool = <T as Param>::IS_SECRET;
-    const OFFER: Option<OfferInfo> = <T as Param>::OFFER;
-
-    fn one_expected() -> Cow<'static, str> {
-        T::expected()
-    }
 
     fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self> {
         pairs.get(name).map(|text| parse(name, text)).collect()
     }
 
     fn write(&self, name: &'static str, query: &mut QueryWriter<'_>) {
-        for value in self {
-            query.pair(name, value);
-        }
+        self.iter().for_each(|value| query.pair(name, value));
     }
 }
 
@@ -221,10 +187,16 @@ pub struct OfferInfo {
 #[must_use]
 pub const fn is_secret<F: Field>() -> bool {
     assert!(
-        F::OFFER.is_none(),
+        <F::One as Param>::OFFER.is_none(),
         "a `OneOf` is a field of a form, or of the query of a GET service: elsewhere nothing is offered; write the type of its value"
     );
-    F::IS_SECRET
+    <F::One as Param>::IS_SECRET
+}
+
+/// The value, if there is one; several are refused.
+fn only<'v>(name: &str, mut values: impl Iterator<Item = &'v str>) -> Result<Option<&'v str>> {
+    let first = values.next();
+    if values.next().is_some() { Err(wrong(InputError::Repeated { name: name.to_owned() })) } else { Ok(first) }
 }
 
 fn parse<T: Param>(name: &'static str, text: &str) -> Result<T> {

@@ -55,7 +55,15 @@ pub const fn info<T: FormField>(name: &'static str) -> FieldInfo {
 #[doc(hidden)]
 #[must_use]
 pub const fn query_info<F: Field>(name: &'static str, required: bool) -> FieldInfo {
-    FieldInfo { name, required, file: false, shape: None, offer: F::OFFER, group: &[], many: F::REPEATED }
+    FieldInfo {
+        name,
+        required,
+        file: false,
+        shape: None,
+        offer: <F::One as Param>::OFFER,
+        group: &[],
+        many: F::REPEATED,
+    }
 }
 
 /// How the body of a form with these fields comes. For `#[derive(Service)]`.
