@@ -40,7 +40,7 @@ impl Act {
         let query = match self {
             Self::Retry(id) => {
                 let text =
-                    "update skep_job set state = 0, at = ?, attempt = 0, crashes = 0 where id = ? and state <> 1";
+                    "update skep_job set state = 0, at = ?, attempt = 0, crashes = 0 where id = ? and state in (0, 2)";
                 query(text, (now, id))
             }
             Self::RetryDead => {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use skep::guard::Guard;
+use skep::sql::{self, Blocking, Dialect, query};
 use skep::{App, Error, Result, Site};
 
 use crate::jobs::Jobs;
@@ -64,15 +65,30 @@ fn start(site: &Site) -> Result<()> {
     if !problems.is_empty() {
         return Err(Error::internal(problems.join("\n")));
     }
-    let newest = site.db().write(|db| db.one::<i64>("select max(version) from skep_job_schema"))?;
-    if newest != Some(schema::VERSION) {
-        let (found, known) = (newest.unwrap_or_default(), schema::VERSION);
+    let dialect = site.db().dialect();
+    let found = site.db().write(|db| db.transaction(|db| bring_up_to_date(db, dialect)))?;
+    if found != schema::VERSION {
+        let known = schema::VERSION;
         return Err(Error::internal(format!(
             "the tables of jobs have version {found}, and this program knows {known}"
         )));
     }
     jobs.open(site);
     Ok(())
+}
+
+/// Gives the version of the tables. Of several processes that start, one changes them.
+fn bring_up_to_date(db: &mut Blocking<'_>, dialect: Dialect) -> sql::Result<i64> {
+    if db.execute(query("update skep_job_schema set version = 2 where version = 1", ()).own())?.rows > 0 {
+        let statements = match dialect {
+            Dialect::Sqlite => schema::BATCHES_SQLITE,
+            Dialect::Postgres => schema::BATCHES_POSTGRES,
+        };
+        for statement in statements {
+            db.execute(query(statement, ()).own())?;
+        }
+    }
+    Ok(db.one::<i64>("select max(version) from skep_job_schema")?.unwrap_or_default())
 }
 
 #[cfg(not(target_family = "wasm"))]

@@ -1,4 +1,4 @@
-//! How many jobs each queue has: for the page, the task `jobs` and the status.
+//! How many jobs each queue and each batch has: for the page, the task `jobs` and the status.
 
 use std::collections::BTreeMap;
 
@@ -28,4 +28,16 @@ pub(crate) fn queues(rows: Vec<Row>, now: i64) -> BTreeMap<String, Queue> {
     let late = |first: Option<i64>| first.map_or(0, |first| now.saturating_sub(first) / 1000).try_into().unwrap_or(0);
     let queue = |(name, waiting, running, dead, first)| (name, Queue { waiting, running, dead, late: late(first) });
     rows.into_iter().map(queue).collect()
+}
+
+/// A batch that has not ended: number and kind of the job at its end, how many jobs it waits for, and how many of its
+/// jobs are dead letters.
+pub(crate) type BatchRow = (i64, String, i64, i64);
+
+/// The oldest of them.
+pub(crate) fn batches(most: i64) -> Query<'static, BatchRow> {
+    let text = "select id, kind, (select count(*) from skep_job one where one.batch = skep_job.id and one.state <> 2),
+                (select count(*) from skep_job one where one.batch = skep_job.id and one.state = 2)
+                from skep_job where state = 3 order by id limit ?";
+    query(text, most).own()
 }

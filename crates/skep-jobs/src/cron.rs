@@ -11,6 +11,7 @@ use skep::sql::{Transaction, query};
 
 use crate::job::{Job, Priority};
 use crate::jobs::Jobs;
+use crate::schema::WAITING;
 use crate::store::New;
 
 /// The most runs that are enqueued at once for those that were missed.
@@ -104,7 +105,8 @@ impl Schedule {
         for at in self.wanted(&runs, now) {
             let queue = jobs.kinds.get(self.kind).map_or("default", |kind| kind.queue);
             let priority = Priority::Normal.number();
-            let new = New { kind: self.kind, queue, priority, at: *at, created: now, payload: &self.payload };
+            let (payload, unique, batch, state) = (&*self.payload, None, None, WAITING);
+            let new = New { kind: self.kind, queue, priority, at: *at, created: now, payload, unique, batch, state };
             db.one(jobs.store().insert(&new)).await?;
         }
         Ok(())

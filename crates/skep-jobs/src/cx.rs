@@ -5,8 +5,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use skep::fetch::{FetchError, FetchRequest, FetchResponse};
 use skep::mail::{Failure, Mail};
-use skep::{Result, Site, Work, sql};
+use skep::sql::{self, query};
+use skep::{Result, Site, Work};
 
+use crate::schema::DEAD;
 use crate::store::Claimed;
 
 /// One attempt at a job, as the job sees it.
@@ -47,6 +49,15 @@ impl JobCx<'_> {
     #[must_use]
     pub fn due(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_millis(self.claimed.at.cast_unsigned())
+    }
+
+    /// How many jobs of the [batch](crate::Batch) whose end this one is are dead letters now; 0 at the end of none.
+    ///
+    /// # Errors
+    /// Of the database.
+    pub async fn dead_in_batch(&self) -> Result<u64> {
+        let count = query("select count(*) from skep_job where batch = ? and state = ?", (self.id(), DEAD)).own();
+        Ok(self.db().one::<i64>(count).await?.unwrap_or_default().cast_unsigned())
     }
 
     /// The application: settings, state, absolute links.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use skep::mail::Mail;
 use skep::sql::{Local, Transaction, query};
-use skep::{Cx, Error, Result, Work};
+use skep::{Cx, Result, Work};
 
+use crate::batch::{Batch, Plain};
 use crate::cx::JobCx;
-use crate::job::{Job, Order, millis};
+use crate::job::{Job, Order};
 use crate::jobs::Jobs;
 use crate::mail::DeliverMail;
+use crate::schema::HELD;
 use crate::store::New;
 
 /// Enqueues jobs: what [`Cx`], [`JobCx`] and [`Work`] can do where this trait is imported.
@@ -27,8 +29,8 @@ pub trait Later {
     /// # Errors
     /// If the application does not list the type in [`jobs!`](crate::jobs!), or of the database.
     fn later<J: Job>(&self, job: impl Into<Order<J>>) -> impl Future<Output = Result<Option<i64>>> {
-        let order = job.into();
-        async move { enqueue(self.job_context(), order).await }
+        let order = Plain::from(job.into());
+        async move { enqueue(self.job_context(), &order).await }
     }
 
     /// The same in a transaction that is not the request's: of [`Local::transaction`].
@@ -37,19 +39,47 @@ pub trait Later {
         db: &Transaction,
         job: impl Into<Order<J>>,
     ) -> impl Future<Output = Result<Option<i64>>> {
-        let order = job.into();
-        async move { enqueue(JobContext { transaction: Some(db), ..self.job_context() }, order).await }
+        let order = Plain::from(job.into());
+        async move { enqueue(JobContext { transaction: Some(db), ..self.job_context() }, &order).await }
     }
 
-    /// Cancels a job: it is deleted. One that is running goes on, and what it writes in its transaction is undone.
-    /// False if no job has this number any more.
+    /// Enqueues a [batch](Batch), all of it or nothing: in the transaction of the request if one is open, and otherwise
+    /// in one of its own. Gives the number of the job at its end, and `None` if another one has the
+    /// [key](Order::unique_for) of that.
+    ///
+    /// # Errors
+    /// As [`later`](Self::later).
+    fn later_batch(&self, batch: Batch) -> impl Future<Output = Result<Option<i64>>> {
+        async move {
+            let JobContext { db, transaction, jobs } = self.job_context();
+            if let Some(transaction) = transaction {
+                return insert_batch(transaction, jobs, &batch).await;
+            }
+            let transaction = db.transaction().await?;
+            let id = insert_batch(&transaction, jobs, &batch).await?;
+            transaction.commit().await?;
+            Ok(id)
+        }
+    }
+
+    /// Cancels a job: it is deleted. One that is running goes on, and what it writes in its transaction is undone. A
+    /// batch goes on without it; without the one at its end, nothing follows it. False if no job has this number any
+    /// more.
     fn cancel_job(&self, id: i64) -> impl Future<Output = Result<bool>> {
         async move {
-            let JobContext { db, transaction, .. } = self.job_context();
-            let delete = query("delete from skep_job where id = ?", id).own();
+            let JobContext { db, transaction, jobs } = self.job_context();
+            let (delete, wake) = (query("delete from skep_job where id = ?", id).own(), Arc::clone(&jobs.wake));
+            // It may have been the last one of a batch.
             let changes = match transaction {
-                Some(transaction) => transaction.execute(delete).await?,
-                None => db.execute(delete).await?,
+                Some(transaction) => {
+                    transaction.after_commit(move || wake.wake());
+                    transaction.execute(delete).await?
+                }
+                None => {
+                    let changes = db.execute(delete).await?;
+                    wake.wake();
+                    changes
+                }
             };
             Ok(changes.rows > 0)
         }
@@ -90,33 +120,19 @@ impl Later for Work {
     }
 }
 
-async fn enqueue<J: Job>(context: JobContext<'_>, order: Order<J>) -> Result<Option<i64>> {
+async fn enqueue(context: JobContext<'_>, order: &Plain) -> Result<Option<i64>> {
     let JobContext { db, transaction, jobs } = context;
-    let Some(kind) = jobs.kinds.get(J::KIND) else {
-        let (name, kind) = (std::any::type_name::<J>(), J::KIND);
-        return Err(Error::internal(format!("the job `{name}` (kind {kind:?}) is not among jobs![...]")));
-    };
-    let (payload, now) = (serde_json::to_string(&order.job)?, jobs.now());
-    let at = order.due.millis(now);
-    let new = New {
-        kind: J::KIND,
-        queue: kind.queue,
-        priority: order.priority.number(),
-        at,
-        created: now,
-        payload: &payload,
-    };
-    let unique = order.unique.as_ref().map(|(key, period)| (&**key, now.saturating_add(millis(*period))));
-    match (transaction, unique) {
-        (Some(transaction), unique) => insert(transaction, jobs, &new, unique).await,
-        (None, None) => {
+    let new = order.row(jobs)?;
+    match transaction {
+        Some(transaction) => insert(transaction, jobs, &new).await,
+        None if new.unique.is_none() => {
             let row = db.one(jobs.store().insert(&new)).await?;
             jobs.wake.wake();
             Ok(row.map(|(id, _)| id))
         }
-        (None, unique) => {
+        None => {
             let transaction = db.transaction().await?;
-            let id = insert(&transaction, jobs, &new, unique).await?;
+            let id = insert(&transaction, jobs, &new).await?;
             transaction.commit().await?;
             Ok(id)
         }
@@ -124,8 +140,8 @@ async fn enqueue<J: Job>(context: JobContext<'_>, order: Order<J>) -> Result<Opt
 }
 
 /// Inserts it in a transaction, which wakes who runs it once it is committed.
-async fn insert(db: &Transaction, jobs: &Jobs, new: &New<'_>, unique: Option<(&str, i64)>) -> Result<Option<i64>> {
-    if let Some((key, until)) = unique
+async fn insert(db: &Transaction, jobs: &Jobs, new: &New<'_>) -> Result<Option<i64>> {
+    if let Some((key, until)) = new.unique
         && !jobs.store().take_key(db, key, until, new.created).await?
     {
         return Ok(None);
@@ -134,4 +150,18 @@ async fn insert(db: &Transaction, jobs: &Jobs, new: &New<'_>, unique: Option<(&s
     let wake = Arc::clone(&jobs.wake);
     db.after_commit(move || wake.wake());
     Ok(row.map(|(id, _)| id))
+}
+
+async fn insert_batch(db: &Transaction, jobs: &Jobs, batch: &Batch) -> Result<Option<i64>> {
+    let last = New { state: HELD, ..batch.last.row(jobs)? };
+    let Some(id) = insert(db, jobs, &last).await? else { return Ok(None) };
+    let mut is_empty = true;
+    for order in &batch.jobs {
+        let new = New { batch: Some(id), ..order.row(jobs)? };
+        is_empty &= insert(db, jobs, &new).await?.is_none();
+    }
+    if is_empty {
+        jobs.store().end_empty_batch(db, id).await?;
+    }
+    Ok(Some(id))
 }

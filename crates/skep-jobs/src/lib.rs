@@ -49,6 +49,7 @@
 //! |---|---|
 //! | write a job | [`Job`], [`JobCx`], [`Outcome`] |
 //! | enqueue, cancel | [`Later`], [`Order`] |
+//! | have a job run when others have ended | [`Batch`] |
 //! | mount jobs, set how many run at once, run them by a clock | [`jobs!`], [`Jobs`], [`JobsApp`] |
 //! | send mail that is retried | [`Later::deliver_later`] |
 //! | look, retry, cancel, pause | [`JobsApp::jobs_page`], and the task `jobs`: `shop --run jobs` |
@@ -62,6 +63,7 @@
 mod act;
 mod app;
 mod attempt;
+mod batch;
 mod counts;
 #[cfg(feature = "cron")]
 mod cron;
@@ -85,6 +87,7 @@ pub mod test;
 mod wake;
 
 pub use app::JobsApp;
+pub use batch::Batch;
 #[cfg(feature = "cron")]
 pub use cron::Missed;
 pub use cx::JobCx;

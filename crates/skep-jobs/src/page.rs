@@ -9,11 +9,11 @@ use skep::sql::query;
 use skep::{Error, HeaderMap, Method, Response, Result, StatusCode, Work, header, html, sql};
 
 use crate::act::Act;
-use crate::counts::{count, queues};
+use crate::counts::{BatchRow, batches, count, queues};
 use crate::jobs::Jobs;
 use crate::schema::{DEAD, RUNNING, WAITING};
 
-/// Jobs of a state that are shown.
+/// Jobs of a state that are shown, and batches.
 const MOST: i64 = 100;
 
 pub(crate) struct Page {
@@ -102,6 +102,7 @@ async fn show(request: &Mounted, prefix: &str) -> Result {
     let (db, jobs) = (work.db(), work.state::<Jobs>());
     let paused: Vec<String> = db.all("select queue from skep_job_pause").await?;
     let counts = queues(db.all(count()).await?, jobs.now());
+    let batches = db.all(batches(MOST)).await?;
     let (dead, running, waiting) = (rows(db, DEAD).await?, rows(db, RUNNING).await?, rows(db, WAITING).await?);
     let now = jobs.now();
     let queues = jobs.queues().into_iter().map(|(queue, slots)| {
@@ -124,6 +125,7 @@ async fn show(request: &Mounted, prefix: &str) -> Result {
         (list("Dead letters", &dead, prefix, now, &["retry", "cancel"]))
         (list("Running", &running, prefix, now, &["cancel"]))
         (list("Waiting", &waiting, prefix, now, &["retry", "cancel"]))
+        (list_batches(&batches, prefix))
     };
     let page = html! {
         (skep::html::DOCTYPE)
@@ -162,6 +164,24 @@ fn list(heading: &str, rows: &[Row], prefix: &str, now: i64, acts: &[&'static st
                         td { code { (shortened(&row.payload)) } }
                         td { (row.error.as_deref().unwrap_or_default()) }
                         td { @for act in acts { (button(prefix, act, &row.id.to_string())) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// By the jobs at their ends.
+fn list_batches(batches: &[BatchRow], prefix: &str) -> Html {
+    html! {
+        h2 { "Batches" }
+        @if batches.is_empty() { p { "None." } } @else {
+            table {
+                tr { th { "Last job" } th { "Kind" } th { "Waits for" } th { "Dead" } th { "Actions" } }
+                @for (id, kind, left, dead) in batches {
+                    tr {
+                        td { (id) } td { (kind) } td { (left) } td { (dead) }
+                        td { (button(prefix, "cancel", &id.to_string())) }
                     }
                 }
             }

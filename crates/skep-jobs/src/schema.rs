@@ -1,15 +1,17 @@
 //! The tables of jobs, in the application's database.
 //!
-//! They are made when the application starts, in one transaction. [`VERSION`] changes with them: a program does not
-//! start on tables of a newer one.
+//! They are made when the application starts, in one transaction, as version 1, and then brought to [`VERSION`]: a
+//! program does not start on tables of a newer one.
 
 /// Of the tables below.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 
 /// States of a row. One that is done is deleted.
 pub(crate) const WAITING: i64 = 0;
 pub(crate) const RUNNING: i64 = 1;
 pub(crate) const DEAD: i64 = 2;
+/// The job at the end of a batch, while others of it wait or run.
+pub(crate) const HELD: i64 = 3;
 
 /// Numbers of jobs are never given twice (`autoincrement`): they are keys of what jobs have done elsewhere.
 pub(crate) const SQLITE: &[&str] = &[
@@ -40,4 +42,44 @@ pub(crate) const POSTGRES: &[&str] = &[
     "create table if not exists skep_job_schedule (name text primary key, last bigint not null)",
     "create table if not exists skep_job_schema (version bigint not null)",
     "insert into skep_job_schema select 1 where not exists (select 1 from skep_job_schema)",
+];
+
+/// What version 2 adds: batches. A row names the job at the end of its batch, which the database itself has run once
+/// no other row of the batch is left that is no dead letter: in the transaction that ends the last one, also by a
+/// statement in a shell.
+pub(crate) const BATCHES_SQLITE: &[&str] = &[
+    "alter table skep_job add column batch integer",
+    "create index skep_job_batch on skep_job (batch, state) where batch is not null",
+    "create trigger skep_job_ended after delete on skep_job when old.batch is not null begin
+    update skep_job set state = 0 where id = old.batch and state = 3
+        and not exists (select 1 from skep_job where batch = old.batch and state <> 2);
+end",
+    "create trigger skep_job_dead after update of state on skep_job when new.state = 2 and new.batch is not null begin
+    update skep_job set state = 0 where id = new.batch and state = 3
+        and not exists (select 1 from skep_job where batch = new.batch and state <> 2);
+end",
+];
+
+/// Of two transactions that end the last two jobs, each sees the other's. So the row at the end is written first, at
+/// the commit: the second one waits there for the first, and sees what that has left; or fails, and is tried again, if
+/// it sees one moment only (`repeatable read`).
+pub(crate) const BATCHES_POSTGRES: &[&str] = &[
+    "alter table skep_job add column batch bigint",
+    "create index skep_job_batch on skep_job (batch, state) where batch is not null",
+    "create function skep_job_ended() returns trigger language plpgsql as $$
+begin
+    update skep_job set attempt = attempt where id = old.batch and state = 3;
+    if found then
+        update skep_job set state = 0 where id = old.batch and state = 3
+            and not exists (select from skep_job where batch = old.batch and state <> 2);
+        if found then
+            perform pg_notify('skep_job', '');
+        end if;
+    end if;
+    return null;
+end $$",
+    "create constraint trigger skep_job_ended after delete on skep_job deferrable initially deferred
+    for each row when (old.batch is not null) execute function skep_job_ended()",
+    "create constraint trigger skep_job_dead after update of state on skep_job deferrable initially deferred
+    for each row when (new.state = 2 and new.batch is not null) execute function skep_job_ended()",
 ];

@@ -29,6 +29,7 @@ pub(crate) struct Claimed {
 type ClaimedRow = (i64, String, String, i64, i64, i64, String, i64);
 
 /// A job to be enqueued.
+#[derive(Clone, Copy)]
 pub(crate) struct New<'n> {
     pub(crate) kind: &'n str,
     pub(crate) queue: &'n str,
@@ -36,6 +37,12 @@ pub(crate) struct New<'n> {
     pub(crate) at: i64,
     pub(crate) created: i64,
     pub(crate) payload: &'n str,
+    /// A key, and until when it holds.
+    pub(crate) unique: Option<(&'n str, i64)>,
+    /// The job at the end of its batch.
+    pub(crate) batch: Option<i64>,
+    /// Of a job at the end of a batch, `HELD`.
+    pub(crate) state: i64,
 }
 
 /// What became of an attempt.
@@ -133,14 +140,19 @@ impl Store {
     pub(crate) fn insert<'q>(&self, new: &New<'q>) -> Query<'q, (i64, String)> {
         let text = match self.dialect {
             Dialect::Sqlite => {
-                "insert into skep_job (kind, queue, priority, at, created, payload) values (?, ?, ?, ?, ?, ?) returning id, ''"
+                "insert into skep_job (kind, queue, priority, at, created, payload, batch, state) values (?, ?, ?, ?, ?, ?, ?, ?) returning id, ''"
             }
             Dialect::Postgres => {
-                "with job as (insert into skep_job (kind, queue, priority, at, created, payload) values (?, ?, ?, ?, ?, ?) returning id)
-                 select id, cast(pg_notify('skep_job', '') as text) from job"
+                "with job as (insert into skep_job (kind, queue, priority, at, created, payload, batch, state) values (?, ?, ?, ?, ?, ?, ?, ?)
+                 returning id) select id, cast(pg_notify('skep_job', '') as text) from job"
             }
         };
-        own(text, (new.kind, new.queue, new.priority, new.at, new.created, new.payload))
+        own(text, (new.kind, new.queue, new.priority, new.at, new.created, new.payload, new.batch, new.state))
+    }
+
+    /// Has the job at the end of a batch run that has no others.
+    pub(crate) async fn end_empty_batch(&self, db: &Transaction, id: i64) -> sql::Result<()> {
+        db.execute(own("update skep_job set state = 0 where id = ?", id)).await.map(drop)
     }
 
     /// Has PostgreSQL notify those who run jobs, of what is no new job.
@@ -290,10 +302,10 @@ impl Store {
 
     /// Moves waiting jobs to the queue that their kind has by now.
     pub(crate) async fn follow_queues(&self, db: &Transaction, jobs: &Jobs) -> sql::Result<()> {
-        let found = "select distinct kind, queue from skep_job where state = 0";
+        let found = "select distinct kind, queue from skep_job where state in (0, 3)";
         for (kind, old) in db.all::<(String, String)>(own(found, ())).await? {
             let Some(new) = jobs.kinds.get(&*kind).map(|kind| kind.queue).filter(|new| *new != old) else { continue };
-            let text = "update skep_job set queue = ? where state = 0 and kind = ? and queue = ?";
+            let text = "update skep_job set queue = ? where state in (0, 3) and kind = ? and queue = ?";
             db.execute(own(text, (new, &kind, &old))).await?;
         }
         Ok(())

@@ -9,15 +9,16 @@ use skep_units::escape_unprintable;
 use tokio::runtime::{Builder, LocalOptions};
 
 use crate::act::Act;
-use crate::counts::{Queue, count, queues};
+use crate::counts::{Queue, batches, count, queues};
 use crate::jobs::Jobs;
 use crate::schema::DEAD;
 
 /// What it is called, and what stands in the list of tasks.
 pub(crate) const NAME: &str = "jobs";
-pub(crate) const ABOUT: &str = "list queues and dead letters; or retry ID|dead, cancel ID, pause QUEUE, resume QUEUE";
+pub(crate) const ABOUT: &str =
+    "list queues, batches and dead letters; or retry ID|dead, cancel ID, pause QUEUE, resume QUEUE";
 
-/// Dead letters that are listed, the newest.
+/// Dead letters that are listed, the newest, and batches, the oldest.
 const MOST: i64 = 50;
 
 type Dead = (i64, String, String, i64, Option<String>);
@@ -66,12 +67,16 @@ async fn listed(db: &sql::Local, jobs: &Jobs) -> Result<String> {
     let paused: Vec<String> = db.all("select queue from skep_job_pause").await?;
     let dead = "select id, kind, queue, attempt, error from skep_job where state = ? order by at desc, id desc limit ?";
     let dead: Vec<Dead> = db.all(query(dead, (DEAD, MOST))).await?;
+    let batches = db.all(batches(MOST)).await?;
     let mut text = String::from("queue                slots  waiting  running     dead    late\n");
     for (name, slots) in jobs.queues() {
         let Queue { waiting, running, dead, late } = counts.get(name).cloned().unwrap_or_default();
         let is_paused = if paused.iter().any(|one| one == name) { "  paused" } else { "" };
         // Writing into memory does not fail.
         _ = writeln!(text, "{name:20} {slots:5} {waiting:8} {running:8} {dead:8} {late:5} s{is_paused}");
+    }
+    for (id, kind, left, dead) in batches {
+        _ = write!(text, "\nbatch {id}: {kind} waits for {left} jobs; dead letters: {dead}\n");
     }
     for (id, kind, queue, attempts, error) in dead {
         let error = error.unwrap_or_default();

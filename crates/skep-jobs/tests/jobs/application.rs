@@ -10,7 +10,7 @@ use skep::prelude::*;
 use skep::sql::{Migration, Migrations, query};
 use skep::test::Client;
 use skep_jobs::prelude::*;
-use skep_jobs::{Jobs, Priority};
+use skep_jobs::{Batch, Jobs, Priority};
 
 const TABLES: &str = "create table effect (job bigint not null, note text not null);
                       create table run (job bigint not null, began bigint not null, ended bigint)";
@@ -91,6 +91,21 @@ impl Job for Kill {
         }
         let db = cx.transaction().await?;
         db.execute(query("insert into effect (job, note) values (?, 'after')", cx.id())).await?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Writes how many jobs of its batch are dead letters.
+#[derive(Serialize, Deserialize)]
+struct End;
+
+impl Job for End {
+    const KIND: &'static str = "end";
+
+    async fn run(self, cx: &mut JobCx<'_>) -> Result<Outcome> {
+        let note = format!("end, {} dead", cx.dead_in_batch().await?);
+        let db = cx.transaction().await?;
+        db.execute(query("insert into effect (job, note) values (?, ?)", (cx.id(), note))).await?;
         Ok(Outcome::Done)
     }
 }
@@ -183,6 +198,37 @@ impl Handle for Many {
     }
 }
 
+/// Enqueues notes as a batch, those between commas, and fails after that if it should.
+#[derive(Service)]
+#[service(POST "/batch/{notes}")]
+struct EnqueueBatch {
+    notes: String,
+    #[query]
+    fails: Option<bool>,
+    #[query]
+    unique: Option<String>,
+    #[query]
+    alone: Option<bool>,
+}
+
+impl Handle for EnqueueBatch {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        if self.alone.is_none() {
+            cx.transaction().await?;
+        }
+        let notes = self.notes.split(',').filter(|note| *note != "none").map(|note| Note { note: note.to_owned() });
+        let end = match self.unique {
+            Some(key) => End.unique_for(key, Duration::from_mins(10)),
+            None => End.into(),
+        };
+        let id = cx.later_batch(Batch::ending_with(end).jobs(notes)).await?;
+        if self.fails.is_some() {
+            return Err(Error::conflict("it is undone"));
+        }
+        Ok(Response::text(id.map_or_else(|| "none".to_owned(), |id| id.to_string())))
+    }
+}
+
 #[derive(Service)]
 #[service(POST "/slow/{millis}")]
 struct EnqueueSlow {
@@ -265,7 +311,7 @@ impl Handle for Change {
 }
 
 pub(crate) fn jobs() -> Jobs {
-    let jobs = jobs![Note, Slow, Kill, Odd].queue("slow", 2).queue("kill", 1).queue("odd", 1);
+    let jobs = jobs![Note, Slow, Kill, Odd, End].queue("slow", 2).queue("kill", 1).queue("odd", 1);
     jobs.lease(Duration::from_millis(600))
 }
 
@@ -274,6 +320,7 @@ pub(crate) fn bare() -> App {
     App::new().name("jobs", "1").database(MIGRATIONS).serve(services![
         Enqueue,
         Many,
+        EnqueueBatch,
         EnqueueSlow,
         EnqueueKill,
         Cancel,

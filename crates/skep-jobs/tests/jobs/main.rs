@@ -5,6 +5,7 @@
 //! argument.
 
 mod application;
+mod batches;
 mod mail;
 mod page;
 mod postgres;
@@ -46,8 +47,17 @@ fn main() -> ExitCode {
             Trial::test(*name, run).with_ignored_flag(ignored)
         }
     };
-    let here = [mail::TESTS, page::TESTS, queue::TESTS, retries::TESTS, schedules::TESTS, servers::TESTS, shell::TESTS]
-        .concat();
+    let here = [
+        batches::TESTS,
+        mail::TESTS,
+        page::TESTS,
+        queue::TESTS,
+        retries::TESTS,
+        schedules::TESTS,
+        servers::TESTS,
+        shell::TESTS,
+    ]
+    .concat();
     let mut trials: Vec<Trial> = here.iter().map(trial(false)).collect();
     // They start a PostgreSQL of their own.
     trials.extend(postgres::TESTS.iter().map(trial(true)));

@@ -22,6 +22,8 @@ crate::tests![
     on_postgres_no_job_runs_twice_where_many_claim,
     on_postgres_what_ends_oddly_is_noted,
     on_postgres_a_job_of_a_dead_process_runs_again,
+    on_postgres_batches_end_once_where_many_run_them,
+    on_postgres_what_has_ended_ends_a_batch,
     on_postgres_a_job_starts_with_the_commit,
 ];
 
@@ -90,6 +92,41 @@ fn on_postgres_no_job_runs_twice_where_many_claim() {
 
 fn on_postgres_what_ends_oddly_is_noted() {
     crate::retries::assert_noted(&client().0);
+}
+
+/// The last two jobs of a batch end at the same time, again and again.
+fn on_postgres_batches_end_once_where_many_run_them() {
+    let (client, _) = client();
+    for _ in 0..50 {
+        client.post("/batch/a,b", &[]);
+    }
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let client = client.clone();
+            thread::spawn(move || run_due(&client).len())
+        })
+        .collect();
+    let ran: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    // A thread that finds nothing to do may leave the last ends to others, and these to nobody.
+    assert_eq!(ran + run_due(&client).len(), 150);
+    assert_eq!(ask(&client, "select cast(count(*) as text) from effect where note = 'end, 0 dead'"), "50");
+    assert_eq!(ask(&client, "select cast(count(*) as text) from skep_job"), "0");
+}
+
+fn on_postgres_what_has_ended_ends_a_batch() {
+    let (client, _) = client();
+    client.post("/batch/give%20up,a", &[]);
+    client.post("/batch/none", &[]);
+    assert_eq!(client.post("/batch/a?fails=true", &[]).status(), 409);
+    let left = "select cast(id as text) from skep_job where payload like '%\"b\"%'";
+    client.post("/batch/b", &[]);
+    client.post(&format!("/cancel/{}", ask(&client, left)), &[]);
+    let ran = run_due(&client);
+    assert_eq!(ran.iter().filter(|ran| ran.kind == "end").count(), 3, "{ran:?}");
+    assert_eq!(
+        ask(&client, "select note from effect where note like 'end%' order by note"),
+        "end, 0 dead\nend, 0 dead\nend, 1 dead"
+    );
 }
 
 fn with_page() -> App {
