@@ -1,7 +1,6 @@
 //! Builds the parts of a server from its settings.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -16,7 +15,7 @@ use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::{mpsc, watch};
 
 use crate::authority::Hosts;
-use crate::config::{Config, Model};
+use crate::config::{Config, Model, credential};
 use crate::connection::{RequestBudget, Rules};
 use crate::error::StartError;
 use crate::executable::Executable;
@@ -64,7 +63,7 @@ pub(crate) fn app_setup(
         // The supervisor has hashed the executable already.
         setup.build = handoff.map_or_else(build_number, |handoff| handoff.spec.build);
     }
-    setup.several_processes = is_prefork;
+    setup.several_processes = is_prefork || setup.cluster;
     setup.careful = handoff.is_some_and(|handoff| handoff.spec.additive_migrations_only);
     check_websocket(&setup.websocket, Coding::Gzip.is_built_in())?;
     setup.secret = setup.secret.or_else(credential);
@@ -86,12 +85,6 @@ fn check_websocket(websocket: &websocket::Options, can_compress: bool) -> Result
         ));
     }
     Ok(())
-}
-
-/// The keys that systemd passes to this service (systemd.exec(5), `LoadCredential=`).
-fn credential() -> Option<PathBuf> {
-    let folder = std::env::var_os("CREDENTIALS_DIRECTORY")?;
-    Some(PathBuf::from(folder).join("skep-secret")).filter(|file| file.exists())
 }
 
 /// The number of this build, if no supervisor has computed it.

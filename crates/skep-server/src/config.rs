@@ -6,6 +6,7 @@
 //! Start reading at [`Reading::read`].
 
 mod access;
+mod cluster;
 mod flags;
 mod page;
 mod sources;
@@ -15,6 +16,7 @@ mod table;
 mod tests;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use skep::Secret;
 use skep::cache::Tiers;
@@ -24,6 +26,7 @@ use skep_observe::metrics::Queues;
 use skep_settings::Group;
 
 pub(crate) use access::Rule;
+use cluster::Cluster;
 pub(crate) use flags::{Command, Flags};
 pub use page::reference;
 pub(crate) use page::{help, print};
@@ -162,8 +165,11 @@ impl Config {
             }
         }
         problems.extend(config.access.iter().filter_map(|(name, rule)| rule.problem(name)));
-        problems.extend(config.contradictions().map(|(name, problem)| {
-            let source = values.get(name).map_or(&Source::Default, |resolved| &resolved.source);
+        let has_keys = config.app.secret.is_some() || config.app.secret_keys.is_some() || credential().is_some();
+        let cluster = config.switch_to_cluster(has_keys);
+        let contradictions = config.contradictions().map(|(name, problem)| (name.to_owned(), problem));
+        problems.extend(cluster.into_iter().chain(contradictions).map(|(name, problem)| {
+            let source = values.get(&name).map_or(&Source::Default, |resolved| &resolved.source);
             format!("{source}: {name}{problem}")
         }));
         config
@@ -187,4 +193,10 @@ impl Config {
         ];
         problems.into_iter().flatten()
     }
+}
+
+/// The keys that systemd passes to this service (systemd.exec(5), `LoadCredential=`).
+pub(crate) fn credential() -> Option<PathBuf> {
+    let folder = std::env::var_os("CREDENTIALS_DIRECTORY")?;
+    Some(PathBuf::from(folder).join("skep-secret")).filter(|file| file.exists())
 }

@@ -39,6 +39,11 @@ impl<T> Named<T> {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.0.iter().map(|(name, group)| (&**name, group))
     }
+
+    /// Adds one, unless something has this name.
+    pub fn insert_new(&mut self, name: &str, group: T) {
+        self.0.entry(name.to_owned()).or_insert(group);
+    }
 }
 
 impl<T> Default for Named<T> {

@@ -39,6 +39,10 @@ pub struct Storage {
 
 skep_units::opaque_debug!(Storage);
 
+/// Why an application of several machines does not start with a folder.
+pub(crate) const OF_ONE_MACHINE: &str =
+    "storage.at: with cluster.data, a folder is of one machine; expected s3://BUCKET/PREFIX?endpoint=URL";
+
 /// Where files are.
 pub(crate) enum Files {
     Folder(Folder),
@@ -58,6 +62,7 @@ impl Opened {
     pub(crate) fn open(&self, site: &Site) -> Result<()> {
         let (settings, setup) = (site.settings::<StorageSettings>(), site.setup());
         let place = match settings.location() {
+            Location::Folder(_) if setup.cluster => return Err(Error::internal(OF_ONE_MACHINE)),
             Location::Folder(path) => Files::Folder(Folder::open(site.data().join(path)).map_err(|error| {
                 Error::internal(format!("storage.at: the folder {} cannot be made: {error}", path.display()))
             })?),

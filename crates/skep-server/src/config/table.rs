@@ -11,7 +11,7 @@ use skep::{Secret, Setup};
 use skep_observe::{log, otlp};
 use skep_settings::{GIB, HOUR, Named, SECOND, settings, words};
 
-use super::Rule;
+use super::{Cluster, Rule};
 use crate::connection::Limits;
 use crate::listener::{Address, StatusPage};
 use crate::proxies::Proxies;
@@ -74,6 +74,7 @@ settings! {
         /// off for an application that sends mail through such a program.
         no_new_privileges: bool = Bool, true;
         app: Setup;
+        cluster: Cluster;
         swap: Swap;
         databases: Named<NamedDatabase>;
         /// Connections of a thread to PostgreSQL for single statements. They are opened as they are needed. Reads of

@@ -87,6 +87,48 @@ fn flags_replace_a_list_and_add_to_their_own() {
     assert_eq!(settings.config.listen.len(), 2);
 }
 
+const KEYS: &str = "secret = \"/etc/shop/secret\"\n";
+
+#[cfg(feature = "redis")]
+#[test]
+fn one_block_switches_all_that_machines_share() {
+    let cluster = "[cluster]\ndata = \"postgres://db/shop\"\nshared = \"redis://cache1 timeout=1s\"\n";
+    let own = "[cache.pages]\ntiers = [\"memory:1MiB\", \"memcached:m1\"]\n[cache.drafts]\ntiers = [\"null\"]\n";
+    let own = if cfg!(feature = "memcached") { own } else { "" };
+    let config = read(&format!("{KEYS}{cluster}{own}"), &[], &[], &[]).unwrap().config;
+    assert_eq!(config.app.database.map(|address| address.reveal().clone()).as_deref(), Some("postgres://db/shop"));
+    assert!(config.app.cluster);
+    for name in ["default", "sessions", "skep-limits", "skep-mails", "skep-sign-in"] {
+        let needs = config.caches.iter().find(|(of, _)| *of == name).unwrap().1.tiers.needs();
+        assert!(needs.runtime, "{name}");
+    }
+    assert!(!read("", &[], &[], &[]).unwrap().config.app.cluster);
+}
+
+#[cfg(feature = "redis")]
+#[test]
+fn what_stays_on_one_machine_is_named() {
+    let wrong = |file: &str| read(file, &[], &[], &[]).map(drop).unwrap_err();
+    let cluster = |data: &str, shared: &str| format!("[cluster]\ndata = \"{data}\"\nshared = \"{shared}\"\n");
+    let right = cluster("postgres://db/shop", "redis://cache1");
+    let all = format!(
+        "database = \"postgres://other/shop\"\n{right}[cache.pages]\ntiers = [\"memory:1MiB\"]\n[databases.archive]\naddress = \"\"\n"
+    );
+    assert_eq!(
+        wrong(&all),
+        "skep.toml:1: database is another database than cluster.data: remove it\n\
+         skep.toml:3: cluster.data needs the setting secret, or secret_keys: the keys in the data directory are of one machine\n\
+         skep.toml:8: databases.archive.address is empty: a file of SQLite is of one machine\n\
+         skep.toml:6: cache.pages.tiers is of one machine: end it with redis:HOST or memcached:HOST, or remove it, which is cluster.shared"
+    );
+    let one = |data: &str, shared: &str| wrong(&format!("{KEYS}{}", cluster(data, shared)));
+    assert!(one("data/shop.sqlite", "redis://cache1").contains("expected the address of a PostgreSQL database"));
+    assert!(one("postgres://db/shop", "memory:1MiB").contains("cluster.shared: expected the address of a Redis"));
+    assert!(one("postgres://db/shop", "rdis://cache1").contains("cluster.shared: "));
+    assert!(one("postgres://db/shop", "").contains("cluster.data needs the setting cluster.shared"));
+    assert!(one("", "redis://cache1").contains("cluster.shared needs the setting cluster.data"));
+}
+
 #[test]
 fn a_unix_socket_has_permissions_and_a_group() {
     let address = |said: &str, trusted: &str| {

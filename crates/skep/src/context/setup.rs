@@ -104,6 +104,9 @@ settings! {
         /// Several processes serve requests: what one of them remembers in memory is unknown to the others, so one-shot
         /// forms require the database.
         pub several_processes: bool,
+        /// Several machines serve the application, by the settings `cluster.*` of their servers: what would be of one
+        /// of them keeps it from starting, and the data directory does not tell them apart.
+        pub cluster: bool,
         /// Sends requests of handlers to other servers, unless the application has its own
         /// ([`App::fetcher`](crate::App::fetcher)).
         pub fetcher: Option<Arc<dyn Fetcher>>,

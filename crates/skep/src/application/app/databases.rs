@@ -139,7 +139,11 @@ pub(super) fn unknown(databases: &[Named], setup: &Setup) -> Vec<String> {
     let problem = |name: &String| {
         format!("databases.{name}.address: the application has no database {name:?} (App::database_of); it has {has}")
     };
-    unknown.into_iter().map(problem).collect()
+    let is_file = |name: &&&'static str| setup.cluster && !setup.databases.contains_key(**name);
+    let local = names.iter().filter(is_file).map(|name| {
+        format!("databases.{name}.address is empty: with cluster.data, a file of SQLite is of one machine")
+    });
+    unknown.into_iter().map(problem).chain(local).collect()
 }
 
 /// Opens them, beside the first one, and looks whether the tables are there whose writes are to be ignored.

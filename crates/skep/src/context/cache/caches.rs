@@ -80,9 +80,12 @@ const STALE: Duration = Duration::from_mins(1);
 /// The longest name of a store: a namespace has 64 bytes.
 const MOST_NAME: usize = 48;
 
-/// The id of a site: one program may serve several, each with its own data directory and host.
+/// The id of a site: one program may serve several, each with its own data directory, or database, and host.
 fn site(setup: &Setup, program: &str, base_url: Option<&BaseUrl>) -> String {
-    let data = std::path::absolute(&setup.data).unwrap_or_else(|_| setup.data.clone());
+    // Of several machines, each has a directory of its own, and all of them have one database.
+    let database = setup.database.as_ref().filter(|_| setup.cluster);
+    let data = database.map_or_else(|| setup.data.clone(), |address| address.reveal().into());
+    let data = std::path::absolute(&data).unwrap_or(data);
     let digest = Sha256::new()
         .chain_update(program)
         .chain_update([0])
