@@ -187,6 +187,12 @@ impl Clock {
         self.by_hand().map_or_else(system, |manual| Time(manual.now.load(Ordering::Acquire)))
     }
 
+    /// True if it is [advanced](Self::advance) by hand.
+    #[must_use]
+    pub fn is_manual(&self) -> bool {
+        self.by_hand().is_some()
+    }
+
     /// Advances a manual clock.
     ///
     /// # Panics

@@ -81,8 +81,8 @@ fn start(site: &Site) -> Result<()> {
 fn bring_up_to_date(db: &mut Blocking<'_>, dialect: Dialect) -> sql::Result<i64> {
     if db.execute(query("update skep_job_schema set version = 2 where version = 1", ()).own())?.rows > 0 {
         let statements = match dialect {
-            Dialect::Sqlite => schema::BATCHES_SQLITE,
-            Dialect::Postgres => schema::BATCHES_POSTGRES,
+            Dialect::Sqlite => schema::SECOND_SQLITE,
+            Dialect::Postgres => schema::SECOND_POSTGRES,
         };
         for statement in statements {
             db.execute(query(statement, ()).own())?;

@@ -17,6 +17,10 @@ use crate::store::New;
 /// The most runs that are enqueued at once for those that were missed.
 const MOST: usize = 1000;
 
+/// A schedule that is ahead by more than this, in milliseconds, goes on from now: the clock was set back. By less, no
+/// moment comes twice (as cron(8) has it).
+const AHEAD: i64 = 3 * 3_600_000;
+
 /// Of [`Missed::Skip`], in milliseconds.
 const LATE: i64 = 60_000;
 
@@ -96,9 +100,12 @@ impl Schedule {
             db.execute(query(insert, (&self.name, now)).own()).await?;
             return Ok(());
         };
+        let update = "update skep_job_schedule set last = ? where name = ? and last = ?";
+        if last.saturating_sub(now) > AHEAD {
+            return Ok(db.execute(query(update, (now, &self.name, last)).own()).await.map(drop)?);
+        }
         let runs = self.runs(last, now);
         let Some(newest) = runs.last().copied() else { return Ok(()) };
-        let update = "update skep_job_schedule set last = ? where name = ? and last = ?";
         if db.execute(query(update, (newest, &self.name, last)).own()).await?.rows == 0 {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use skep::cache::Clock;
 use skep::{Result, Site};
@@ -14,7 +14,7 @@ use crate::cron::Schedule;
 use crate::cx::JobCx;
 #[cfg(not(target_family = "wasm"))]
 use crate::figures::Figures;
-use crate::job::{Job, Outcome};
+use crate::job::{Job, Outcome, millis};
 use crate::mail::DeliverMail;
 use crate::store::Store;
 use crate::wake::Wake;
@@ -170,9 +170,14 @@ impl Jobs {
         &self.opened().store
     }
 
-    /// In milliseconds since 1970.
+    /// In milliseconds since 1970: not as of the last tick, as caches have it, or nothing would be due on time.
     pub(crate) fn now(&self) -> i64 {
-        self.opened().clock.now().millis().cast_signed()
+        let clock = &self.opened().clock;
+        if clock.is_manual() {
+            clock.now().millis().cast_signed()
+        } else {
+            millis(UNIX_EPOCH.elapsed().unwrap_or_default())
+        }
     }
 }
 

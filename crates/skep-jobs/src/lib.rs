@@ -73,6 +73,8 @@ mod figures;
 mod job;
 mod jobs;
 mod later;
+#[cfg(not(target_family = "wasm"))]
+mod leases;
 mod mail;
 mod page;
 #[cfg(not(target_family = "wasm"))]

@@ -2,7 +2,7 @@
 //!
 //! It claims as many jobs as there are free slots, notes in the same transaction what became of those before, and waits
 //! until it is woken: by a commit, by the end of a job, or by its clock. While it has jobs, it has a lease; whose lease
-//! has ended is dead, and what it had is given back by any other runner.
+//! ends (`leases.rs`) is dead, and what it had is given back by any other runner.
 //!
 //! Start reading at [`Runner::serve`].
 
@@ -23,12 +23,18 @@ use tokio::time::timeout_at;
 use crate::attempt;
 use crate::job::millis;
 use crate::jobs::Jobs;
-use crate::step::{new_runner, prepare};
+use crate::leases::Leases;
+#[cfg(feature = "cron")]
+use crate::step::enqueue_due;
+use crate::step::{new_runner, recover};
 use crate::store::{CHANNEL, Claimed, Ended};
 
 /// How long nobody looks for jobs if nobody is woken: a safety net, for writes of other programs and clocks that were
 /// changed.
 const LOOK: Duration = Duration::from_mins(1);
+
+/// Milliseconds by which the time of day is corrected all the time.
+const STEP: i64 = 1_000;
 
 /// The pause after an error of the database.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -87,8 +93,13 @@ struct Runner {
     renew: Option<Instant>,
     /// What was claimed last may have been claimed without us hearing of it.
     in_doubt: bool,
-    /// When a lease of others ends, or a schedule is due.
-    prepare: i64,
+    /// Of others.
+    leases: Leases,
+    /// When a schedule is due.
+    schedule: i64,
+    /// Of the last claim, by the clock that nobody sets and by the time of day.
+    clock: Option<(Instant, i64)>,
+    hurry: Option<Instant>,
     tidied: Option<Instant>,
 }
 
@@ -114,7 +125,10 @@ impl Runner {
             ended: Vec::new(),
             renew: None,
             in_doubt: false,
-            prepare: 0,
+            leases: Leases::default(),
+            schedule: 0,
+            clock: None,
+            hurry: None,
             tidied: None,
         }
     }
@@ -162,8 +176,6 @@ impl Runner {
         if !is_ours {
             tracing::error!(target: "skep::job", "this process was so late that its jobs were given to others");
             self.running.drain().for_each(|(_, (_, task))| task.abort());
-            // What nobody has taken yet is given back at once.
-            self.prepare = 0;
             return Ok(Duration::ZERO);
         }
         for job in claimed {
@@ -185,8 +197,13 @@ impl Runner {
     }
 
     async fn claim(&mut self, db: &Transaction, now: i64, has_lease: bool) -> Result<Vec<Claimed>> {
-        if now >= self.prepare {
-            prepare(db, self.jobs(), self.id, now).await?;
+        let has_recovered = recover(db, self.jobs(), &self.leases.dead(Instant::now())).await?;
+        if self.is_to_hurry(now) || has_recovered {
+            self.jobs().store().hurry(db, now).await?;
+        }
+        #[cfg(feature = "cron")]
+        if now >= self.schedule || self.tidied.is_none() {
+            enqueue_due(db, self.jobs(), now).await?;
         }
         if self.tidied.is_none_or(|tidied| tidied.elapsed() > TIDY) {
             self.jobs().store().remove_old_keys(db, now).await?;
@@ -198,10 +215,23 @@ impl Runner {
             claimed.extend(self.jobs().store().claim(db, (queue, free), self.id, now).await?);
         }
         if !claimed.is_empty() && !has_lease {
-            let until = now.saturating_add(millis(self.jobs().lease));
-            self.jobs().store().lease(db, self.id, until).await?;
+            let lease = millis(self.jobs().lease);
+            self.jobs().store().lease(db, self.id, now.saturating_add(lease), lease).await?;
         }
         Ok(claimed)
+    }
+
+    /// True if jobs may wait for a time of day that was wrong: it was set back since the last claim, or perhaps before
+    /// the first one; or a while ago, when a transaction with such jobs may have been open.
+    fn is_to_hurry(&mut self, now: i64) -> bool {
+        let last = self.clock.replace((Instant::now(), now));
+        let is_ahead =
+            |(then, was): (Instant, i64)| was.saturating_add(millis(then.elapsed())) > now.saturating_add(STEP);
+        if last.is_none_or(is_ahead) {
+            self.hurry = Some(Instant::now() + LOOK);
+            return true;
+        }
+        self.hurry.take_if(|at| *at <= Instant::now()).is_some()
     }
 
     /// Queues in which jobs may begin, and how many.
@@ -232,14 +262,14 @@ impl Runner {
     /// How long there is nothing to do, unless something ends or somebody enqueues.
     async fn next(&mut self, now: i64) -> Result<Duration> {
         let (jobs, db) = (self.site.state::<Jobs>(), self.work.db());
-        let lease = jobs.store().next_lease(db, self.id).await?;
+        self.leases.note(jobs.store().leases(db, self.id).await?, Instant::now());
         #[cfg(feature = "cron")]
-        let schedule = jobs.next_schedule(now);
-        #[cfg(not(feature = "cron"))]
-        let schedule = None;
-        self.prepare = lease.into_iter().chain(schedule).min().unwrap_or(i64::MAX);
-        let due = jobs.store().next(db, now).await?.unwrap_or(i64::MAX).min(self.prepare);
+        {
+            self.schedule = jobs.next_schedule(now).unwrap_or(i64::MAX);
+        }
+        let due = jobs.store().next(db, now).await?.unwrap_or(i64::MAX).min(self.schedule);
         let next = Duration::from_millis(due.saturating_sub(jobs.now()).max(0).cast_unsigned()).min(LOOK);
+        let next = self.leases.next(Instant::now()).map_or(next, |lease| next.min(lease));
         Ok(self.renew.map_or(next, |renew| next.min(renew.saturating_duration_since(Instant::now()))))
     }
 

@@ -44,10 +44,11 @@ pub(crate) const POSTGRES: &[&str] = &[
     "insert into skep_job_schema select 1 where not exists (select 1 from skep_job_schema)",
 ];
 
-/// What version 2 adds: batches. A row names the job at the end of its batch, which the database itself has run once
-/// no other row of the batch is left that is no dead letter: in the transaction that ends the last one, also by a
-/// statement in a shell.
-pub(crate) const BATCHES_SQLITE: &[&str] = &[
+/// What version 2 adds: how long a lease lasts, and batches. A row names the job at the end of its batch, which the
+/// database itself has run once no other row of the batch is left that is no dead letter: in the transaction that ends
+/// the last one, also by a statement in a shell.
+pub(crate) const SECOND_SQLITE: &[&str] = &[
+    "alter table skep_job_runner add column lease integer not null default 30000",
     "alter table skep_job add column batch integer",
     "create index skep_job_batch on skep_job (batch, state) where batch is not null",
     "create trigger skep_job_ended after delete on skep_job when old.batch is not null begin
@@ -63,7 +64,8 @@ end",
 /// Of two transactions that end the last two jobs, each sees the other's. So the row at the end is written first, at
 /// the commit: the second one waits there for the first, and sees what that has left; or fails, and is tried again, if
 /// it sees one moment only (`repeatable read`).
-pub(crate) const BATCHES_POSTGRES: &[&str] = &[
+pub(crate) const SECOND_POSTGRES: &[&str] = &[
+    "alter table skep_job_runner add column lease bigint not null default 30000",
     "alter table skep_job add column batch bigint",
     "create index skep_job_batch on skep_job (batch, state) where batch is not null",
     "create function skep_job_ended() returns trigger language plpgsql as $$

@@ -20,13 +20,18 @@ pub(crate) fn new_runner(now: i64) -> i64 {
     (RandomState::new().hash_one(now) >> 1).cast_signed()
 }
 
-/// What comes before claims: what dead runners have left, and schedules.
-pub(crate) async fn prepare(db: &Transaction, jobs: &Jobs, runner: i64, now: i64) -> Result<()> {
-    let recovered = jobs.store().recover(db, runner, now).await?;
+/// Gives back what dead runners have left that have these leases. False if that was nothing.
+pub(crate) async fn recover(db: &Transaction, jobs: &Jobs, dead: &[(i64, i64)]) -> Result<bool> {
+    let recovered = jobs.store().recover(db, dead).await?;
     if recovered > 0 {
         tracing::warn!(target: "skep::job", "{recovered} jobs of a process that died are given back");
     }
-    #[cfg(feature = "cron")]
+    Ok(recovered > 0)
+}
+
+/// Enqueues what schedules have due.
+#[cfg(feature = "cron")]
+pub(crate) async fn enqueue_due(db: &Transaction, jobs: &Jobs, now: i64) -> Result<()> {
     for schedule in &jobs.schedules {
         schedule.enqueue_due(db, jobs, now).await?;
     }
@@ -40,7 +45,10 @@ pub(crate) async fn run_one(site: &Arc<Site>, local: &LocalSite) -> Result<Optio
     let now = jobs.now();
     let runner = new_runner(now);
     let db = work.db().transaction().await?;
-    prepare(&db, jobs, runner, now).await?;
+    // It remembers no lease from one call to the next, so the time of day has to do.
+    recover(&db, jobs, &jobs.store().expired(&db, runner, now).await?).await?;
+    #[cfg(feature = "cron")]
+    enqueue_due(&db, jobs, now).await?;
     let mut claimed: Option<Claimed> = None;
     for (queue, _) in jobs.queues() {
         if claimed.is_none() {
@@ -51,7 +59,8 @@ pub(crate) async fn run_one(site: &Arc<Site>, local: &LocalSite) -> Result<Optio
         db.commit().await?;
         return Ok(None);
     };
-    jobs.store().lease(&db, runner, now.saturating_add(millis(jobs.lease))).await?;
+    let lease = millis(jobs.lease);
+    jobs.store().lease(&db, runner, now.saturating_add(lease), lease).await?;
     db.commit().await?;
     let ended = attempt::run(site, local, runner, claimed).await;
     let db = work.db().transaction().await?;

@@ -248,40 +248,50 @@ impl Store {
         Ok(db.execute(own(text, (at, claimed.id, runner, claimed.attempt))).await?.rows == 1)
     }
 
-    /// Says that this runner lives until then.
-    pub(crate) async fn lease(&self, db: &Transaction, runner: i64, until: i64) -> sql::Result<()> {
-        let text = "insert into skep_job_runner (id, until) values (?, ?)
-                    on conflict (id) do update set until = excluded.until";
-        db.execute(own(text, (runner, until))).await.map(drop)
+    /// Says that this runner lives until then, and for how long that is.
+    pub(crate) async fn lease(&self, db: &Transaction, runner: i64, until: i64, lease: i64) -> sql::Result<()> {
+        let text = "insert into skep_job_runner (id, until, lease) values (?, ?, ?) on conflict (id) do update set until =
+                    case when excluded.until > skep_job_runner.until then excluded.until else skep_job_runner.until + 1 end";
+        db.execute(own(text, (runner, until, lease))).await.map(drop)
     }
 
-    /// The same for one that has a lease. False if others have taken its jobs, because it was late.
+    /// The same for one that has a lease: it changes, also where the clock was set back. False if others have taken its
+    /// jobs, because it was late.
     pub(crate) async fn renew(&self, db: &Transaction, runner: i64, until: i64) -> sql::Result<bool> {
-        let text = "update skep_job_runner set until = ? where id = ?";
-        Ok(db.execute(own(text, (until, runner))).await?.rows == 1)
+        let text = "update skep_job_runner set until = case when until < ? then ? else until + 1 end where id = ?";
+        Ok(db.execute(own(text, (until, until, runner))).await?.rows == 1)
     }
 
-    /// Gives back what dead runners have left. A job that was running when its process died, twice in a row, is a dead
-    /// letter.
-    pub(crate) async fn recover(&self, db: &Transaction, runner: i64, now: i64) -> sql::Result<u64> {
-        let expired = own("select id from skep_job_runner where until <= ? and id <> ?", (now, runner));
+    /// The leases of others: of whom, until when, and for how long.
+    pub(crate) async fn leases(&self, db: &sql::Local, runner: i64) -> sql::Result<Vec<(i64, i64, i64)>> {
+        db.all(own("select id, until, lease from skep_job_runner where id <> ?", runner)).await
+    }
+
+    /// Those that have ended by the clock.
+    pub(crate) async fn expired(&self, db: &Transaction, runner: i64, now: i64) -> sql::Result<Vec<(i64, i64)>> {
+        db.all(own("select id, until from skep_job_runner where until <= ? and id <> ?", (now, runner))).await
+    }
+
+    /// Gives back what dead runners have left that have these leases. A job that was running when its process died,
+    /// twice in a row, is a dead letter.
+    pub(crate) async fn recover(&self, db: &Transaction, dead: &[(i64, i64)]) -> sql::Result<u64> {
         let mut recovered = 0;
-        for dead in db.all::<i64>(expired).await? {
-            let delete = own("delete from skep_job_runner where id = ? and until <= ?", (dead, now));
+        for lease in dead {
+            let delete = own("delete from skep_job_runner where id = ? and until = ?", *lease);
             if db.execute(delete).await?.rows == 1 {
                 let text = "update skep_job set state = case when crashes > 0 then 2 else 0 end, crashes = crashes + 1, error = ?,
                             runner = null where state = 1 and runner = ?";
                 let error = "the process died while the job was running";
-                recovered += db.execute(own(text, (error, dead))).await?.rows;
+                recovered += db.execute(own(text, (error, lease.0))).await?.rows;
             }
         }
         Ok(recovered)
     }
 
-    /// When the first lease of others ends.
-    pub(crate) async fn next_lease(&self, db: &sql::Local, runner: i64) -> sql::Result<Option<i64>> {
-        let text = "select min(until) from skep_job_runner where id <> ?";
-        Ok(db.one::<Option<i64>>(own(text, runner)).await?.flatten())
+    /// Has jobs run that were ordered for at once by a clock that was ahead.
+    pub(crate) async fn hurry(&self, db: &Transaction, now: i64) -> sql::Result<()> {
+        let text = "update skep_job set at = ? where state in (0, 3) and at > ? and at = created";
+        db.execute(own(text, (now, now))).await.map(drop)
     }
 
     /// Gives back what this runner has but for these, as if it had not been tried.

@@ -41,7 +41,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("skep-people", &["skep", "skep-macros", "skep-units", "skep-cache", "skep-cluster"]),
-    ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
+    ("skep-jobs", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster", "skep-live"]),
     ("skep-live", &["skep", "skep-units", "skep-server", "skep-drill", "skep-cluster"]),
     ("skep-storage", &["skep", "skep-units", "skep-server", "skep-drill", "skep-client", "skep-cluster"]),
     // It is useful without `skep`, and is in the macros, too.

@@ -7,13 +7,17 @@ use serde::{Deserialize, Serialize};
 use skep::Setup;
 use skep::cache::Clock;
 use skep::prelude::*;
+use skep::session::Key;
 use skep::sql::{Migration, Migrations, query};
 use skep::test::Client;
 use skep_jobs::prelude::*;
-use skep_jobs::{Batch, Jobs, Priority};
+use skep_jobs::{Batch, Jobs, Missed, Priority};
+use skep_live::{LiveApp, Topic, Topics};
 
 const TABLES: &str = "create table effect (job bigint not null, note text not null);
-                      create table run (job bigint not null, began bigint not null, ended bigint)";
+                      create table run (job bigint not null, began bigint not null, ended bigint);
+                      create table asked (jobs bigint not null);
+                      create table minute (at bigint not null)";
 
 const POSTGRES: Migrations = Migrations::new(&[Migration::new(1, "0001_effects.sql", TABLES)]);
 
@@ -21,7 +25,9 @@ pub(crate) const MIGRATIONS: Migrations = Migrations::new(&[Migration::new(
     1,
     "0001_effects.sql",
     "create table effect (job integer not null, note text not null);
-     create table run (job integer not null, began integer not null, ended integer)",
+     create table run (job integer not null, began integer not null, ended integer);
+     create table asked (jobs integer not null);
+     create table minute (at integer not null)",
 )])
 .with_postgres(&POSTGRES);
 
@@ -106,6 +112,21 @@ impl Job for End {
         let note = format!("end, {} dead", cx.dead_in_batch().await?);
         let db = cx.transaction().await?;
         db.execute(query("insert into effect (job, note) values (?, ?)", (cx.id(), note))).await?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Writes the moment of the schedule that it is of, in seconds.
+#[derive(Serialize, Deserialize)]
+struct Minute;
+
+impl Job for Minute {
+    const KIND: &'static str = "minute";
+
+    async fn run(self, cx: &mut JobCx<'_>) -> Result<Outcome> {
+        let moment = cx.due().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+        let db = cx.transaction().await?;
+        db.execute(query("insert into minute (at) values (?)", i64::try_from(moment).unwrap_or(0))).await?;
         Ok(Outcome::Done)
     }
 }
@@ -229,6 +250,23 @@ impl Handle for EnqueueBatch {
     }
 }
 
+/// Enqueues many notes as a batch, and notes how many that are.
+#[derive(Service)]
+#[service(POST "/ordered/{count}")]
+struct Ordered {
+    count: i64,
+}
+
+impl Handle for Ordered {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        let db = cx.transaction().await?;
+        db.execute(query("insert into asked (jobs) values (?)", self.count)).await?;
+        let notes = (0..self.count).map(|_| Note { note: "many".into() });
+        cx.later_batch(Batch::ending_with(End).jobs(notes)).await?;
+        Ok(Response::text("enqueued"))
+    }
+}
+
 #[derive(Service)]
 #[service(POST "/slow/{millis}")]
 struct EnqueueSlow {
@@ -321,6 +359,7 @@ pub(crate) fn bare() -> App {
         Enqueue,
         Many,
         EnqueueBatch,
+        Ordered,
         EnqueueSlow,
         EnqueueKill,
         Cancel,
@@ -332,6 +371,64 @@ pub(crate) fn bare() -> App {
 
 pub(crate) fn app() -> App {
     bare().jobs(jobs())
+}
+
+/// The same with a schedule, names of who uses it, and a topic.
+pub(crate) fn scheduled() -> App {
+    let pattern = std::env::var(crate::disasters::SCHEDULED).expect("main looks");
+    let jobs = jobs().kind::<Minute>().cron_missed(&pattern, "UTC", Missed::RunEach, Minute);
+    bare().jobs(jobs).topics(Topics::new()).serve(services![SetName, Name, Say, Hear])
+}
+
+const NAME: Key<String> = Key::new("name");
+
+const SAID: Topic<String> = Topic::new("said");
+
+#[derive(Service)]
+#[service(POST "/name/{name}")]
+struct SetName {
+    name: String,
+}
+
+impl Handle for SetName {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.session().set(&NAME, &self.name).await?;
+        Ok(Response::text("welcome"))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/name")]
+struct Name;
+
+impl Handle for Name {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        Ok(Response::text(cx.session().get(&NAME).await?.unwrap_or_default()))
+    }
+}
+
+#[derive(Service)]
+#[service(POST "/say/{text}")]
+struct Say {
+    text: String,
+}
+
+impl Handle for Say {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        cx.transaction().await?;
+        SAID.publish(cx, "all", &self.text).await?;
+        Ok(Response::text("said"))
+    }
+}
+
+#[derive(Service)]
+#[service(GET "/hear")]
+struct Hear;
+
+impl Handle for Hear {
+    async fn handle(self, cx: &mut Cx<'_>) -> Result {
+        SAID.events(cx, "all", None).await
+    }
 }
 
 /// A client, and the clock of its application.

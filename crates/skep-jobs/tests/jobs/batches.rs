@@ -126,7 +126,7 @@ fn a_job_that_kills_its_process_twice_has_ended() {
     let (client, clock) = client(app());
     client.post("/batch/a", &[]);
     change(&client, "update skep_job set state = 1, runner = 7, attempt = 2, crashes = 1 where state = 0");
-    change(&client, "insert into skep_job_runner select 7, max(at) + 30000 from skep_job");
+    change(&client, "insert into skep_job_runner (id, until) select 7, max(at) + 30000 from skep_job");
     assert!(run_due(&client).is_empty());
     clock.advance(Duration::from_secs(31));
     assert_eq!(kinds(&run_due(&client)), "end");

@@ -6,6 +6,8 @@
 
 mod application;
 mod batches;
+mod cluster;
+mod disasters;
 mod mail;
 mod page;
 mod postgres;
@@ -33,7 +35,8 @@ pub(crate) use tests;
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|first| first == APPLICATION) {
-        return skep_server::Server::new(application::app)
+        let is_scheduled = std::env::var_os(disasters::SCHEDULED).is_some();
+        return skep_server::Server::new(if is_scheduled { application::scheduled } else { application::app })
             .allow_unmounted_services()
             .run_with(std::env::args_os().skip(2));
     }
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
     };
     let here = [
         batches::TESTS,
+        disasters::TESTS,
         mail::TESTS,
         page::TESTS,
         queue::TESTS,
@@ -60,6 +64,6 @@ fn main() -> ExitCode {
     .concat();
     let mut trials: Vec<Trial> = here.iter().map(trial(false)).collect();
     // They start a PostgreSQL of their own.
-    trials.extend(postgres::TESTS.iter().map(trial(true)));
+    trials.extend(postgres::TESTS.iter().chain(cluster::TESTS).map(trial(true)));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

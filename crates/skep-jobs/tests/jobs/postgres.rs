@@ -137,7 +137,10 @@ fn on_postgres_a_job_of_a_dead_process_runs_again() {
     let (client, clock) = client();
     client.post("/notes/a", &[]);
     crate::application::change(&client, "update skep_job set state = 1, runner = 7, attempt = 1");
-    crate::application::change(&client, "insert into skep_job_runner select 7, max(at) + 30000 from skep_job");
+    crate::application::change(
+        &client,
+        "insert into skep_job_runner (id, until) select 7, max(at) + 30000 from skep_job",
+    );
     assert_eq!(run_one(&client), None);
     clock.advance(Duration::from_secs(31));
     assert_eq!(run_one(&client).unwrap().attempt, 2);

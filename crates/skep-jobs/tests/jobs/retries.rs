@@ -118,7 +118,7 @@ pub(crate) fn assert_noted(client: &skep::test::Client) {
 /// Claims all that is due for a runner whose lease ends in half a minute.
 fn claim_as(client: &skep::test::Client, runner: i64) {
     change(client, &format!("update skep_job set state = 1, runner = {runner}, attempt = attempt + 1"));
-    let lease = "insert into skep_job_runner select ";
+    let lease = "insert into skep_job_runner (id, until) select ";
     let until = "max(at) + 30000 from skep_job";
     change(client, &format!("{lease}{runner}, {until}"));
 }

@@ -61,18 +61,29 @@ impl Running {
 
 /// What a server answers. One that is killed answers nothing, and a test that needs the answer looks at it.
 pub(crate) fn send(address: &str, path: &str) -> String {
+    exchange(address, &post(address, path))
+}
+
+/// What a server answers to this, before it closes. Without a worker, a supervisor lets clients wait.
+pub(crate) fn exchange(address: &str, request: &str) -> String {
+    exchange_within(address, request, Duration::from_secs(30))
+}
+
+pub(crate) fn exchange_within(address: &str, request: &str, time: Duration) -> String {
     let mut answer = String::new();
     let sent = TcpStream::connect(address).and_then(|mut stream| {
-        stream.write_all(&post(address, path))?;
+        stream.set_read_timeout(Some(time))?;
+        stream.write_all(request.as_bytes())?;
         stream.read_to_string(&mut answer)
     });
     drop(sent);
     answer
 }
 
-fn post(address: &str, path: &str) -> Vec<u8> {
-    format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-        .into_bytes()
+fn post(address: &str, path: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nSec-Fetch-Site: same-origin\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
 }
 
 fn a_job_starts_with_the_commit() {

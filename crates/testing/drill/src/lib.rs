@@ -23,6 +23,7 @@ mod process;
 mod report;
 mod server;
 mod subject;
+mod time_of_day;
 
 pub use application::{APPLICATION, MARK, NOTES, application, version};
 pub use components::COMPONENT_DRILLS;
@@ -34,3 +35,4 @@ pub use report::{Finding, Report};
 pub use server::{Server, folder};
 pub use skep_client::{wait_for, wait_until};
 pub use subject::{Subject, deploy_bytes, mark};
+pub use time_of_day::TimeOfDay;

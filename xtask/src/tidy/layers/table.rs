@@ -196,7 +196,7 @@ pub(super) const CRATES: &[Layers] = &[
         name: "skep-jobs",
         order: &[
             ("tables", &["counts", "schema", "wake"]),
-            ("jobs", &["act", "batch", "cron", "cx", "figures", "job", "jobs", "later", "mail", "store"]),
+            ("jobs", &["act", "batch", "cron", "cx", "figures", "job", "jobs", "later", "leases", "mail", "store"]),
             ("running", &["attempt", "runner", "step"]),
             ("interface", &["app", "page", "task", "test"]),
         ],

@@ -1,8 +1,6 @@
 //! A clock that is set, forwards and backwards, while requests go on.
 //!
-//! The clock of the machine is not ours to set, so the server runs with libfaketime, which gives each process of it
-//! another time of day. The monotonic clock goes on, as it does when an administrator or NTP sets the time. Times of
-//! files are those of the machine: a rotation by time is judged by them, so this log is rotated by size.
+//! Times of files are those of the machine: a rotation by time is judged by them, so this log is rotated by size.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,48 +12,36 @@ use crate::error::Result;
 use crate::load::{Load, Tally};
 use crate::report::Report;
 use crate::server::{Server, folder};
+use crate::time_of_day::TimeOfDay;
 
 /// From the time of the machine: an hour on, two back, a month on, a year back, and right again.
 const STEPS: [&str; 5] = ["+1h", "-1h", "+30d", "-365d", "+0"];
 
-/// Debian: libfaketime.
-const LIBRARY: &str = "faketime/libfaketime.so.1";
-
 pub(super) fn run(stage: &Stage<'_>, report: &mut Report) -> Result<()> {
     for model in [THREADS, PROCESSES] {
         report.case("clock", model.name);
-        match library() {
-            Some(library) => steps(stage, report, model, &library)?,
+        let folder = folder()?;
+        match TimeOfDay::new(&folder)? {
+            Some(time) => steps(stage, report, model, (folder, &time))?,
             None => report.note("not carried out", "libfaketime is missing (Debian: libfaketime)"),
         }
     }
     Ok(())
 }
 
-/// In the folder of the machine's architecture.
-fn library() -> Option<PathBuf> {
-    let folders = fs::read_dir("/usr/lib").ok()?.filter_map(std::result::Result::ok);
-    folders.map(|folder| folder.path().join(LIBRARY)).find(|library| library.exists())
-}
-
-fn steps(stage: &Stage<'_>, report: &mut Report, model: Model, library: &Path) -> Result<()> {
-    let folder = folder()?;
-    let (clock, log) = (folder.join("clock"), folder.join("access.log"));
-    fs::write(&clock, "+0\n")?;
+fn steps(stage: &Stage<'_>, report: &mut Report, model: Model, (folder, time): (PathBuf, &TimeOfDay)) -> Result<()> {
+    let log = folder.join("access.log");
     stage.subject().prepare(&folder)?;
     let output = format!("log.access_outputs=file:{} layout=json rotate=64KiB", log.display());
     // A worker whose heartbeat depended on the time of day would be replaced.
     let settings = ["--set", "log.access=true", "--set", &output, "--set", "hang_timeout=3s"];
     let mut command = stage.subject().command(&folder, &[crate::server::QUIET, model.arguments, &settings].concat());
-    command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", &clock).env("FAKETIME_NO_CACHE", "1");
-    command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1").env("NO_FAKE_STAT", "1");
+    time.give(&mut command);
     let mut server = Server::start_command(stage.subject(), command, folder)?;
     let running = Load { requests: 20, ..stage.load(&server) }.start();
     for step in STEPS {
         running.go_on_for(200 * stage.scale())?;
-        // Whole in one step: it is read while it is written.
-        fs::write(clock.with_extension("new"), format!("{step}\n"))?;
-        fs::rename(clock.with_extension("new"), &clock)?;
+        time.set(step)?;
     }
     running.go_on_for(200 * stage.scale())?;
     let tally = running.stop();
