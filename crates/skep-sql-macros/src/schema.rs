@@ -169,6 +169,7 @@ impl Schema {
             };
             run().map_err(|error| format!("{}: {error}", path.display()))?;
         }
+        types.rows_fit(&connection)?;
         let mut tables = tables(&connection).map_err(|error| error.to_string())?;
         types.apply(&mut tables);
         let functions = functions(&connection).map_err(|error| error.to_string())?;

@@ -17,9 +17,15 @@ pub(crate) fn example(kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// What SQLite's clock is asked for to write it so; none where it does so anyway.
+/// True for what has one text: decimal numbers, dates, times and moments.
+pub(crate) fn has_form(kind: Kind) -> bool {
+    matches!(kind, Kind::Fixed { .. }) || example(kind).is_some()
+}
+
+/// What SQLite's clock is asked for to write it so.
 pub(crate) fn now(kind: Kind) -> Option<&'static str> {
     match kind {
+        Kind::Date => Some("date('now')"),
         Kind::Time => Some("strftime('%H:%M:%f000', 'now')"),
         Kind::DateTime => Some("strftime('%Y-%m-%dT%H:%M:%f000', 'now')"),
         Kind::Timestamp => Some("strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')"),

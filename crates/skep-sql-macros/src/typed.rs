@@ -23,8 +23,8 @@ impl Types {
     /// none any more.
     ///
     /// # Errors
-    /// There is no such column, it is stored as something else, has a default or a row that is not in its form, or a
-    /// type would be lost in silence: a text for the developer.
+    /// There is no such column, it is stored as something else, has a default that is not in its form, or a type
+    /// would be lost in silence: a text for the developer.
     pub(crate) fn follow(
         &mut self,
         connection: &Connection,
@@ -38,23 +38,25 @@ impl Types {
             let name = (table.to_ascii_lowercase(), column.to_ascii_lowercase());
             let known = stored(connection, &name)?;
             let known = known.ok_or_else(|| format!("there is no column `{column}` of a table `{table}`"));
-            known.and_then(|known| known.fits(column, *ty)).map_err(|help| at_line(*line, &help))?;
+            known.and_then(|known| known.fits(connection, column, *ty)).map_err(|help| at_line(*line, &help))?;
             retyped.insert(name.0.clone());
             self.0.insert(name, *ty);
         }
         let mut lost = Vec::new();
         for (name, ty) in &self.0 {
             match stored(connection, name)? {
-                Some(known) => {
-                    known.fits(&format!("{}.{}", name.0, name.1), *ty)?;
-                    rows_fit(connection, name, *ty)?;
-                }
+                Some(known) => known.fits(connection, &format!("{}.{}", name.0, name.1), *ty)?,
                 None if retyped.contains(&name.0) || !has_table(connection, &name.0)? => lost.push(name.clone()),
                 None => return Err(vanished(name, *ty)),
             }
         }
         self.0.retain(|name, _| !lost.contains(name));
         Ok(())
+    }
+
+    /// Rows that migrations have written are in the form of their columns, after the last of them.
+    pub(crate) fn rows_fit(&self, connection: &Connection) -> Result<(), String> {
+        self.0.iter().try_for_each(|(name, ty)| rows_fit(connection, name, *ty))
     }
 
     /// Gives the columns their types.
@@ -91,37 +93,28 @@ struct Stored {
 
 impl Stored {
     /// Can it hold values of this type, and does its default?
-    fn fits(&self, column: &str, ty: ColumnType) -> Result<(), String> {
+    fn fits(&self, connection: &Connection, column: &str, ty: ColumnType) -> Result<(), String> {
         if !self.ty.eq_ignore_ascii_case(ty.stored_as()) {
             return Err(format!("`{column}` is `{}`, and a `{ty}` is stored as `{}`", self.ty, ty.stored_as()));
         }
-        let Some(default) = self.default.as_deref().filter(|default| !default.eq_ignore_ascii_case("null")) else {
-            return Ok(());
-        };
+        let Some(default) = &self.default else { return Ok(()) };
         let kind = kind(ty).0;
-        let literal = default.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
-        let (is_written_so, right) = match (ty, literal) {
-            (ColumnType::Boolean | ColumnType::Json, _) => return Ok(()),
-            (ColumnType::Decimal { places, .. }, _) => {
-                let point = if places == 0 { "" } else { "." };
-                let example = format!("'0{point}{}'", "0".repeat(places as usize));
-                (literal.is_some_and(|text| stored::is_stored_form(text, kind)), example)
-            }
-            (_, Some(text)) => {
-                let example = stored::example(kind).unwrap_or_default();
-                (stored::is_stored_form(text, kind), format!("'{example}'"))
-            }
-            _ => match stored::now(kind) {
-                Some(now) => (!names_clock(default), format!("({now})")),
-                None => return Ok(()),
-            },
+        let text = connection.query_row(&format!("select cast({default} as text)"), [], |row| row.get(0));
+        // What SQLite cannot evaluate by itself is only known when it runs.
+        if !text.is_ok_and(|text: String| !stored::is_stored_form(&text, kind)) {
+            return Ok(());
+        }
+        let right = match (ty, stored::now(kind)) {
+            (ColumnType::Decimal { places: 0, .. }, _) => "'0'".to_owned(),
+            (ColumnType::Decimal { places, .. }, _) => format!("'0.{}'", "0".repeat(places as usize)),
+            (_, Some(now)) if !default.starts_with('\'') => format!("({now})"),
+            _ => format!("'{}'", stored::example(kind).unwrap_or_default()),
         };
-        let help = || format!("the default of `{column}`, `{default}`, is not written as a `{ty}` is: write `{right}`");
-        is_written_so.then_some(()).ok_or_else(help)
+        Err(format!("the default of `{column}`, `{default}`, is not written as a `{ty}` is: write `{right}`"))
     }
 }
 
-/// Rows that migrations write are in the form of their columns, too.
+/// The rows of a table that migrations have written.
 fn rows_fit(connection: &Connection, (table, column): &(String, String), ty: ColumnType) -> Result<(), String> {
     let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
     let sql = format!("select cast({0} as text) from {1} where {0} is not null", quoted(column), quoted(table));
@@ -131,18 +124,12 @@ fn rows_fit(connection: &Connection, (table, column): &(String, String), ty: Col
         let text = text.map_err(|error| error.to_string())?;
         if !stored::is_stored_form(&text, kind(ty).0) {
             return Err(format!(
-                "`{text}` in a row of `{table}` is not written as its `{column}`, a `{ty}`, is stored"
+                "`{text}` in a row of `{table}` is not written as its `{column}`, a `{ty}`, is stored; a migration that ran \
+                 already stays as it is: a new one writes it anew"
             ));
         }
     }
     Ok(())
-}
-
-/// True for SQLite's own clock, whose texts are in no form that is stored.
-fn names_clock(default: &str) -> bool {
-    let lower = default.to_ascii_lowercase();
-    let called = lower.trim_start_matches('(');
-    ["current_time", "time(", "datetime("].iter().any(|clock| called.starts_with(clock))
 }
 
 fn vanished((table, column): &(String, String), ty: ColumnType) -> String {

@@ -13,7 +13,8 @@ use skep::form::Messages;
 use skep::header::{HeaderValue, SET_COOKIE};
 use skep::html::Rows;
 use skep::prelude::*;
-use skep::sql::{Any, FromValue, Migration, Migrations, Unfit, Value};
+use skep::sql::kind::Any;
+use skep::sql::{FromValue, Migration, Migrations, Unfit, Value};
 use skep::test::{Client, TestResponse};
 use skep::{Method, Setup};
 

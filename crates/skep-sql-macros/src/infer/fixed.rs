@@ -8,7 +8,6 @@ use sqlite3_parser::ast::{Expr, Literal, SortedColumn};
 use super::select::Scope;
 use super::{Columns, Inference, Kind, Type, folded, unquoted};
 use crate::stored;
-use crate::stored::now;
 
 impl Inference<'_> {
     /// The type of an expression that is put into a place of this kind, or compared with it: a parameter takes it, and
@@ -16,8 +15,7 @@ impl Inference<'_> {
     pub(super) fn put(&mut self, value: &Expr<'_>, kind: Kind, scope: &Scope<'_>) -> Type {
         let ty = self.expect(value, kind, scope);
         let values = branches(value);
-        let is_strict = matches!(kind, Kind::Fixed { .. }) || stored::example(kind).is_some();
-        if is_strict && !values.is_empty() {
+        if stored::has_form(kind) && !values.is_empty() {
             for value in values {
                 self.put(value, kind, scope);
             }
@@ -67,19 +65,19 @@ impl Inference<'_> {
         }
     }
 
-    /// A value or a row value that stands for, or is compared with, decimal numbers of these types. Unknown types
-    /// do not count.
+    /// A value or a row value that stands for, or is compared with, decimal numbers or moments of these types. Unknown
+    /// types do not count.
     pub(super) fn put_row(&mut self, value: &Expr<'_>, types: &[Type], scope: &Scope<'_>) {
         if let Expr::Parenthesized(list) = value
             && list.len() == types.len()
         {
-            for (part, ty) in list.iter().zip(types).filter(|(_, ty)| matches!(ty.kind, Kind::Fixed { .. })) {
+            for (part, ty) in list.iter().zip(types).filter(|(_, ty)| stored::has_form(ty.kind)) {
                 self.put(part, ty.kind, scope);
             }
             return;
         }
         let found = self.row(value, scope);
-        for (nth, ty) in types.iter().enumerate().filter(|(_, ty)| matches!(ty.kind, Kind::Fixed { .. })) {
+        for (nth, ty) in types.iter().enumerate().filter(|(_, ty)| stored::has_form(ty.kind)) {
             match value {
                 Expr::Subquery(_) => self.same(*ty, found.get(nth).copied().unwrap_or(Type::UNKNOWN)),
                 value => _ = self.put(value, ty.kind, scope),
@@ -92,12 +90,17 @@ impl Inference<'_> {
     pub(super) fn alternatives(&mut self, values: &[&Expr<'_>], scope: &Scope<'_>) -> Option<Kind> {
         let types: Vec<Type> = values.iter().map(|value| self.ty(value, scope)).collect();
         let is = |wanted: fn(Kind) -> bool| types.iter().map(|ty| ty.kind).find(|kind| wanted(*kind));
-        let kind =
-            is(|kind| matches!(kind, Kind::Fixed { .. })).or_else(|| is(|kind| stored::example(kind).is_some()))?;
-        for value in values {
-            self.put(value, kind, scope);
+        if let Some(kind) = is(|kind| matches!(kind, Kind::Fixed { .. })) {
+            values.iter().for_each(|value| _ = self.put(value, kind, scope));
+            return Some(kind);
         }
-        matches!(kind, Kind::Fixed { .. }).then_some(kind)
+        let kind = is(stored::has_form)?;
+        for value in values {
+            self.expect(value, kind, scope);
+            // Another text may stand for one that is only shown.
+            self.refuse_clock(value, kind);
+        }
+        None
     }
 
     /// What rows are sorted by.
@@ -108,22 +111,39 @@ impl Inference<'_> {
         }
     }
 
-    /// SQLite's clock writes no `T`, no fraction and no `Z`: as texts, its times are before or after all others of the
-    /// day. So is a literal that is written in another way.
+    /// The same for each value that the expression may give.
+    pub(super) fn refuse_other_forms(&mut self, value: &Expr<'_>, kind: Kind) {
+        match branches(value) {
+            none if none.is_empty() => self.refuse_other_form(value, kind),
+            all => all.into_iter().for_each(|value| self.refuse_other_forms(value, kind)),
+        }
+    }
+
+    /// A text or a number that is not written as the column is: it is before or after where it belongs.
     pub(super) fn refuse_other_form(&mut self, value: &Expr<'_>, kind: Kind) {
         let Some(example) = stored::example(kind) else { return };
         let found = match value {
             Expr::Parenthesized(list) if list.len() == 1 => return self.refuse_other_form(&list[0], kind),
             Expr::Literal(Literal::String(text)) if !stored::is_stored_form(&unquoted(text), kind) => *text,
-            value => match clock(value) {
-                Some(clock) if kind != Kind::Date => clock,
-                _ => return,
-            },
+            Expr::Literal(Literal::Numeric(digits)) => *digits,
+            _ => return self.refuse_clock(value, kind),
         };
-        let right = match (clock(value), now(kind)) {
-            (Some(_), Some(now)) => format!("`?` with `cx.now()` or what is made of it, or `{now}`"),
-            _ => format!("it as in `'{example}'`, or `?` with a value of this type"),
-        };
+        let right = format!(
+            "it as in `'{example}'`, or `?` with a value of this type, or `cast(... as text)` around the other side"
+        );
+        self.refuse_form(found, kind, &right);
+    }
+
+    /// SQLite's clock writes no `T`, no fraction and no `Z`, but in a format that is given.
+    fn refuse_clock(&mut self, value: &Expr<'_>, kind: Kind) {
+        let (Some(now), Some((name, call))) = (stored::now(kind), clock(value)) else { return };
+        let said = self.schema.connection.query_row(&format!("select cast({call} as text)"), [], |row| row.get(0));
+        if said.is_ok_and(|text: String| !stored::is_stored_form(&text, kind)) {
+            self.refuse_form(name, kind, &format!("`?` with `cx.now()` or what is made of it, or `{now}`"));
+        }
+    }
+
+    fn refuse_form(&mut self, found: &str, kind: Kind, right: &str) {
         let ty = stored::name(kind);
         self.complaint.get_or_insert_with(|| {
             format!("`{found}` is not written as a `{ty}` is stored, and texts are compared\nhelp: write {right}")
@@ -151,14 +171,28 @@ pub(super) fn branches<'e, 'b>(expression: &'e Expr<'b>) -> Vec<&'e Expr<'b>> {
     }
 }
 
-/// `current_timestamp` or `datetime(...)`, and those of times, by name.
-fn clock<'b>(value: &Expr<'b>) -> Option<&'b str> {
-    match value {
-        Expr::Literal(Literal::CurrentTimestamp) => Some("current_timestamp"),
-        Expr::Literal(Literal::CurrentTime) => Some("current_time"),
-        Expr::FunctionCall { name, .. } if ["datetime", "time"].contains(&folded(name.0).as_str()) => Some(name.0),
-        _ => None,
-    }
+/// `current_timestamp`, `datetime(...)` or the like, and a call that writes as this one does.
+fn clock<'b>(value: &Expr<'b>) -> Option<(&'b str, String)> {
+    let name = match value {
+        Expr::Literal(Literal::CurrentTimestamp) => "current_timestamp",
+        Expr::Literal(Literal::CurrentTime) => "current_time",
+        Expr::Literal(Literal::CurrentDate) => "current_date",
+        Expr::Parenthesized(list) if list.len() == 1 => return clock(&list[0]),
+        Expr::FunctionCall { name, args, .. } => {
+            let format = args.as_ref().and_then(|all| match all.first() {
+                Some(Expr::Literal(Literal::String(format))) => Some(*format),
+                _ => None,
+            });
+            let call = match (folded(name.0).as_str(), format) {
+                (clock @ ("date" | "time" | "datetime" | "julianday" | "unixepoch"), _) => format!("{clock}('now')"),
+                ("strftime", Some(format)) => format!("strftime({format}, 'now')"),
+                _ => return None,
+            };
+            return Some((name.0, call));
+        }
+        _ => return None,
+    };
+    Some((name, name.to_owned()))
 }
 
 /// True if the value is a decimal number in this form, or becomes one.

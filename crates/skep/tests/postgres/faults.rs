@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use skep::sql::{Any, Error, FromValue, Local, Options, Unfit, Value, query};
+use skep::sql::kind::Any;
+use skep::sql::{Error, FromValue, Local, Options, Unfit, Value, query};
 use skep_cluster::Cluster;
 use tokio::time::{sleep, timeout};
 
