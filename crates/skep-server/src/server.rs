@@ -392,13 +392,9 @@ impl Server {
         problems.extend(check::unwritable(config, &settings.values, is_data_made_by_root));
         let base_url = config.app.base_url.clone().or_else(|| app.own_base_url().cloned());
         let missing = if flags.deploy { deployment::missing(config, base_url.as_ref()) } else { Vec::new() };
-        let reports = match app.check(&app_setup(config, settings.application, None)?) {
-            Ok(reports) => reports,
-            Err(error) => {
-                problems.push(error.to_string());
-                Vec::new()
-            }
-        };
+        let setup = app_setup(config, settings.application, None);
+        let reports = setup.and_then(|setup| Ok(app.check(&setup)?));
+        let reports = reports.map_err(|error| problems.push(error.to_string())).unwrap_or_default();
         let warnings = deployment::exposed_caches(config);
         if !problems.is_empty() {
             return Err(StartError::new(problems.join("\n")));
