@@ -13,6 +13,23 @@ pub(super) fn items(all: &str) -> Vec<String> {
         .collect()
 }
 
+/// The modules that the page of a module links to, each with the page of its own.
+pub(super) fn modules(index: &str) -> impl Iterator<Item = &str> {
+    let links = index.split("<a class=\"mod\" href=\"").skip(1).filter_map(|rest| rest.split_once('"'));
+    links.map(|(link, _)| link).filter(|link| !link.starts_with(".."))
+}
+
+/// What the page of this module has under another name, or from elsewhere: a prelude is nothing else.
+pub(super) fn reexports<'h>(module: &'h str, index: &'h str) -> impl Iterator<Item = String> + 'h {
+    let all = index.split("<code>pub use ").skip(1).filter_map(|rest| rest.split_once("</code>"));
+    all.map(move |(path, _)| format!("{module}: pub use {}", text(path)))
+}
+
+/// True for what our own source has: what comes from other crates changes with them.
+fn is_ours(html: &str) -> bool {
+    html.contains("../src/skep")
+}
+
 /// What the page `file` of a crate shows, each line with the path of the item.
 pub(super) fn lines(name: &str, file: &str, html: &str) -> Vec<String> {
     let (folder, page) = file.rsplit_once('/').unwrap_or(("", file));
@@ -24,6 +41,9 @@ pub(super) fn lines(name: &str, file: &str, html: &str) -> Vec<String> {
     // What a macro is made of is nobody's business.
     if ["macro", "derive", "attr"].contains(&kind) {
         return vec![format!("{path}: {kind}")];
+    }
+    if !is_ours(html) {
+        return vec![format!("{path}: {kind} of another crate")];
     }
     let declaration = html.split_once("<pre class=\"rust item-decl\"><code>").map(|(_, rest)| rest);
     let declaration = declaration.and_then(|rest| rest.split_once("</code></pre>")).map(|(code, _)| text(code));
@@ -77,7 +97,8 @@ mod tests {
 
     #[test]
     fn a_page_is_its_declaration_its_methods_and_its_traits() {
-        let html = "<pre class=\"rust item-decl\"><code>pub struct Honey&lt;'a&gt; {\n<details><summary><span>Show 2 \
+        let html = "<a class=\"src\" href=\"../../src/skep_bee/cell.rs.html\"></a>\
+                    <pre class=\"rust item-decl\"><code>pub struct Honey&lt;'a&gt; {\n<details><summary><span>Show 2 \
                     fields</span></summary>    pub grams: <a href=\"u.html\">u32</a>,\n</details>}</code></pre>\
                     <h2 id=\"implementations\">I</h2><div id=\"implementations-list\"><section class=\"impl\">\
                     <h3 class=\"code-header\">impl Honey</h3><section class=\"method\"><h4 class=\"code-header\">pub fn \
@@ -95,5 +116,14 @@ mod tests {
         ];
         assert_eq!(lines("bee", "cell/struct.Honey.html", html), expected);
         assert_eq!(lines("bee", "macro.sting.html", ""), ["bee::sting: macro"]);
+        assert_eq!(lines("bee", "struct.Wasp.html", "<h1>Wasp</h1>"), ["bee::Wasp: struct of another crate"]);
+    }
+
+    #[test]
+    fn a_module_has_modules_and_what_it_names_from_elsewhere() {
+        let index = "<a class=\"mod\" href=\"cell/index.html\">cell</a><a class=\"mod\" href=\"../index.html\">bee</a>\
+                     <code>pub use crate::<a>cell</a>::<a>Honey</a>;</code>";
+        assert_eq!(modules(index).collect::<Vec<_>>(), ["cell/index.html"]);
+        assert_eq!(reexports("bee::prelude", index).collect::<Vec<_>>(), ["bee::prelude: pub use crate::cell::Honey;"]);
     }
 }
