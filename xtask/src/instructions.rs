@@ -1,20 +1,22 @@
 //! `cargo xtask test instructions`: how many instructions a request costs in user space, held against
 //! `tools/instructions.txt`.
 //!
-//! Times drift on machines that others use, and instructions do not: one in a hundred is seen. A server runs in
+//! Times drift on machines that others use, and instructions do not: one in a hundred is seen. `hello` runs in
 //! callgrind, for some requests and for twice as many; the difference is theirs alone. Compiler, C library and
 //! processor change the figures too, so that they are recorded again where those change. Start reading at
-//! [`complaints`]; what is asked is in [`row`].
-
-mod row;
+//! [`complaints`].
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use crate::command;
-use row::{ROWS, Row};
+
+/// The number of requests of the first run; the second has twice as many.
+const REQUESTS: u64 = 800;
 
 /// A row may cost as much more than what is recorded, in hundredths.
 const TOLERANCE: u64 = 3;
@@ -22,21 +24,43 @@ const TOLERANCE: u64 = 3;
 /// Where the figures are recorded: a number and the name of its row on each line.
 const RECORD: &str = "tools/instructions.txt";
 
-/// The servers as they ship. Each by itself: built together, each would have the features of all.
-const BUILDS: [&str; 3] = [
-    "build --release -p hello --features full",
-    "build --release -p blog",
-    "build --release --manifest-path tools/Cargo.toml -p skep-tasks",
+const PATIENCE: Duration = Duration::from_mins(1);
+
+const FEW: &str = "User-Agent: wrk/4.1\r\nAccept: */*\r\n";
+
+/// What a browser sends when somebody enters an address.
+const BROWSER: &str = "Connection: keep-alive\r\nsec-ch-ua: \"Chromium\";v=\"140\", \"Not=A?Brand\";v=\"24\"\r\n\
+    sec-ch-ua-mobile: ?0\r\nsec-ch-ua-platform: \"Linux\"\r\nUpgrade-Insecure-Requests: 1\r\n\
+    User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36\r\n\
+    Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r\n\
+    Sec-Fetch-Site: none\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-User: ?1\r\nSec-Fetch-Dest: document\r\n\
+    Accept-Language: en-US,en;q=0.9\r\n";
+
+/// What is counted.
+struct Row {
+    name: &'static str,
+    /// Beside `Host`.
+    fields: &'static str,
+    /// How many requests are sent at once.
+    at_once: u64,
+    more: &'static [&'static str],
+}
+
+const NO_LOG: &[&str] = &["--set", "log.access=false"];
+
+const ROWS: [Row; 4] = [
+    Row { name: "hello", fields: FEW, at_once: 1, more: NO_LOG },
+    Row { name: "hello, 16 pipelined", fields: FEW, at_once: 16, more: NO_LOG },
+    Row { name: "hello, the fields of a browser", fields: BROWSER, at_once: 1, more: NO_LOG },
+    Row { name: "hello, with the access log", fields: FEW, at_once: 1, more: &[] },
 ];
 
 /// What costs more than it did. Prints all rows.
 pub(crate) fn complaints() -> Result<Vec<String>, String> {
     let root = command::root();
-    for build in BUILDS {
-        let built = command::program("cargo").args(build.split(' ')).status();
-        if !built.map_err(|error| format!("cargo does not start: {error}"))?.success() {
-            return Err(format!("`cargo {build}` failed"));
-        }
+    let built = command::program("cargo").args(["build", "--release", "-p", "hello", "--features", "full"]).status();
+    if !built.map_err(|error| format!("cargo does not start: {error}"))?.success() {
+        return Err("hello does not build".to_owned());
     }
     let record = fs::read_to_string(root.join(RECORD)).map_err(|error| format!("{RECORD}: {error}"))?;
     let mut complaints = Vec::new();
@@ -64,17 +88,38 @@ fn judge(name: &str, count: u64, recorded: Option<u64>) -> Option<String> {
 impl Row {
     /// Instructions for a request.
     fn count(&self, root: &Path) -> Result<u64, String> {
-        let (few, many) = (self.total(root, self.requests)?, self.total(root, 2 * self.requests)?);
-        Ok(many.saturating_sub(few) / self.requests)
+        let (few, many) = (self.total(root, REQUESTS)?, self.total(root, 2 * REQUESTS)?);
+        Ok(many.saturating_sub(few) / REQUESTS)
     }
 
     /// Instructions of a server, from its start to its end, for a number of requests.
     fn total(&self, root: &Path, requests: u64) -> Result<u64, String> {
-        let server = Counted::start(root, self.server, self.flags)?;
+        let server = Counted::start(root, self.more)?;
         let asked = self.ask(&server.address, requests);
         let counted = server.stop();
         asked.map_err(|error| format!("{}: {error}", self.name))?;
         counted
+    }
+
+    fn ask(&self, address: &str, requests: u64) -> std::io::Result<()> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let head = format!("GET / HTTP/1.1\r\nHost: {address}\r\n{}\r\n", self.fields);
+        stream.write_all(head.as_bytes())?;
+        // All responses are as long as the first one.
+        let mut response = Vec::new();
+        while !response.ends_with(b"\r\n\r\nHello, world!") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte)?;
+            response.push(byte[0]);
+        }
+        let heads = head.repeat(usize::try_from(self.at_once).unwrap_or(1));
+        let mut responses = response.repeat(usize::try_from(self.at_once).unwrap_or(1));
+        for _ in 0..requests / self.at_once {
+            stream.write_all(heads.as_bytes())?;
+            stream.read_exact(&mut responses)?;
+        }
+        Ok(())
     }
 }
 
@@ -82,21 +127,18 @@ impl Row {
 struct Counted {
     valgrind: Child,
     address: String,
-    out: PathBuf,
+    out: std::path::PathBuf,
 }
 
 impl Counted {
-    fn start(root: &Path, server: &str, flags: &[&str]) -> Result<Self, String> {
+    fn start(root: &Path, more: &[&str]) -> Result<Self, String> {
         let folder = root.join("target/xtask/instructions");
-        // Of an earlier run; a new blog has articles.
-        let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let out = folder.join("callgrind.out");
         let mut command = Command::new("valgrind");
         command.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", out.display()));
-        command.arg(crate::site::target(root).join("release").join(server)).args(["--listen", "127.0.0.1:0"]);
-        command.args(["--set", "supervise=false", "--set", "workers=1"]).args(flags).arg("--data").arg(&folder);
-        command.env("TASKS_FILES", &folder);
+        command.arg(crate::site::target(root).join("release/hello")).args(["--listen", "127.0.0.1:0"]);
+        command.args(["--set", "supervise=false", "--set", "workers=1"]).args(more).arg("--data").arg(&folder);
         let mut valgrind = command
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -107,7 +149,7 @@ impl Counted {
         let url = lines.find_map(|line| line.split_once(" listens on ").map(|(_, rest)| rest.to_owned()));
         // What else it says, such as its access log, is read so that it never waits for us.
         std::thread::spawn(move || lines.for_each(drop));
-        let url = url.ok_or_else(|| format!("{server} ended without listening"))?;
+        let url = url.ok_or("hello ended without listening")?;
         let url = url.split_whitespace().next().unwrap_or_default();
         let address = url.split_once("://").map_or(url, |(_, address)| address).to_owned();
         Ok(Self { valgrind, address, out })

@@ -165,7 +165,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "instructions",
-        about: "requests to hello, the blog and an application with JSON, a form and a session have no more instructions than tools/instructions.txt says",
+        about: "a request to hello has no more instructions than is recorded in tools/instructions.txt: for who changes the path of a request",
         runs: Runs::All,
         work: Work::Instructions,
     },
