@@ -43,8 +43,10 @@ pub trait StorageCx {
         files: impl IntoIterator<Item = F>,
     ) -> impl Future<Output = Result<Vec<FileRecord>>>;
 
-    /// Stores a photograph as JPEG of at most these pixels, upright, and without what the camera wrote into it, such as
-    /// the place: as [`store_file`](Self::store_file) does. `None` if it cannot be read. With the feature `image`.
+    /// Stores a photograph as [`store_file`](Self::store_file) does, as JPEG of at most these pixels, upright, and
+    /// without what the camera wrote into it, such as the place. What is transparent becomes white. Its name is that of
+    /// the upload, with the ending `.jpg`. The inner error is what is wrong with the photograph, such as one of more
+    /// than 50 million pixels: [`PhotoError`](crate::PhotoError). With the feature `image`.
     ///
     /// ```
     /// use skep::form::Upload;
@@ -54,7 +56,7 @@ pub trait StorageCx {
     /// #[handler(POST "/avatar")]
     /// async fn SetAvatar(cx: &mut Cx<'_>, #[form] picture: Upload<Photo>) -> Result {
     ///     let file = cx.store_photo(&picture, 320, 320).await?;
-    ///     let file = file.ok_or_else(|| SetAvatar::picture.refuse("This picture cannot be read."))?;
+    ///     let file = file.map_err(|error| SetAvatar::picture.refuse(error.to_string()))?;
     ///     Ok(Response::text(format!("{} bytes", file.size())))
     /// }
     /// ```
@@ -67,7 +69,7 @@ pub trait StorageCx {
         photo: &skep::form::Upload<K>,
         width: u32,
         height: u32,
-    ) -> impl Future<Output = Result<Option<FileRecord>>>;
+    ) -> impl Future<Output = Result<std::result::Result<FileRecord, crate::PhotoError>>>;
 
     /// Sends a file, once the handler or a [guard](skep::guard) has checked who asks: [`Storage::send`]. Pictures,
     /// sound, films and plain text are shown in the browser, all else is a download; whatever it is, it runs no code on
@@ -128,11 +130,14 @@ impl StorageCx for Cx<'_> {
         photo: &skep::form::Upload<K>,
         width: u32,
         height: u32,
-    ) -> Result<Option<FileRecord>> {
+    ) -> Result<std::result::Result<FileRecord, crate::PhotoError>> {
         let bytes = photo.read().await?;
-        let jpeg = self.offload(move || crate::photo::resized(&bytes, width, height)).await?;
-        let Ok(jpeg) = jpeg else { return Ok(None) };
-        self.store_file(NewFile::new("photo.jpg", "image/jpeg", jpeg)).await.map(Some)
+        let jpeg = match self.offload(move || crate::photo::resized(&bytes, width, height)).await? {
+            Ok(jpeg) => jpeg,
+            Err(error) => return Ok(Err(error)),
+        };
+        let name = crate::name::with_ending(photo.file_name(), "jpg");
+        self.store_file(NewFile::new(&name, "image/jpeg", jpeg)).await.map(Ok)
     }
 
     async fn send_stored(&self, file: &FileRecord) -> Result<Response> {

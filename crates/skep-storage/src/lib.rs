@@ -70,13 +70,13 @@ pub use key::Key;
 pub use link::FileLink;
 pub use new_file::NewFile;
 #[cfg(feature = "image")]
-pub use photo::Photo;
+pub use photo::{Photo, PhotoError};
 pub use record::FileRecord;
 pub use storage::{Storage, Uncommitted};
 
 /// What an application's source usually needs.
 pub mod prelude {
-    #[cfg(feature = "image")]
-    pub use crate::Photo;
     pub use crate::{FileRecord, NewFile, Storage, StorageApp, StorageCx};
+    #[cfg(feature = "image")]
+    pub use crate::{Photo, PhotoError};
 }

@@ -12,6 +12,14 @@ pub(crate) fn safe(name: &str) -> String {
     if name.is_empty() { "file".to_owned() } else { shortened(name) }
 }
 
+/// The name with this ending instead of its own.
+#[cfg(feature = "image")]
+pub(crate) fn with_ending(name: &str, ending: &str) -> String {
+    let name = safe(name);
+    let stem = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem);
+    format!("{stem}.{ending}")
+}
+
 /// Control characters, marks of direction (U+202E shows `exe.png` for `gnp.exe`), what has no width, and what some
 /// systems refuse in names.
 fn is_refused(letter: char) -> bool {
@@ -49,6 +57,14 @@ mod tests {
             (" con\"<x>: ?.txt ", "conx .txt"),
         ] {
             assert_eq!(safe(said), name, "{said:?}");
+        }
+    }
+
+    #[cfg(feature = "image")]
+    #[test]
+    fn a_name_gets_another_ending() {
+        for (said, name) in [("me.png", "me.jpg"), ("a.b.jpeg", "a.b.jpg"), ("me", "me.jpg"), ("", "file.jpg")] {
+            assert_eq!(with_ending(said, "jpg"), name, "{said:?}");
         }
     }
 

@@ -66,7 +66,7 @@ save = Speichern
 saved = Gespeichert.
 back = Zurück
 picture = Bild (PNG oder JPEG)
-unreadable-picture = Dieses Bild lässt sich nicht lesen.
+unreadable-picture = Dieses Bild lässt sich nicht lesen oder hat mehr als 50 Millionen Pixel.
 
 my-bookings = Meine Buchungen
 nothing-booked = Sie haben nichts gebucht.

@@ -66,7 +66,7 @@ save = Save
 saved = Saved.
 back = Back
 picture = Picture (PNG or JPEG)
-unreadable-picture = This picture cannot be read.
+unreadable-picture = This picture cannot be read, or has more than 50 million pixels.
 
 my-bookings = My bookings
 nothing-booked = You have booked nothing.

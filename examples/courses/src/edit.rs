@@ -90,9 +90,9 @@ pub async fn Save(
     let starts = Save::when.field(When::starts).in_zone(cx, when.starts, &staff.zone, when.fold)?.timestamp();
     // Before the course is locked: others need not wait for it.
     let picture = match &picture {
-        Some(photo) => Some(
-            cx.store_photo(photo, 960, 640).await?.ok_or_else(|| Save::picture.refuse(t!(cx, unreadable_picture)))?,
-        ),
+        Some(photo) => {
+            Some(cx.store_photo(photo, 960, 640).await?.map_err(|_| Save::picture.refuse(t!(cx, unreadable_picture)))?)
+        }
         None => None,
     };
     let now = lock(cx.transaction().await?, id).await?;
