@@ -7,8 +7,8 @@ use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Ident, Lit, Meta, MetaNameValue, Result, Type,
-    Visibility,
+    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, GenericArgument, Ident, Lit, Meta,
+    MetaNameValue, PathArguments, Result, Type, Visibility,
 };
 
 /// An error at these tokens.
@@ -41,6 +41,23 @@ pub(crate) fn documentation(attributes: &[Attribute]) -> impl Iterator<Item = St
 /// The name without `r#`.
 pub(crate) fn name(ident: &Ident) -> String {
     ident.unraw().to_string()
+}
+
+/// The first argument of a generic type of this name: a macro sees no more of a type than its name.
+pub(crate) fn argument_of<'t>(kind: &'t Type, name: &str) -> Option<&'t Type> {
+    let Type::Path(path) = kind else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(kind)) => Some(kind),
+        _ => None,
+    }
+}
+
+/// The name of a type, without the path to it.
+pub(crate) fn last_name(kind: &Type) -> Option<&Ident> {
+    let Type::Path(path) = kind else { return None };
+    path.path.segments.last().map(|last| &last.ident)
 }
 
 /// The span of a type, resolved in the author's code: rustc underlines the type if it lacks a trait.

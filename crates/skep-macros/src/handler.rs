@@ -1,145 +1,151 @@
 //! `#[handler(...)]`: a service as a function, whose parameters are the fields of its struct.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
-use syn::{FnArg, GenericArgument, Ident, ItemFn, Pat, PatIdent, PathArguments, Result, ReturnType, Type};
+use syn::{Attribute, FnArg, Ident, ItemFn, Pat, PatIdent, Result, ReturnType, Safety, Type, Visibility};
 
-use crate::field::wrong;
+use crate::field::{argument_of, last_name, wrong};
 
 /// A parameter that the request brings.
 struct Parameter<'f> {
-    attributes: &'f [syn::Attribute],
+    attributes: &'f [Attribute],
     pattern: &'f PatIdent,
     kind: &'f Type,
 }
 
-pub(crate) fn expand(arguments: &TokenStream, function: &ItemFn) -> Result<TokenStream> {
-    let signature = &function.sig;
-    if signature.asyncness.is_none() {
-        return wrong(&signature.fn_token, "a handler is an `async fn`");
-    }
-    if !signature.generics.params.is_empty() {
-        return wrong(&signature.generics, "a service cannot have generic parameters");
-    }
-    let Some(cx @ FnArg::Typed(_)) = signature.inputs.first() else {
-        return wrong(&signature.ident, "the first parameter of a handler is the request: `cx: &mut Cx<'_>`");
+/// A wrong function is a service, too, so that it causes no further errors where it is mounted or linked.
+pub(crate) fn expand(arguments: TokenStream, function: &ItemFn) -> TokenStream {
+    let parameters: Vec<_> = function.sig.inputs.iter().filter(|one| !is_cx(one)).filter_map(parameter).collect();
+    let (arguments, is_json) = with_answers(arguments, &function.sig.output);
+    let service = service(function, &parameters, &arguments);
+    let (error, cx, body) = match check(function) {
+        Ok(cx) => {
+            let (patterns, body) = (parameters.iter().map(|one| one.pattern), &function.block.stmts);
+            (None, quote!(#cx), quote!(let Self { #(#patterns),* } = self; #(#body)*))
+        }
+        Err(error) => {
+            (Some(error.into_compile_error()), quote!(_: &mut ::skep::Cx<'_>), quote!(::core::unreachable!()))
+        }
     };
-    let parameters = signature.inputs.iter().skip(1).map(parameter).collect::<Result<Vec<_>>>()?;
-    let json = json(&signature.output);
-    let answers = json.map(|kind| quote!(, answers = #kind));
-    let service = service(function, &parameters, &quote!(#arguments #answers));
-    let (name, output, body) = (&signature.ident, &signature.output, &function.block.stmts);
-    let (handle, method) = if json.is_some() { ("Answer", "answer") } else { ("Handle", "handle") };
+    let (name, output) = (&function.sig.ident, &function.sig.output);
+    let (handle, method) = if is_json { ("Answer", "answer") } else { ("Handle", "handle") };
     let (handle, method) = (Ident::new(handle, name.span()), Ident::new(method, name.span()));
-    let patterns = parameters.iter().map(|parameter| parameter.pattern);
     let others = function.attrs.iter().filter(|attribute| !attribute.path().is_ident("doc"));
-    Ok(quote! {
+    quote! {
+        #error
         #service
         impl ::skep::#handle for #name {
             #(#others)*
             async fn #method(self, #cx) #output {
-                let Self { #(#patterns),* } = self;
-                #(#body)*
+                #body
             }
         }
-    })
+    }
 }
 
-fn parameter(argument: &FnArg) -> Result<Parameter<'_>> {
-    match argument {
-        FnArg::Typed(typed) => match &*typed.pat {
-            Pat::Ident(pattern) => Ok(Parameter { attributes: &typed.attrs, pattern, kind: &typed.ty }),
-            other => {
-                wrong(other, "a parameter of a handler has a name, by which the path, the query or a form says it")
-            }
-        },
-        FnArg::Receiver(receiver) => wrong(receiver, "a handler is a function of its own: leave out `self`"),
+/// The parameter that is the request.
+fn check(function: &ItemFn) -> Result<&FnArg> {
+    let signature = &function.sig;
+    if signature.asyncness.is_none() {
+        return wrong(&signature.fn_token, "a handler is an `async fn`");
     }
+    if signature.constness.is_some() || signature.abi.is_some() || !matches!(signature.safety, Safety::Default) {
+        return wrong(signature, "a handler is a plain `async fn`: remove `const`, `unsafe` and `extern`");
+    }
+    if !signature.generics.params.is_empty() {
+        return wrong(&signature.generics, "a service cannot have generic parameters");
+    }
+    if let Some(clause) = &signature.generics.where_clause {
+        return wrong(clause, "a service cannot have a `where` clause");
+    }
+    let Some(cx) = signature.inputs.first().filter(|first| is_cx(first)) else {
+        return wrong(&signature.ident, "the first parameter of a handler is the request: `cx: &mut Cx<'_>`");
+    };
+    signature.inputs.iter().skip(1).try_for_each(check_parameter)?;
+    Ok(cx)
+}
+
+/// `&mut Cx<'_>`.
+fn is_cx(argument: &FnArg) -> bool {
+    let FnArg::Typed(typed) = argument else { return false };
+    matches!(&*typed.ty, Type::Reference(to) if last_name(&to.elem).is_some_and(|name| name == "Cx"))
+}
+
+fn check_parameter(argument: &FnArg) -> Result<()> {
+    let FnArg::Typed(typed) = argument else {
+        return wrong(argument, "a handler is a function of its own: leave out `self`");
+    };
+    let Pat::Ident(PatIdent { subpat: None, .. }) = &*typed.pat else {
+        let help =
+            "a parameter of a handler is a name alone: the path, the query or a form has a parameter of this name";
+        return wrong(&typed.pat, help);
+    };
+    let is_conditional = |one: &&Attribute| one.path().is_ident("cfg") || one.path().is_ident("cfg_attr");
+    match typed.attrs.iter().find(is_conditional) {
+        Some(attribute) => wrong(attribute, "a parameter is there in each build: put this above `#[handler]`"),
+        None => Ok(()),
+    }
+}
+
+fn parameter(argument: &FnArg) -> Option<Parameter<'_>> {
+    let FnArg::Typed(typed) = argument else { return None };
+    let Pat::Ident(pattern) = &*typed.pat else { return None };
+    Some(Parameter { attributes: &typed.attrs, pattern, kind: &typed.ty })
 }
 
 /// The struct, whose value is the link.
 fn service(function: &ItemFn, parameters: &[Parameter<'_>], arguments: &TokenStream) -> TokenStream {
     let (visibility, name) = (&function.vis, &function.sig.ident);
     let documentation = function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc"));
-    let fields = parameters.iter().map(|Parameter { attributes, pattern, kind }| {
+    let fields = parameters.iter().map(|parameter| {
+        let (Parameter { attributes, pattern, kind }, visibility) = (parameter, parameter.visibility(visibility));
         let name = &pattern.ident;
-        quote!(#(#attributes)* #visibility #name: #kind)
+        quote! {
+            #[allow(missing_docs, reason = "parameters of a function have no documentation")]
+            #(#attributes)*
+            #visibility #name: #kind
+        }
     });
     let fields = if parameters.is_empty() { quote!(;) } else { quote!({ #(#fields),* }) };
     quote! {
         #(#documentation)*
-        #[allow(missing_docs, reason = "parameters of a function have no documentation")]
         #[derive(::skep::Service)]
         #[service(#arguments)]
         #visibility struct #name #fields
     }
 }
 
-/// `T` of `-> Result<T>`, which is sent as JSON.
+impl Parameter<'_> {
+    /// What is in no link is private, as its type may be.
+    fn visibility<'v>(&self, service: &'v Visibility) -> &'v Visibility {
+        let is_in_no_link = |one: &Attribute| ["guard", "state", "header"].iter().any(|name| one.path().is_ident(name));
+        if self.attributes.iter().any(is_in_no_link) { &Visibility::Inherited } else { service }
+    }
+}
+
+/// Adds `answers = T` for `-> Result<T>`; true if the service sends JSON.
+fn with_answers(arguments: TokenStream, output: &ReturnType) -> (TokenStream, bool) {
+    let mut arguments: Vec<TokenTree> = arguments.into_iter().collect();
+    arguments.pop_if(|last| is_punct(last, ','));
+    let is_answers = |pair: &[TokenTree]| matches!(pair, [TokenTree::Ident(name), equals] if name == "answers" && is_punct(equals, '='));
+    if arguments.windows(2).any(is_answers) {
+        return (arguments.into_iter().collect(), true);
+    }
+    let json = json(output);
+    let answers = json.map(|kind| quote!(, answers = #kind));
+    (quote!(#(#arguments)* #answers), json.is_some())
+}
+
+fn is_punct(token: &TokenTree, letter: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == letter)
+}
+
+/// `T` of `-> Result<T>`, which is sent as JSON unless it is a `Response`.
 fn json(output: &ReturnType) -> Option<&Type> {
     let ReturnType::Type(_, kind) = output else { return None };
-    let Type::Path(path) = &**kind else { return None };
-    match &path.path.segments.last()?.arguments {
-        PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
-            GenericArgument::Type(kind) => Some(kind),
-            _ => None,
-        },
-        _ => None,
-    }
+    argument_of(kind, "Result").filter(|kind| last_name(kind).is_none_or(|name| name != "Response"))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn expanded(function: TokenStream) -> String {
-        let function = syn::parse2(function).unwrap();
-        expand(&quote!(GET "/a/{id}"), &function).map_or_else(|error| error.to_string(), |code| code.to_string())
-    }
-
-    #[test]
-    fn what_is_no_handler_is_said() {
-        let wrong = [
-            (
-                quote!(
-                    fn A(cx: &mut Cx<'_>) -> Result {}
-                ),
-                "`async fn`",
-            ),
-            (
-                quote!(
-                    async fn A<T>(cx: &mut Cx<'_>) -> Result {}
-                ),
-                "generic",
-            ),
-            (
-                quote!(
-                    async fn A() -> Result {}
-                ),
-                "the first parameter",
-            ),
-            (
-                quote!(
-                    async fn A(cx: &mut Cx<'_>, (a, b): (u8, u8)) -> Result {}
-                ),
-                "has a name",
-            ),
-        ];
-        for (function, problem) in wrong {
-            let text = expanded(function);
-            assert!(text.contains(problem), "{text}");
-        }
-    }
-
-    #[test]
-    fn another_result_is_an_answer() {
-        let json = expanded(quote!(
-            async fn A(cx: &mut Cx<'_>, id: i64) -> Result<Vec<u8>> {}
-        ));
-        assert!(json.contains("answers = Vec < u8 >") && json.contains("async fn answer"), "{json}");
-        let page = expanded(quote!(
-            async fn A(cx: &mut Cx<'_>, id: i64) -> Result {}
-        ));
-        assert!(!page.contains("answers") && page.contains("async fn handle"), "{page}");
-    }
-}
+#[path = "../tests/unit/handler.rs"]
+mod tests;

@@ -57,7 +57,7 @@ pub fn derive_service(input: TokenStream) -> TokenStream {
 }
 
 /// A service as a function: [`Service`](trait.Service.html) and [`Handle`](trait.Handle.html) in one, with the options
-/// of [`derive(Service)`](derive.Service.html).
+/// of [`derive(Service)`](derive.Service.html). [`Response::csv`](struct.Response.html#method.csv) has a whole example.
 ///
 /// ```text
 /// /// Cancels a booking.
@@ -68,13 +68,15 @@ pub fn derive_service(input: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The function becomes a struct of its name: `services![Cancel]`, `Cancel::form(cx, id)`, and in a page
-/// `a href=(Show::link(id))`. The parameters behind the request are its fields, with the same attributes, and as
-/// visible as the function is. `-> Result` is a response; `-> Result<T>` sends `T` as JSON, without `answers = T`.
+/// The function becomes a struct of its name, which is written as that of a type: `services![Cancel]`,
+/// `Cancel::form(cx, id)`, and in a page `a href=(Show::link(id))`. The parameters behind the request are its fields,
+/// with the same attributes, and as visible as the function is; those with `#[guard]`, `#[state]` and `#[header]` are
+/// private. `-> Result` and `-> Result<Response>` are a response; `-> Result<T>` sends `T` as JSON, without
+/// `answers = T`, which only a type under another name needs.
 #[proc_macro_attribute]
 pub fn handler(arguments: TokenStream, input: TokenStream) -> TokenStream {
     let function = syn::parse_macro_input!(input as syn::ItemFn);
-    handler::expand(&arguments.into(), &function).unwrap_or_else(syn::Error::into_compile_error).into()
+    handler::expand(arguments.into(), &function).into()
 }
 
 /// For `skep-people`, where it is documented.

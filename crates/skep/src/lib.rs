@@ -211,9 +211,8 @@ pub mod sql;
 
 /// What an application's source usually needs.
 pub mod prelude {
-    pub use crate::html::{DOCTYPE, Html};
-    // The derive alone: an author who implements the trait by hand names it.
     pub use crate::guard::Scope;
+    pub use crate::html::{DOCTYPE, Html};
     pub use crate::link::Destination;
     // For what its derive writes, `rating.label()`; nobody else needs the name.
     pub use crate::param::{Choice as _, Param};
@@ -221,6 +220,7 @@ pub mod prelude {
         Answer, App, Cookie, Cx, Error, Handle, Or404, Response, Result, Service, Slug, StatusCode, handler, html,
         piece, services,
     };
+    // The derive alone: an author who implements the trait by hand names it.
     pub use skep_macros::Group;
     // The macros alone: there is a module and a trait of the same names.
     pub use skep_sql_macros::{RowOfSkep as Row, sql_of_skep as sql};

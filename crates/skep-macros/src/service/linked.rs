@@ -6,12 +6,13 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
-use syn::{DeriveInput, GenericArgument, PathArguments, Type};
+use syn::DeriveInput;
 
 use super::declaration::Declaration;
 use super::parameters::{Parameter, ParameterSource};
 use super::pattern::Pattern;
 use super::write::{href, link};
+use crate::field::argument_of;
 
 /// How a link gets the value of a parameter.
 enum Way<'p> {
@@ -106,7 +107,9 @@ fn way(parameter: &Parameter) -> Way<'_> {
         ParameterSource::Query { default: Some(default), .. } => {
             Way::Method { default: quote!(#default), takes: quote!(#kind), has_into: false, parameter }
         }
-        ParameterSource::Query { .. } if inner(kind, "Option").is_some() || inner(kind, "Vec").is_some() => {
+        ParameterSource::Query { .. }
+            if argument_of(kind, "Option").is_some() || argument_of(kind, "Vec").is_some() =>
+        {
             let default = quote!(::core::default::Default::default());
             Way::Method { default, takes: quote!(#kind), has_into: true, parameter }
         }
@@ -131,17 +134,6 @@ fn method(way: &Way<'_>, visibility: &syn::Visibility) -> Option<TokenStream> {
             self
         }
     })
-}
-
-/// The argument of a generic type of this name.
-fn inner<'t>(kind: &'t Type, name: &str) -> Option<&'t Type> {
-    let Type::Path(path) = kind else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == name)?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    match arguments.args.first() {
-        Some(GenericArgument::Type(inner)) => Some(inner),
-        _ => None,
-    }
 }
 
 /// A link to a page that holds a form: the guards of the page check the request before it is shown again.

@@ -26,7 +26,7 @@ async fn Hive(_cx: &mut Cx<'_>, id: i64, tag: Option<String>, #[query(default = 
 
 /// The page with the form.
 #[handler(GET "/hives/new")]
-async fn New(cx: &mut Cx<'_>) -> Result {
+async fn New(cx: &mut Cx<'_>) -> Result<Response> {
     let form = Create::form(cx);
     Ok(Response::html(html! { form (form) { input (Create::name) aria-label="Name"; button { "Save" } } }))
 }
@@ -44,7 +44,7 @@ async fn Put(_cx: &mut Cx<'_>, id: i64, #[json] frames: Vec<u8>) -> Result<(i64,
     Ok((id, frames.len()))
 }
 
-#[handler(DELETE "/api/hives/{id}", cross_origin = "a program's")]
+#[handler(DELETE "/api/hives/{id}", cross_origin = "a program's",)]
 async fn Delete(_cx: &mut Cx<'_>, id: i64) -> Result<()> {
     (id == 7).then_some(()).or_404()
 }
