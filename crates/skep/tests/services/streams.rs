@@ -71,6 +71,13 @@ impl Handle for Export {
     }
 }
 
+/// The same for spreadsheets.
+#[handler(GET "/hives/all.csv")]
+async fn Spreadsheet(cx: &mut Cx<'_>) -> Result {
+    let rows = cx.db().stream::<(i64, String)>("select id, name from hive order by id").await?;
+    Ok(Response::csv("Völker.csv", rows, ["id", "name"], |(id, name)| [id.to_string(), name]))
+}
+
 #[derive(Service)]
 #[service(GET "/events")]
 struct Listen;
@@ -156,7 +163,7 @@ fn app() -> App {
         .state(Arc::new(Written::default()))
         .state(News(watch::Sender::new(0)))
         .state(Counting(watch::Sender::new(0)))
-        .serve(services![Sleep, Broken, Export, Listen, Count, Elsewhere, Panics])
+        .serve(services![Sleep, Broken, Export, Spreadsheet, Listen, Count, Elsewhere, Panics])
 }
 
 fn site(clock: Clock) -> Arc<Site> {
@@ -226,6 +233,17 @@ fn many_rows_are_sent_while_a_few_are_in_memory() {
     assert_eq!((lines, written()), (200_001, 200_000));
     assert!(bytes > 6_000_000);
     assert!(most <= 1, "{most} rows were written and not sent");
+}
+
+#[test]
+fn a_spreadsheet_gets_rows_as_a_download() {
+    let site = site(Clock::system());
+    site.db().write(|db| db.execute(query::<()>("insert into hive values (7, '=1+1'), (8, 'Jörg')", ()))).unwrap();
+    let file = Client::of_site(&site).get("/hives/all.csv");
+    assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8"));
+    let name = "attachment; filename=\"V_lker.csv\"; filename*=UTF-8''V%C3%B6lker.csv";
+    assert_eq!(file.header("content-disposition"), Some(name));
+    assert_eq!(file.text(), "\u{FEFF}\"id\",\"name\"\r\n\"7\",\"'=1+1\"\r\n\"8\",\"Jörg\"\r\n");
 }
 
 #[test]
