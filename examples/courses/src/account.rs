@@ -1,6 +1,5 @@
 //! Who uses the studio, who may do what, what users say of themselves, and accounts for admins.
 
-use skep::Site;
 use skep::form::Text;
 use skep_people::pages::{AccountPages, ChangePasswordPage, NewAccount, SignInPage, SignUpAccount};
 use skep_people::{AccessToken, Account, Fresh, rule};
@@ -51,8 +50,8 @@ impl User {
         self.role != Role::Member
     }
 
-    pub(crate) async fn with_id(db: &sql::Local, id: i64) -> Result<Self> {
-        db.one(sql!(Self, "select {columns of User} from account where id = ?", id)).await?.or_404()
+    pub(crate) async fn with_id(db: &sql::Local, id: i64) -> Result<Option<Self>> {
+        Ok(db.one(sql!(Self, "select {columns of User} from account where id = ?", id)).await?)
     }
 }
 
@@ -153,7 +152,8 @@ pub async fn SaveProfile(
 /// Makes a token, and shows it once. The one before ends. Who finds a browser open makes none.
 #[handler(POST "/profile/token")]
 pub async fn CreateToken(cx: &mut Cx<'_>, #[guard] user: Fresh<User>) -> Result {
-    let (mine, token): (Scope<'_, User>, _) = (Scope::of(&user), AccessToken::generate(&user)?);
+    let mine: Scope<'_, User> = Scope::of(&user);
+    let token = AccessToken::generate(&user)?;
     let db = cx.transaction().await?;
     db.execute(sql!("delete from token where account_id = ?", mine)).await?;
     let insert =
@@ -166,13 +166,13 @@ pub async fn CreateToken(cx: &mut Cx<'_>, #[guard] user: Fresh<User>) -> Result 
 /// All accounts.
 #[handler(GET "/accounts", guard = Allowed<Admin>)]
 pub async fn Accounts(cx: &mut Cx<'_>, at: Option<sql::Cursor<(String, i64)>>) -> Result {
-    let select = sql!(User, "select {columns of User} from account order by name, id" {keyset 50: at});
+    let select = sql!("select id, name, email, role from account order by name, id" {keyset 50: at});
     let accounts = cx.db().page(select).await?;
-    let form = |user: &User| Appoint::form(cx, user.id).prefixed(format!("account{}", user.id));
+    let form = |id: i64, role: &str| Appoint::form(cx, id).prefixed(format!("account{id}")).text(Appoint::role, role);
     let content = html! {
         h1 { (t!(cx, accounts)) }
         @for user in &accounts {
-            form.line (form(user).value(Appoint::role, &user.role)) {
+            form.line (form(user.id, &user.role)) {
                 span { strong { (user.name) } " " span.meta { (user.email) } }
                 select (Appoint::role) aria-label=(t!(cx, role));
                 button.quiet { (t!(cx, save)) }

@@ -10,10 +10,16 @@ use crate::prelude::*;
 /// A course, and what the caller has of it.
 #[derive(Serialize, JsonSchema)]
 pub struct Listed {
-    #[serde(flatten)]
-    course: Course,
-    trainer: String,
+    id: i64,
+    title: String,
+    about: String,
+    level: Level,
+    starts: Timestamp,
+    minutes: i64,
+    places: i64,
     free: i64,
+    price: Decimal,
+    trainer: String,
     booking: Option<Booking>,
 }
 
@@ -28,17 +34,18 @@ pub struct Page {
 /// The courses of the week in which a day is, or today, by the caller's clock.
 #[handler(GET "/api/courses")]
 pub async fn Courses(cx: &mut Cx<'_>, day: Option<Date>, #[guard] user: SignedOrBearer<User>) -> Result<Page> {
-    let (mine, trainers): (Scope<'_, User>, _) = (Scope::of(&user), Trainers::offered(cx).await?);
+    let mine: Scope<'_, User> = Scope::of(&user);
+    let trainers = Trainers::offered(cx).await?;
     let monday = browse::monday(day, cx.now(), &user.zone);
     let found = browse::courses(cx.db(), monday, &user.zone).await?;
     let select = sql!("select course_id, waiting from booking where account_id = ? order by id", mine);
     let bookings = cx.db().all(select).await?;
     let booking = |id| bookings.iter().find(|one| one.course_id == id).map(|one| Booking { waiting: one.waiting });
-    let courses = found.into_iter().map(|course| Listed {
-        trainer: trainers.label(&course.trainer_id).unwrap_or_default().to_owned(),
-        free: course.free(),
-        booking: booking(course.id),
-        course,
+    let courses = found.into_iter().map(|course| {
+        let (free, booking) = (course.free(), booking(course.id));
+        let trainer = trainers.label(&course.trainer_id).unwrap_or_default().to_owned();
+        let Course { id, title, about, level, starts, minutes, places, price, .. } = course;
+        Listed { id, title, about, level, starts, minutes, places, free, price, trainer, booking }
     });
     Ok(Page { monday, courses: courses.collect() })
 }

@@ -3,7 +3,6 @@
 //! Who changes the bookings of a course locks its row first, so that all of them happen one after the other, on
 //! SQLite as on PostgreSQL.
 
-use crate::browse::Show;
 use crate::mails::{Occasion, mail};
 use crate::prelude::*;
 
@@ -64,7 +63,7 @@ pub(crate) async fn fill(cx: &mut Cx<'_>, id: i64) -> Result<()> {
     );
     for account in db.all(first).await? {
         db.execute(sql!("update course set taken = taken + 1 where id = ?", id)).await?;
-        let reader = User::with_id(cx.db(), account).await?;
+        let reader = User::with_id(cx.db(), account).await?.or_404()?;
         cx.deliver_later(mail(&reader, &course, Occasion::Booked, &cx.origin())).await?;
     }
     Ok(())
@@ -89,7 +88,8 @@ pub async fn Cancel(cx: &mut Cx<'_>, id: i64, #[guard] user: Signed<User>) -> Re
 /// The bookings of the user.
 #[handler(GET "/bookings")]
 pub async fn Mine(cx: &mut Cx<'_>, #[guard] user: Signed<User>) -> Result {
-    let (viewer, mine): (_, Scope<'_, User>) = (Viewer::of(cx).await?, Scope::of(&user));
+    let viewer = Viewer::of(cx).await?;
+    let mine: Scope<'_, User> = Scope::of(&user);
     let select = sql!(
         (i64, String, Timestamp, bool),
         "select c.id, c.title, c.starts, b.waiting from booking b join course c on c.id = b.course_id
@@ -133,19 +133,16 @@ pub async fn Participants(cx: &mut Cx<'_>, id: i64) -> Result {
     let content = html! {
         h1 { (course.title) }
         p.lead { (viewer.time(course.starts)) }
-        @if participants.is_empty() {
-            p.empty { (t!(cx, no_participants)) }
-        } @else {
-            div.wide {
-                table {
-                    thead { tr { th { (t!(cx, name)) } th { (t!(cx, email)) } th { (t!(cx, came)) } } }
-                    tbody {
-                        @for (name, email, waiting) in participants {
-                            tr {
-                                td { (name) }
-                                td { (email) }
-                                td { @if waiting { (t!(cx, waiting)) } @else { span.box aria-hidden="true" {} } }
-                            }
+        @if participants.is_empty() { p.empty { (t!(cx, no_participants)) } }
+        div.wide {
+            table {
+                thead { tr { th { (t!(cx, name)) } th { (t!(cx, email)) } th { (t!(cx, came)) } } }
+                tbody {
+                    @for (name, email, waiting) in participants {
+                        tr {
+                            td { (name) }
+                            td { (email) }
+                            td { @if waiting { (t!(cx, waiting)) } @else { span.box aria-hidden="true" {} } }
                         }
                     }
                 }

@@ -5,7 +5,6 @@ use skep::html::Phrasing;
 use skep_people::pages::SignInPage;
 
 use crate::booking::{Book, Cancel, Participants};
-use crate::course::Level;
 use crate::edit::{Edit, New, Picture};
 use crate::layout::{pager, price};
 use crate::prelude::*;

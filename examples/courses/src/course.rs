@@ -1,14 +1,13 @@
 //! Courses, and the fields that new and edit share.
 
 use jiff::civil;
-use rust_decimal::Decimal;
 use skep::form::{Fold, Form, MultilineText, Offered, Text, Whole};
 use skep::html::{Controls, Flow};
 
 use crate::prelude::*;
 
 /// A course.
-#[derive(Debug, Row, Serialize, JsonSchema)]
+#[derive(Debug, Row)]
 pub struct Course {
     /// The key of its row.
     pub id: i64,
@@ -21,7 +20,6 @@ pub struct Course {
     pub(crate) minutes: i64,
     pub(crate) places: i64,
     pub(crate) price: Decimal,
-    #[serde(skip)]
     pub(crate) picture: Option<FileRecord>,
     pub(crate) version: i64,
     /// Bookings that do not wait.

@@ -1,6 +1,5 @@
 //! Courses and accounts to try it out, for an empty database.
 
-use skep::Site;
 use skep_people::HashPassword;
 
 use crate::layout::house_zone;
@@ -37,7 +36,7 @@ fn write(db: &mut sql::Blocking<'_>, hash: &str) -> sql::Result<()> {
          ('mia@example.org', 'Mia Lund', '', 'member', 'en', 'Europe/London'),
          ('max@example.org', 'Max Vogel', '', 'member', 'de', 'Europe/Berlin')"
     ))?;
-    db.execute(sql!("update account set password = ?", hash))?;
+    db.execute(sql!("update account set password = ? where password = ''", hash))?;
     let today = Timestamp::now().to_zoned(house_zone()).date();
     for day in (0..20_i64).step_by(5) {
         let at = |later: i64, hour| {
@@ -45,12 +44,13 @@ fn write(db: &mut sql::Blocking<'_>, hash: &str) -> sql::Result<()> {
             local.to_zoned(house_zone()).map(|local| local.timestamp()).unwrap_or_default()
         };
         db.execute(sql!(
-            "insert into course (title, about, level, minutes, places, price, starts, trainer_id) values
-             ('Throwing bowls', 'Centre the clay, open it, pull up the walls.', 'beginner', 150, 8, '39.00', ?, 2),
-             ('Dovetails by hand', 'Saw, chisel and patience: a small box of ash.', 'advanced', 180, 6, '64.50', ?, 2),
-             ('Linocut', 'Cut a block, ink it, print twenty cards.', 'all', 120, 10, '28.00', ?, 2),
-             ('Open bench', 'Work on your own piece. Somebody is there to help.', 'all', 240, 12, '0.00', ?, 2),
-             ('Glazing', 'How glazes melt, and why yours ran.', 'advanced', 90, 2, '22.00', ?, 2)",
+            "with theo (id) as (select id from account where email = 'theo@example.org')
+             insert into course (trainer_id, title, about, level, minutes, places, price, starts) values
+             ((select id from theo), 'Throwing bowls', 'Centre, open, pull up.', 'beginner', 150, 8, '39.00', ?),
+             ((select id from theo), 'Dovetails by hand', 'Saw, chisel, patience.', 'advanced', 180, 6, '64.50', ?),
+             ((select id from theo), 'Linocut', 'Cut a block, ink it, print twenty cards.', 'all', 120, 10, '28.00', ?),
+             ((select id from theo), 'Open bench', 'Work on your own piece, with help.', 'all', 240, 12, '0.00', ?),
+             ((select id from theo), 'Glazing', 'How glazes melt, and why yours ran.', 'advanced', 90, 2, '22.00', ?)",
             at(0, 18),
             at(1, 17),
             at(2, 19),

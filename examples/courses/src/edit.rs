@@ -3,7 +3,6 @@
 use skep::form::{Conflict, Upload, Whole};
 
 use crate::booking::{fill, lock};
-use crate::browse::Show;
 use crate::course::{CourseFields, When, controls, when_controls};
 use crate::prelude::*;
 

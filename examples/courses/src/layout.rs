@@ -1,6 +1,5 @@
 //! What all pages have in common, and who looks at them.
 
-use rust_decimal::Decimal;
 use skep::error_page::Failure;
 use skep::guard::Guard;
 use skep::html::{Document, Flow, Href, NoHeader, Phrasing};

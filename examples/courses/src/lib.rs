@@ -25,11 +25,12 @@ pub mod mails;
 mod prelude {
     pub(crate) use jiff::tz::TimeZone;
     pub(crate) use jiff::{Timestamp, ToSpan};
+    pub(crate) use rust_decimal::Decimal;
     pub(crate) use schemars::JsonSchema;
     pub(crate) use serde::Serialize;
     pub(crate) use skep::form::{Hidden, Offer, OneOf};
     pub(crate) use skep::prelude::*;
-    pub(crate) use skep::sql;
+    pub(crate) use skep::{Site, sql};
     pub(crate) use skep_jobs::prelude::*;
     pub(crate) use skep_language::prelude::*;
     pub(crate) use skep_live::prelude::*;
@@ -37,7 +38,8 @@ mod prelude {
     pub(crate) use skep_storage::prelude::*;
 
     pub(crate) use crate::account::{Admin, Staff, User};
-    pub(crate) use crate::course::{Course, Trainers};
+    pub(crate) use crate::browse::Show;
+    pub(crate) use crate::course::{Course, Level, Trainers};
     pub(crate) use crate::layout::{Viewer, page};
     pub(crate) use crate::{CURRENCY, Language, Static, ZONE};
 }

@@ -5,7 +5,6 @@ use jiff::SignedDuration;
 use serde::Deserialize;
 use skep::mail::{Attachment, Mail};
 
-use crate::browse::Show;
 use crate::prelude::*;
 
 /// How long before its beginning a course is recalled.
@@ -54,7 +53,7 @@ fn calendar(to: &User, course: &Course) -> String {
     Calendar::new().push(event).done().to_string()
 }
 
-/// Recalls the courses of the next day, each booking once.
+/// Recalls the courses of the next day, each booking once; what is beyond the limit, an hour later.
 #[derive(Serialize, Deserialize)]
 pub struct Remind;
 
@@ -66,14 +65,15 @@ impl Job for Remind {
         let origin = cx.site().base_url().map(ToString::to_string).unwrap_or_default();
         let reminded = sql!(
             unscoped "everybody is reminded";
-            "update booking set reminded = true where not waiting and not reminded and course_id in
-                (select id from course where starts > ? and starts <= ?) returning course_id, account_id",
+            "update booking set reminded = true where id in
+                (select b.id from booking b join course c on c.id = b.course_id where not b.waiting and not b.reminded
+                 and c.starts > ? and c.starts <= ? order by b.id limit 500) returning course_id, account_id",
             now,
             now + BEFORE
         );
         for booking in cx.transaction().await?.all(reminded).await? {
             let course = Course::find(cx.db(), booking.course_id).await?;
-            let reader = User::with_id(cx.db(), booking.account_id).await?;
+            let Some(reader) = User::with_id(cx.db(), booking.account_id).await? else { continue };
             cx.deliver_later(mail(&reader, &course, Occasion::Tomorrow, &origin)).await?;
         }
         Ok(Outcome::Done)

