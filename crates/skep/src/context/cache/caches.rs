@@ -82,10 +82,10 @@ const MOST_NAME: usize = 48;
 
 /// The id of a site: one program may serve several, each with its own data directory, or database, and host.
 fn site(setup: &Setup, program: &str, base_url: Option<&BaseUrl>) -> String {
-    // Of several machines, each has a directory of its own, and all of them have one database.
-    let database = setup.database.as_ref().filter(|_| setup.cluster);
-    let data = database.map_or_else(|| setup.data.clone(), |address| address.reveal().into());
-    let data = std::path::absolute(&data).unwrap_or(data);
+    // Machines have a directory each, and one database, as any of its users.
+    let place = |address: &str| address.split('?').next()?.rsplit("://").next()?.rsplit('@').next().map(Into::into);
+    let database = setup.database.as_ref().filter(|_| setup.cluster).and_then(|address| place(address.reveal()));
+    let data = database.unwrap_or_else(|| std::path::absolute(&setup.data).unwrap_or_else(|_| setup.data.clone()));
     let digest = Sha256::new()
         .chain_update(program)
         .chain_update([0])
