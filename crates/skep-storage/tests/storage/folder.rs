@@ -71,16 +71,40 @@ fn a_link_ends() {
     assert_eq!(client.get(&link).status(), 404);
 }
 
+fn raw(at: &str) -> skep::settings::RawSetting {
+    skep::settings::RawSetting {
+        name: "storage.at".to_owned(),
+        value: skep::settings::RawValue::Text(at.to_owned()),
+        source: skep::settings::Source::Fixed,
+    }
+}
+
+/// By `--check` and by the start.
+#[test]
+fn a_folder_is_refused_where_several_machines_serve() {
+    let refused = |settings: &[&str], cluster: bool| {
+        let setup = || {
+            let mut setup = Setup::default();
+            (setup.temporary_database, setup.cluster) = (true, cluster);
+            setup.settings = settings.iter().map(|at| raw(at)).collect();
+            setup
+        };
+        let texts = [app().check(&setup()).err(), app().open(setup()).err()];
+        texts.map(|error| error.is_some_and(|error| error.to_string().contains("a folder is of one machine")))
+    };
+    let s3 = "s3://shop?endpoint=https://s3.example.org";
+    assert_eq!(refused(&[], true), [true, true]);
+    assert_eq!(refused(&["folder:/mnt/files"], true), [true, true]);
+    assert_eq!(refused(&[s3, "folder:files"], true), [true, true], "the last one counts");
+    assert_eq!(refused(&[s3], true), [false, false]);
+    assert_eq!(refused(&[], false), [false, false]);
+}
+
 #[test]
 fn what_the_setting_cannot_mean_stops_the_start() {
     let settings = |at: &str| {
-        let raw = skep::settings::RawSetting {
-            name: "storage.at".to_owned(),
-            value: skep::settings::RawValue::Text(at.to_owned()),
-            source: skep::settings::Source::Fixed,
-        };
-        let mut setup = Setup::default();
-        (setup.temporary_database, setup.settings) = (true, vec![raw]);
+        let (mut setup, settings) = (Setup::default(), vec![raw(at)]);
+        (setup.temporary_database, setup.settings) = (true, settings);
         app().open(setup).err().map(|error| error.to_string()).unwrap_or_default()
     };
     assert!(settings("files").contains("expected folder:PATH"), "{}", settings("files"));
