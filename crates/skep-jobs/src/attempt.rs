@@ -13,7 +13,7 @@ use skep_units::panic::{CatchPanic, catch};
 
 use crate::cx::JobCx;
 use crate::job::{Outcome, millis};
-use crate::jobs::{Jobs, Kind};
+use crate::jobs::{JITTER, Jobs, Kind};
 use crate::store::{Claimed, Ended, Fate};
 
 /// Characters of an error that are kept.
@@ -124,9 +124,8 @@ fn failed(jobs: &Jobs, kind: &Kind, claimed: &Claimed, error: &Error) -> Fate {
     Fate::Again { at: jobs.now().saturating_add(millis(pause)), failed: true, error: Some(error) }
 }
 
-/// Up to a quarter more, so that what failed together is not tried together.
 fn with_jitter(pause: Duration) -> Duration {
     // The standard library's hasher is seeded from the system's randomness.
     let part = u32::try_from(RandomState::new().hash_one(0) >> 40).unwrap_or_default();
-    pause.saturating_add((pause / 4).saturating_mul(part) / (1 << 24))
+    pause.saturating_add((pause / JITTER).saturating_mul(part) / (1 << 24))
 }

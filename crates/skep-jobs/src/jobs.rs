@@ -8,6 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use skep::cache::Clock;
 use skep::{Result, Site};
+use skep_units::panic::catch;
 
 #[cfg(feature = "cron")]
 use crate::cron::Schedule;
@@ -18,6 +19,9 @@ use crate::job::{Job, Outcome, millis};
 use crate::mail::DeliverMail;
 use crate::store::Store;
 use crate::wake::Wake;
+
+/// A pause is longer by up to this part of it, so that what failed together is not tried together.
+pub(crate) const JITTER: u32 = 4;
 
 /// How many jobs of a queue run at once, unless the application says otherwise.
 const SLOTS: usize = 10;
@@ -62,6 +66,15 @@ pub(crate) struct Kind {
     pub(crate) time_limit: Duration,
     pub(crate) retry_after: fn(u32) -> Duration,
     pub(crate) start: Start,
+}
+
+impl Kind {
+    /// How long one waits at most that has failed as often; none if it knows no pause.
+    pub(crate) fn longest_pause(&self, attempts: i64) -> Option<Duration> {
+        let attempts = u32::try_from(attempts).ok()?;
+        let pause = catch(|| (self.retry_after)(attempts)).ok()?;
+        Some(pause.saturating_add(pause / JITTER))
+    }
 }
 
 /// A job that runs.
@@ -128,8 +141,9 @@ impl Jobs {
         self
     }
 
-    /// How long jobs of a process that was killed wait until they are run again (30 s). What was cut off by a shutdown
-    /// does not wait.
+    /// How long jobs of a machine that died, or of a process that hangs, wait until they are run again (30 s), and up
+    /// to a third more. What was cut off by a shutdown does not wait, nor do jobs of a process that was killed, once
+    /// another one runs on its machine.
     #[must_use]
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease.max(Duration::from_millis(300));

@@ -2,7 +2,7 @@
 //!
 //! It claims as many jobs as there are free slots, notes in the same transaction what became of those before, and waits
 //! until it is woken: by a commit, by the end of a job, or by its clock. While it has jobs, it has a lease; whose lease
-//! ends (`leases.rs`) is dead, and what it had is given back by any other runner.
+//! ends, or whose process (`leases.rs`), is dead, and what it had is given back by any other runner.
 //!
 //! Start reading at [`Runner::serve`].
 
@@ -23,7 +23,7 @@ use tokio::time::timeout_at;
 use crate::attempt;
 use crate::job::millis;
 use crate::jobs::Jobs;
-use crate::leases::Leases;
+use crate::leases::{Alive, Leases};
 #[cfg(feature = "cron")]
 use crate::step::enqueue_due;
 use crate::step::{new_runner, recover};
@@ -95,6 +95,8 @@ struct Runner {
     in_doubt: bool,
     /// Of others.
     leases: Leases,
+    /// None where files cannot be locked.
+    alive: Option<Alive>,
     /// When a schedule is due.
     schedule: i64,
     /// Of the last claim, by the clock that nobody sets and by the time of day.
@@ -113,12 +115,16 @@ enum Event {
 impl Runner {
     fn new(site: &Arc<Site>) -> Self {
         let (local, (sender, results)) = (site.local(), mpsc::unbounded_channel());
+        let id = new_runner(site.state::<Jobs>().now());
+        let alive = Alive::new(site.data().join("jobs.running"), id).inspect_err(|error| {
+            tracing::warn!(target: "skep::job", %error, "jobs wait for the end of their lease if this process is killed");
+        });
         Self {
             site: Arc::clone(site),
             // Jobs hold connections of their thread for as long as they like.
             work: site.local().work(),
             local,
-            id: new_runner(site.state::<Jobs>().now()),
+            id,
             running: HashMap::new(),
             sender,
             results,
@@ -126,6 +132,7 @@ impl Runner {
             renew: None,
             in_doubt: false,
             leases: Leases::default(),
+            alive: alive.ok(),
             schedule: 0,
             clock: None,
             hurry: None,
@@ -199,7 +206,7 @@ impl Runner {
     async fn claim(&mut self, db: &Transaction, now: i64, has_lease: bool) -> Result<Vec<Claimed>> {
         let has_recovered = recover(db, self.jobs(), &self.leases.dead(Instant::now())).await?;
         if self.is_to_hurry(now) || has_recovered {
-            self.jobs().store().hurry(db, now).await?;
+            self.jobs().store().hurry(db, self.jobs(), now).await?;
         }
         #[cfg(feature = "cron")]
         if now >= self.schedule || self.tidied.is_none() {
@@ -208,6 +215,7 @@ impl Runner {
         if self.tidied.is_none_or(|tidied| tidied.elapsed() > TIDY) {
             self.jobs().store().remove_old_keys(db, now).await?;
             self.jobs().store().follow_queues(db, self.jobs()).await?;
+            self.tidy_files().await?;
             self.tidied = Some(Instant::now());
         }
         let mut claimed = Vec::new();
@@ -219,6 +227,12 @@ impl Runner {
             self.jobs().store().lease(db, self.id, now.saturating_add(lease), lease).await?;
         }
         Ok(claimed)
+    }
+
+    async fn tidy_files(&self) -> Result<()> {
+        let Some(alive) = &self.alive else { return Ok(()) };
+        let leases = self.jobs().store().leases(self.work.db(), self.id).await?;
+        Ok(alive.tidy(|id| leases.iter().any(|(of, ..)| *of == id))?)
     }
 
     /// True if jobs may wait for a time of day that was wrong: it was set back since the last claim, or perhaps before
@@ -262,7 +276,8 @@ impl Runner {
     /// How long there is nothing to do, unless something ends or somebody enqueues.
     async fn next(&mut self, now: i64) -> Result<Duration> {
         let (jobs, db) = (self.site.state::<Jobs>(), self.work.db());
-        self.leases.note(jobs.store().leases(db, self.id).await?, Instant::now());
+        let has_ended = |id| self.alive.as_ref().is_some_and(|alive| alive.has_ended(id));
+        self.leases.note(jobs.store().leases(db, self.id).await?, has_ended, Instant::now());
         #[cfg(feature = "cron")]
         {
             self.schedule = jobs.next_schedule(now).unwrap_or(i64::MAX);
@@ -333,6 +348,8 @@ impl Runner {
         if let Some(notify) = self.jobs().store().notify() {
             db.one(notify).await?;
         }
-        Ok(db.commit().await?)
+        db.commit().await?;
+        self.alive.take().into_iter().for_each(Alive::end);
+        Ok(())
     }
 }

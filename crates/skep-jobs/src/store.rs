@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use skep::sql::{self, Dialect, Query, Transaction, query, values};
 
-use crate::job::Priority;
+use crate::job::{Priority, millis};
 use crate::jobs::Jobs;
 use crate::schema::{DEAD, WAITING};
 
@@ -243,7 +243,8 @@ impl Store {
 
     /// The same for one that is to go on later.
     pub(crate) async fn snooze(&self, db: &Transaction, runner: i64, claimed: &Claimed, at: i64) -> sql::Result<bool> {
-        let text = "update skep_job set state = 0, at = ?, attempt = attempt - 1, runner = null, crashes = 0
+        let text =
+            "update skep_job set state = 0, at = ?, attempt = attempt - 1, error = null, runner = null, crashes = 0
                     where id = ? and runner = ? and attempt = ?";
         Ok(db.execute(own(text, (at, claimed.id, runner, claimed.attempt))).await?.rows == 1)
     }
@@ -288,10 +289,18 @@ impl Store {
         Ok(recovered)
     }
 
-    /// Has jobs run that were ordered for at once by a clock that was ahead.
-    pub(crate) async fn hurry(&self, db: &Transaction, now: i64) -> sql::Result<()> {
+    /// Has jobs run that were ordered for at once by a clock that was ahead, and those in time that have failed by it.
+    pub(crate) async fn hurry(&self, db: &Transaction, jobs: &Jobs, now: i64) -> sql::Result<()> {
         let text = "update skep_job set at = ? where state in (0, 3) and at > ? and at = created";
-        db.execute(own(text, (now, now))).await.map(drop)
+        db.execute(own(text, (now, now))).await?;
+        let failed = "select distinct kind, attempt from skep_job where state = 0 and at > ? and error is not null";
+        for (kind, attempts) in db.all::<(String, i64)>(own(failed, now)).await? {
+            let Some(pause) = jobs.kinds.get(&*kind).and_then(|kind| kind.longest_pause(attempts)) else { continue };
+            let latest = now.saturating_add(millis(pause));
+            let text = "update skep_job set at = ? where state = 0 and at > ? and error is not null and kind = ? and attempt = ?";
+            db.execute(own(text, (latest, latest, &kind, attempts))).await?;
+        }
+        Ok(())
     }
 
     /// Gives back what this runner has but for these, as if it had not been tried.

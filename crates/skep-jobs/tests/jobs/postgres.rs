@@ -4,16 +4,19 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::Signal;
 use skep::cache::Clock;
 use skep::test::Client;
 use skep::{App, Secret, Setup};
 use skep_cluster::Cluster;
-use skep_drill::wait_for;
+use skep_drill::{Subject, folder, kill, wait_for};
 use skep_jobs::prelude::*;
 use skep_jobs::test::{run_due, run_one};
 
-use crate::application::{app, ask};
+use crate::application::{app, ask, encoded};
+use crate::disasters::{number, start};
 use crate::page::Anybody;
+use crate::servers::send;
 
 crate::tests![
     on_postgres_a_job_is_undone_with_the_request_that_enqueued_it,
@@ -24,7 +27,9 @@ crate::tests![
     on_postgres_a_job_of_a_dead_process_runs_again,
     on_postgres_batches_end_once_where_many_run_them,
     on_postgres_what_has_ended_ends_a_batch,
+    on_postgres_tables_of_the_version_before_are_brought_up_to_date,
     on_postgres_a_job_starts_with_the_commit,
+    on_postgres_jobs_go_on_when_it_was_away,
 ];
 
 fn cluster() -> &'static Cluster {
@@ -129,6 +134,16 @@ fn on_postgres_what_has_ended_ends_a_batch() {
     );
 }
 
+fn on_postgres_tables_of_the_version_before_are_brought_up_to_date() {
+    let (cluster, folder) = (Cluster::start(), tempfile::tempdir().unwrap());
+    crate::batches::assert_brought_up_to_date(|| {
+        let mut setup = Setup::default();
+        folder.path().clone_into(&mut setup.data);
+        setup.database = Some(Secret::new(cluster.address()));
+        setup
+    });
+}
+
 fn with_page() -> App {
     app().jobs_page::<Anybody>("/-/jobs")
 }
@@ -180,4 +195,38 @@ fn on_postgres_a_job_starts_with_the_commit() {
         wait_for(Duration::from_secs(10), || "the runner was not notified".to_owned(), is_done);
     }
     running.stop();
+}
+
+/// While it is away, a worker is killed, too. What the job at work has failed is tried again.
+fn on_postgres_jobs_go_on_when_it_was_away() {
+    let (mut cluster, subject) = (Cluster::start(), Subject::ours().unwrap());
+    let settings = ["--set".to_owned(), format!("database={}", cluster.address())];
+    let server = start(&subject, folder().unwrap(), &settings, None);
+    let count = |what: &str| number(&server.address, &format!("count(*) from {what}"));
+    for kills in [false, true] {
+        send(&server.address, "/ordered/20");
+        cluster.stop();
+        if kills {
+            server.family().into_iter().for_each(|pid| kill(pid, Signal::KILL));
+            wait_for(
+                Duration::from_secs(20),
+                || server.errors(),
+                || server.errors().contains("a worker did not start"),
+            );
+        }
+        cluster.start_again();
+        let due =
+            || send(&server.address, &format!("/change?sql={}", encoded("update skep_job set at = 0 where state = 0")));
+        let is_done = || {
+            // They need not wait for ten seconds.
+            due();
+            send(&server.address, "/notes/look");
+            let ends = count("effect where note like 'end%'");
+            ends.is_some() && ends == count("asked")
+        };
+        wait_for(Duration::from_secs(30), || format!("jobs are left: {}", server.errors()), is_done);
+    }
+    let many = "effect where note = 'many'";
+    assert_eq!(count(many), number(&server.address, "sum(jobs) from asked"));
+    assert_eq!(number(&server.address, "count(distinct job) from effect where note = 'many'"), count(many));
 }

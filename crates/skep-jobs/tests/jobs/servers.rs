@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::application::{ODD, app, ask, encoded};
+use crate::application::{LONG_LEASE, ODD, app, ask, encoded};
 use rustix::process::Signal;
 use skep::Setup;
 use skep::test::Client;
@@ -18,6 +18,8 @@ crate::tests![
     no_end_of_a_job_keeps_its_slot,
     a_job_whose_process_is_killed_has_its_effect_once,
     a_job_that_kills_its_process_twice_is_a_dead_letter,
+    a_job_that_failed_by_a_clock_that_was_ahead_is_tried_again_in_time,
+    jobs_of_processes_that_live_shorter_than_a_lease_run_again_at_once,
     jobs_under_a_killer_have_their_effect_exactly_once,
     a_job_that_runs_when_the_server_ends_is_finished,
     a_job_that_takes_longer_than_the_server_waits_runs_again,
@@ -140,6 +142,42 @@ fn a_job_that_kills_its_process_twice_is_a_dead_letter() {
     // Other jobs run.
     server.post("/notes/a");
     server.wait_until("the other one is done", |server| server.count("effect") == 1);
+}
+
+/// What is put off stays so: nobody knows for how long it was.
+fn a_job_that_failed_by_a_clock_that_was_ahead_is_tried_again_in_time() {
+    let mut server = Running::start(&[]);
+    server.post("/notes/fail");
+    server.post("/notes/snooze");
+    server.wait_until("they have run", |server| server.count("skep_job where at > created and state = 0") == 2);
+    server.post(&format!("/change?sql={}", encoded("update skep_job set at = at + 3600000")));
+    // Another runner does not know by which clock they wait.
+    server.workers().into_iter().for_each(|worker| kill(worker, Signal::KILL));
+    let is_late = "at > created + 1800000 and error is";
+    server.wait_until("the failed one is due soon", |server| {
+        server.count(&format!("skep_job where {is_late} not null")) == 0
+    });
+    assert_eq!(server.count(&format!("skep_job where {is_late} null")), 1);
+}
+
+/// The lease is longer than this test waits. Files of processes that were killed are removed.
+fn jobs_of_processes_that_live_shorter_than_a_lease_run_again_at_once() {
+    let (subject, place) = (Subject::ours().unwrap(), folder().unwrap());
+    let mut command = subject.command(&place, &["--listen", "127.0.0.1:0", "--set", "log.access=false"]);
+    command.env(LONG_LEASE, "");
+    let mut server = Running(Server::start_command(&subject, command, place.clone()).unwrap());
+    for number in 1..=3 {
+        server.post("/kill/false");
+        server.wait_until("the job is done", |server| server.count("effect where note = 'after'") == number);
+        server.workers().into_iter().for_each(|worker| kill(worker, Signal::KILL));
+        server.wait_until("another one is there", |server| server.count("skep_job_runner") == 0);
+    }
+    let files = || std::fs::read_dir(place.join("data/jobs.running")).unwrap().count();
+    // Its own, and that of the process before, whose lease was there when it tidied up.
+    assert!(files() <= 2, "{}", files());
+    server.0.signal(Signal::TERM);
+    assert!(server.0.wait().unwrap().success());
+    assert!(files() <= 1, "{}", files());
 }
 
 /// Each effect is in a transaction with its job. A job that ran twice when its process died is a dead letter, and is
