@@ -91,7 +91,9 @@ impl Inference<'_> {
         let types: Vec<Type> = values.iter().map(|value| self.ty(value, scope)).collect();
         let is = |wanted: fn(Kind) -> bool| types.iter().map(|ty| ty.kind).find(|kind| wanted(*kind));
         if let Some(kind) = is(|kind| matches!(kind, Kind::Fixed { .. })) {
-            values.iter().for_each(|value| _ = self.put(value, kind, scope));
+            for value in values {
+                self.put(value, kind, scope);
+            }
             return Some(kind);
         }
         let kind = is(stored::has_form)?;

@@ -167,7 +167,9 @@ impl<T: Param> Field for Vec<T> {
     }
 
     fn write(&self, name: &'static str, query: &mut QueryWriter<'_>) {
-        self.iter().for_each(|value| query.pair(name, value));
+        for value in self {
+            query.pair(name, value);
+        }
     }
 }
 
