@@ -126,10 +126,11 @@ impl FieldPositions {
     }
 
     /// Adds a field with this name, which begins at a position of the head, and a value from there to there, without
-    /// the spaces around it.
+    /// the spaces around it. Positions are below 4 GiB: a larger one is taken modulo that, and finds other bytes.
     #[inline]
     pub fn push(&mut self, name: &[u8], at: usize, (from, to): (usize, usize)) {
-        #[expect(clippy::cast_possible_truncation, reason = "a head is not longer than its limit, which fits")]
+        debug_assert!(u32::try_from(to).is_ok(), "a head is not longer than its limit, which fits");
+        #[expect(clippy::cast_possible_truncation, reason = "see above")]
         let position = |at: usize| at as u32;
         self.0.names |= bit(name);
         self.0.initials |= initial(name);

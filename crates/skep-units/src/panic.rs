@@ -91,3 +91,40 @@ impl<F: Future> Future for CatchPanic<'_, F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{panic_any, resume_unwind};
+
+    use super::*;
+
+    fn text<T>(caught: Result<T, Panicked>) -> String {
+        caught.map(drop).expect_err("it panicked").to_string()
+    }
+
+    #[test]
+    fn who_catches_gets_the_panic_of_its_own_work() {
+        install_hook(|_| {});
+        let inner = catch(|| text(catch(|| panic!("inner"))));
+        let inner = inner.unwrap();
+        assert!(inner.contains("panic.rs:") && inner.ends_with(": inner"), "{inner}");
+        let outer = catch(|| {
+            assert!(text(catch(|| panic!("inner"))).ends_with("inner"));
+            panic!("outer")
+        });
+        assert!(text::<()>(outer).ends_with("outer"));
+        assert!(catch(|| drop(catch_unwind(|| panic!("swallowed")))).is_ok());
+        // The hook is not called for it, and its text is not that of the panic before.
+        assert_eq!(text(catch(|| resume_unwind(Box::new("resumed")))), "panicked resumed");
+        assert!(text(catch(|| panic_any(7))).ends_with("with a value that is no text"));
+    }
+
+    /// What it looks like where nobody has installed the hook.
+    #[test]
+    fn a_payload_without_the_hook_has_its_text() {
+        for payload in [Box::new("text") as Box<dyn Any + Send>, Box::new("text".to_owned())] {
+            assert_eq!(text(catch(|| resume_unwind(payload))), "panicked text");
+        }
+        assert_eq!(text(catch(|| resume_unwind(Box::new(7)))), "panicked with a value that is no text");
+    }
+}

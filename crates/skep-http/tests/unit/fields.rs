@@ -72,3 +72,31 @@ fn places_outside_of_the_head_hold_nothing() {
     let fields = Fields::in_head(b"GET / HTTP/1.1\r\n\r\n", places);
     assert!(fields.get(HOST).is_none() && fields.map().is_empty());
 }
+
+/// The memory of a request goes to the next one of the thread, and nothing of what was in it.
+#[test]
+fn a_request_finds_nothing_of_the_one_before() {
+    // Each has fewer fields and a shorter head than the one before.
+    for count in (0..=LINES.len()).rev() {
+        let mut places = FieldPositions::default();
+        places.reserve();
+        assert!(places.is_empty());
+        let head: String = LINES[..count].iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let mut at = 0;
+        for (name, value) in &LINES[..count] {
+            let value_at = at + name.len() + 2;
+            places.push(name.as_bytes(), at, (value_at, value_at + value.len()));
+            at = value_at + value.len() + 2;
+        }
+        // Of a server that is wrong about it: it lies where the head before was longer.
+        places.push(b"Beyond", at, (at, at + 1));
+        let fields = Fields::in_head(head.as_bytes(), places);
+        assert!(fields.get("beyond").is_none());
+        assert_eq!(fields.map().len(), count);
+        for (number, (name, value)) in LINES.iter().enumerate() {
+            let found = fields.get_all(*name).any(|found| found == **value);
+            assert_eq!(found, number < count, "{name} with {count} fields");
+        }
+        assert_eq!(fields.may_begin_with(b"ac"), count >= 2, "{count}");
+    }
+}

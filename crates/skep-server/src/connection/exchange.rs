@@ -188,6 +188,7 @@ impl Connection {
     /// Settles who sent a request and to whom. Health checks, and requests that may not reach the application, have
     /// their response here.
     fn admit(&self, parts: &mut Parts) -> Result<Peer, Box<Response>> {
+        let has_last_host = self.is_for_last_host.take();
         if is_health_check(parts.uri.path()) {
             return Err(Box::new(self.health(&parts.uri)));
         }
@@ -196,7 +197,7 @@ impl Connection {
             let error = Error::new(StatusCode::URI_TOO_LONG).with_message("the address is too long");
             return Err(Box::new(self.context.local.failure(&error)));
         }
-        recipient::settle(self, parts)
+        recipient::settle(self, parts, has_last_host)
     }
 
     /// Live: the thread responds. Ready: it accepts more requests, and its data is there.

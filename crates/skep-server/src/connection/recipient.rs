@@ -14,9 +14,10 @@ use super::{Connection, Context};
 use crate::authority;
 use crate::proxies::{self, Forwarded, NotForwarded};
 
-/// The peer of a request, and its authority in the field `Host`. A response if the request ends here.
-pub(super) fn settle(connection: &Connection, parts: &mut Parts) -> Result<Peer, Box<Response>> {
-    let settled = read(connection, parts);
+/// The peer of a request, and its authority in the field `Host`, which is known to be the last host if it was read so.
+/// A response if the request ends here.
+pub(super) fn settle(connection: &Connection, parts: &mut Parts, has_last_host: bool) -> Result<Peer, Box<Response>> {
+    let settled = read(connection, parts, has_last_host);
     let failure = |error| Box::new(connection.context.local.failure(&error));
     let (peer, is_plain) = settled.map_err(failure)?;
     let Some(base) = is_plain.then(|| https_base(connection, parts)).flatten() else {
@@ -44,7 +45,7 @@ fn https_base(connection: &Connection, parts: &Parts) -> Option<String> {
 
 /// The peer, and whether it lacks the TLS that it should use: its trusted proxy says so, or this server speaks TLS
 /// itself.
-fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Error> {
+fn read(connection: &Connection, parts: &mut Parts, has_last_host: bool) -> Result<(Peer, bool), Error> {
     let context = &connection.context;
     let (mut peer, mut forwarded) = (connection.peer, Forwarded::default());
     if parts.version == Version::HTTP_2 {
@@ -59,7 +60,7 @@ fn read(connection: &Connection, parts: &mut Parts) -> Result<(Peer, bool), Erro
     }
     peer.is_forwarded = is_forwarded;
     let mut is_plain = forwarded.https == Some(false);
-    let mut is_known = connection.is_for_last_host.take();
+    let mut is_known = has_last_host;
     if parts.uri.scheme_str().is_some_and(|scheme| !matches!(scheme, "http" | "https")) {
         // Some other server's (RFC 9110, 7.4).
         return Err(Error::bad_request("the address is neither of http nor of https"));

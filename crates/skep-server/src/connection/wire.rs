@@ -4,7 +4,7 @@
 //! the bytes of a file itself.
 
 use std::cell::Cell;
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -202,6 +202,9 @@ impl Wire {
 
     pub(crate) fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if self.waiting() + bytes.len() > GATHER_STREAM {
+            if self.socket.is_tls() {
+                ready!(turn::poll_time(cx));
+            }
             ready!(self.poll_empty(cx))?;
         }
         if bytes.len() > GATHER_STREAM {
@@ -235,10 +238,7 @@ impl Wire {
             let head_left = rest.len();
             let sent = self.poll_socket(cx, |socket, cx| match &waiting.body {
                 DirectBody::File(slice) => socket.poll_send_file(cx, slice),
-                DirectBody::Bytes(bytes) if rest.is_empty() => Pin::new(socket).poll_write(cx, bytes),
-                DirectBody::Bytes(bytes) => {
-                    Pin::new(socket).poll_write_vectored(cx, &[IoSlice::new(rest), IoSlice::new(bytes)])
-                }
+                DirectBody::Bytes(bytes) => socket.poll_send_body(cx, rest, bytes),
             });
             self.out = head;
             let count = match ready!(sent)? {
@@ -254,8 +254,12 @@ impl Wire {
                 exchange.count(count - of_head);
             }
             waiting.body.advance(count - of_head);
-            if matches!(&waiting.body, DirectBody::File(rest) if rest.len > 0) {
-                // A client that takes a file as fast as it is sent would keep this thread from all others.
+            let takes_time = match &waiting.body {
+                DirectBody::File(rest) => rest.len > 0,
+                DirectBody::Bytes(rest) => !rest.is_empty() && self.socket.is_tls(),
+            };
+            if takes_time {
+                // A client that takes it as fast as it is read or encrypted would keep this thread from all others.
                 turn::defer(cx);
                 return Poll::Pending;
             }
@@ -317,6 +321,10 @@ impl Wire {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 count => count,
             };
+            if self.waiting() > 0 && self.socket.is_tls() {
+                turn::defer(cx);
+                return Poll::Pending;
+            }
         }
         self.clear_out();
         Poll::Ready(Ok(()))

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-use std::os::fd::OwnedFd;
+use std::{cell::OnceCell, os::fd::OwnedFd};
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use rustix::time::{
@@ -18,9 +18,9 @@ use tokio::io::unix::AsyncFd;
 /// Waits for ticks, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Ticker {
-    /// `None` before the first tick, and where none is to be had.
+    /// Made for the first tick; `None` where none is to be had.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    timer: Option<AsyncFd<OwnedFd>>,
+    timer: OnceCell<Option<AsyncFd<OwnedFd>>>,
 }
 
 impl Ticker {
@@ -37,11 +37,11 @@ impl Ticker {
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn start(&mut self, time: Duration) -> Option<&AsyncFd<OwnedFd>> {
-        if self.timer.is_none() {
+        let made = self.timer.get_or_init(|| {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-            self.timer = timerfd_create(TimerfdClockId::Monotonic, flags).ok().and_then(|fd| super::async_fd(fd).ok());
-        }
-        let timer = self.timer.as_ref()?;
+            super::async_fd(timerfd_create(TimerfdClockId::Monotonic, flags).ok()?).ok()
+        });
+        let timer = made.as_ref()?;
         let once = Itimerspec { it_interval: Timespec::default(), it_value: Timespec::try_from(time).ok()? };
         // This takes back that the tick before has expired, so that nothing has to be read.
         timerfd_settime(timer, TimerfdTimerFlags::empty(), &once).ok().map(|_| timer)
@@ -54,12 +54,22 @@ mod tests {
 
     use super::*;
 
-    #[tokio::test(flavor = "current_thread")]
-    async fn each_tick_takes_its_time() {
-        let (mut ticker, begun) = (Ticker::default(), Instant::now());
+    async fn assert_ticks(mut ticker: Ticker) {
+        let begun = Instant::now();
         for ticks in 1..=3 {
             ticker.wait(Duration::from_millis(20)).await;
             assert!(begun.elapsed() >= ticks * Duration::from_millis(20));
         }
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn each_tick_takes_its_time() {
+        assert_ticks(Ticker::default()).await;
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[tokio::test(flavor = "current_thread")]
+    async fn without_a_timer_of_the_kernel_so_does_each() {
+        assert_ticks(Ticker { timer: None.into() }).await;
     }
 }

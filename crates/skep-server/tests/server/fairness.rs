@@ -16,8 +16,11 @@ use skep::prelude::*;
 use skep::upgrade::Upgraded;
 use skep::websocket::WebSocket;
 use skep_server::Running;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use super::http2::block_on;
 use super::support::{Raw, start_app};
+use super::tls::{self, Files};
 
 /// How often it is done in all, and before the request of somebody else at the most: some rounds, in each of which it
 /// is done once, as it takes longer than a turn may. In the first round the connection is accepted, in another one its
@@ -192,7 +195,39 @@ impl Handle for Sends {
     }
 }
 
-pub(crate) const SERVICES: skep::Services = skep::services![Done, Work, Pieces, Stream, Messages, Bytes, Sends];
+/// Once, and once more when all of its body has been sent.
+#[derive(Service)]
+#[service(GET "/large/{job}")]
+pub(crate) struct Large {
+    job: String,
+}
+
+impl Handle for Large {
+    async fn handle(self, _cx: &mut Cx<'_>) -> Result {
+        let job = job(&self.job);
+        job.step();
+        Ok(Response::new(bytes::Bytes::from_owner(LargeBody { job, bytes: vec![b'x'; 4 << 20] })))
+    }
+}
+
+struct LargeBody {
+    job: Arc<Job>,
+    bytes: Vec<u8>,
+}
+
+impl AsRef<[u8]> for LargeBody {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for LargeBody {
+    fn drop(&mut self) {
+        self.job.step();
+    }
+}
+
+pub(crate) const SERVICES: skep::Services = skep::services![Done, Work, Pieces, Stream, Messages, Bytes, Sends, Large];
 
 fn app() -> App {
     App::new().serve(SERVICES)
@@ -347,4 +382,30 @@ fn streams_of_http_2_and_their_pieces() {
     let data = (0..ALL).flat_map(|_| frame(0, 0, 1, &[b'x'; 100]));
     let upload = [http2(), request(1, 0x83, 4, "/pieces/pieces2")].concat();
     assert_fair("pieces2", sends(upload.into_iter().chain(data).collect()));
+}
+
+/// A client that takes what is encrypted at once: it does not decrypt it.
+#[test]
+fn a_large_body_over_tls() {
+    let files = Files::new("fair");
+    let (certificate, key) = (files.path("a.crt"), files.path("a.key"));
+    let settings = [("listen", "127.0.0.1:0"), ("workers", "1"), ("tls.certificate", &certificate), ("tls.key", &key)];
+    let server = start_app(app, &settings);
+    let job = job("tls");
+    let before = block_on(async {
+        let mut known = tls::connect(&server, &certificate, b"http/1.1").await;
+        let mut greedy = tls::connect(&server, &certificate, b"http/1.1").await;
+        greedy.write_all(get("/large/tls").as_bytes()).await.unwrap();
+        let mut encrypted = greedy.into_inner().0.into_std().unwrap();
+        encrypted.set_nonblocking(false).unwrap();
+        std::thread::spawn(move || std::io::copy(&mut encrypted, &mut std::io::sink()));
+        job.until_begun();
+        let closing = get("/done/tls").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+        known.write_all(closing.as_bytes()).await.unwrap();
+        job.may_begin.store(true, Ordering::SeqCst);
+        let mut answer = String::new();
+        known.read_to_string(&mut answer).await.unwrap();
+        answer
+    });
+    assert!(before.ends_with("\r\n\r\n1"), "all of the body is sent before: {before}");
 }

@@ -187,6 +187,38 @@ fn hosts_that_are_not_ours_are_refused() {
     assert_eq!([status(&listed, "/", "b.example.net"), status(&listed, "/", "localhost")], [200, 421]);
 }
 
+/// Of a connection, the host of the last request is known; that says nothing of the next one.
+#[test]
+fn each_request_of_a_connection_is_for_the_host_that_it_names() {
+    let fields = ("proxies.fields", "x-forwarded-for; x-forwarded-host");
+    let server = server(&[("hosts", "a.example"), ("proxies.trusted", "127.0.0.1"), fields]);
+    let evil = "X-Forwarded-Host: evil.example\r\n";
+    let others = [
+        ("http://evil.example/", "a.example", "", 421),
+        ("/", "a.example", evil, 421),
+        ("/", "evil.example", "X-Forwarded-Host: a.example\r\n", 200),
+        ("/-/live", "a.example", "", 200),
+        ("/-/live", "evil.example", "", 200),
+        ("/", "evil.example", "", 421),
+        ("/", "A.example", "", 200),
+    ];
+    for (target, host, more, expected) in others {
+        let mut client = Raw::connect(&server);
+        for (target, host, more, expected) in [
+            ("/", "a.example", "", 200),
+            ("/", "a.example", "", 200),
+            (target, host, more, expected),
+            ("/", "evil.example", "", 421),
+            ("/", "a.example", "", 200),
+            (target, host, more, expected),
+            ("http://evil.example/", "a.example", "", 421),
+        ] {
+            let answer = client.say(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n")).answer();
+            assert_eq!(answer.status, expected, "{target} {host} {more}");
+        }
+    }
+}
+
 #[test]
 fn a_request_has_one_authority() {
     let server = server(&[]);

@@ -17,12 +17,12 @@ use tokio_rustls::client::TlsStream;
 use super::http2;
 use super::support::{Raw, address, app, pattern, server};
 
-struct Files {
+pub(crate) struct Files {
     folder: PathBuf,
 }
 
 impl Files {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("skep-server-tls-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         for which in ["a", "b"] {
@@ -37,7 +37,7 @@ impl Files {
         Self { folder }
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.folder.join(name).to_str().unwrap().to_owned()
     }
 }
@@ -48,7 +48,7 @@ impl Drop for Files {
     }
 }
 
-async fn connect(server: &Running, root: &str, protocol: &[u8]) -> TlsStream<TcpStream> {
+pub(crate) async fn connect(server: &Running, root: &str, protocol: &[u8]) -> TlsStream<TcpStream> {
     shake_hands(TcpStream::connect(address(server)).await.unwrap(), root, protocol).await
 }
 
