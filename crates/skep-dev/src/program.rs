@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -28,6 +29,7 @@ pub(crate) struct Program {
     /// A name of its own for the executable, since cargo replaces the other one while it builds.
     executable: PathBuf,
     arguments: Vec<OsString>,
+    mails: PathBuf,
     log: Log,
 }
 
@@ -36,17 +38,19 @@ pub(crate) struct Program {
 pub(crate) struct Log(Arc<Mutex<VecDeque<String>>>);
 
 impl Program {
-    /// It will listen there.
-    pub(crate) fn new(executable: PathBuf, upstream: &Upstream, arguments: &[OsString]) -> Self {
+    /// It will listen there, behind this command at `front`, which no other one has.
+    pub(crate) fn new(executable: PathBuf, front: SocketAddr, upstream: &Upstream, arguments: &[OsString]) -> Self {
+        let mails = executable.with_extension(format!("{front}.mails"));
         let ours = [format!("listen={}", upstream.address), "supervise=true".to_owned()];
         let tls = upstream.tls.iter().flat_map(|tls| tls.settings().to_vec());
         let ours = ours.into_iter().chain(tls).flat_map(|setting| [OsString::from("--set"), OsString::from(setting)]);
-        Self { executable, arguments: arguments.iter().cloned().chain(ours).collect(), log: Log::default() }
+        let arguments = arguments.iter().cloned().chain(ours).collect();
+        Self { executable, arguments, mails, log: Log::default() }
     }
 
     /// The file to which the application adds mails.
     pub(crate) fn mails(&self) -> PathBuf {
-        self.executable.with_extension("mails")
+        self.mails.clone()
     }
 
     /// The last lines of its log.
@@ -93,7 +97,7 @@ impl Program {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.executable);
         // A server takes each variable that begins so for a setting.
-        command.args(&self.arguments).env_remove("SKEP_EDITOR").env(MAILS, self.mails()).stdin(Stdio::null());
+        command.args(&self.arguments).env_remove("SKEP_EDITOR").env(MAILS, &self.mails).stdin(Stdio::null());
         command
     }
 

@@ -30,7 +30,8 @@ pub(crate) fn print(package: &Package, origin: Origin, upstream: &Upstream) {
     say(format_args!("open {origin} (the application itself is {application}); Ctrl-C ends all of it"));
     if let Some(tls) = &upstream.tls {
         let file = tls.authority().display();
-        say(format_args!("browsers trust it after `certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n skep-dev -i {file}`"));
+        let command = format_args!("`certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n skep-dev -i {file}`");
+        say(format_args!("Chromium trusts it after {command}; Firefox: Settings, Certificates, Import {file}"));
     }
     let others: Vec<&PathBuf> = package.roots.iter().filter(|root| *root != folder).collect();
     if !others.is_empty() {

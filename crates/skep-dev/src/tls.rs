@@ -72,7 +72,7 @@ impl Upstream {
 pub(crate) struct Tls {
     acceptor: tokio_rustls::TlsAcceptor,
     connector: tokio_rustls::TlsConnector,
-    settings: [String; 2],
+    settings: [String; 3],
     authority: PathBuf,
 }
 

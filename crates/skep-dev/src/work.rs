@@ -58,7 +58,7 @@ pub(crate) async fn run(options: Options) -> Result<(), String> {
     let (origin, upstream) = (Origin { listen, is_safe: options.tls }, Upstream { address, tls });
     let changes = watch::start(&roots, &package.target).map_err(|error| error.to_string())?;
     let executable = package.target.join("skep-dev").join(&package.bin);
-    let program = Program::new(executable, &upstream, &options.arguments);
+    let program = Program::new(executable, listen, &upstream, &options.arguments);
     mails::clear(&program.mails())?;
     let front = Front::new((origin, upstream.clone()), program.clone(), &options, &package);
     let news = Arc::clone(&front.news);

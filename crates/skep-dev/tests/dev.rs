@@ -151,7 +151,10 @@ fn pages_for_development_show_mails_routes_and_the_log() {
     page("/-/dev/log", &["a line of the &lt;log&gt;"]);
     page("/-/dev/mails", &["<a href=\"/-/dev/mails/1\">Your &lt;order&gt;</a> to ada@example.org"]);
     page("/-/dev/mails/1", &["src=\"/-/dev/mails/1/html\"", "frame-src 'self'"]);
-    page("/-/dev/mails/1/html", &["<p>H</p>", "default-src 'none'; img-src", "sandbox allow-popups"]);
+    page(
+        "/-/dev/mails/1/html",
+        &["<p>H</p>", "default-src 'none'; img-src", "sandbox allow-popups allow-popups-to-escape-sandbox;"],
+    );
     assert!(dev.get("/-/dev/mails/2", &[]).starts_with("HTTP/1.1 404 "));
     for path in ["/-/dev/", "/-/dev/mails", "/-/dev/mails/1", "/-/dev/mails/1/html", "/-/dev/routes", "/-/dev/log"] {
         for field in ["Host: evil.example", "Sec-Fetch-Site: cross-site", "Origin: http://evil.example"] {

@@ -21,8 +21,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /// That of the HTML of a mail, which runs nothing and loads pictures only.
-const MAIL_POLICY: &str = "default-src 'none'; img-src data: http: https:; style-src 'unsafe-inline'; sandbox allow-popups; \
-                           frame-ancestors 'self'";
+const MAIL_POLICY: &str = "default-src 'none'; img-src data: http: https:; style-src 'unsafe-inline'; \
+                           sandbox allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'self'";
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())

@@ -37,7 +37,7 @@ impl Front {
             "" => whole(StatusCode::OK, HTML, self.overview().await),
             "routes" => whole(StatusCode::OK, HTML, self.routes().await),
             "log" => whole(StatusCode::OK, HTML, self.log()),
-            _ if let Some(rest) = name.strip_prefix("mails") => self.mails(rest),
+            _ if let Some(rest) = name.strip_prefix("mails") => self.mails(rest).await,
             _ => whole(StatusCode::NOT_FOUND, TEXT, "no such page of skep dev\n"),
         }
     }

@@ -12,9 +12,11 @@ use rcgen::{
     BasicConstraints, CertificateParams, CidrSubnet, DnType, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa, Issuer,
     KeyPair, KeyUsagePurpose, NameConstraints, date_time_ymd,
 };
+use tokio_rustls::rustls::client::WebPkiServerVerifier;
+use tokio_rustls::rustls::client::danger::ServerCertVerifier;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 use super::Tls;
@@ -36,20 +38,19 @@ pub(super) fn tls(folder: &Path, own: &Path) -> Result<Tls, String> {
     let issuer = Issuer::new(of_authority(), key);
     let leaf_key = KeyPair::generate().map_err(wrong)?;
     let leaf = leaf().and_then(|leaf| leaf.signed_by(&leaf_key, &issuer)).map_err(wrong)?;
+    let roots = Arc::new(roots(authority).map_err(|error| damaged(folder, error))?);
+    check(leaf.der(), &roots).map_err(|error| damaged(folder, error))?;
     let (certificate, key) = (own.join("certificate.pem"), own.join("certificate.key"));
     write(&certificate, &leaf.pem())?;
     write(&key, &leaf_key.serialize_pem())?;
     let settings = [("certificate", &certificate), ("key", &key)];
-    let settings = settings.map(|(name, file)| format!("tls.{name}={}", file.display()));
+    let [certificate, key] = settings.map(|(name, file)| format!("tls.{name}={}", file.display()));
+    // The application's own settings may ask for a certificate that it makes up.
+    let settings = [certificate, key, "tls.self_signed=false".to_owned()];
     let key = PrivatePkcs8KeyDer::from(leaf_key.serialize_der());
     let server = server(vec![leaf.der().clone()], key.into())?;
     let file = folder.join(CERTIFICATE);
-    Ok(Tls {
-        acceptor: Arc::new(server).into(),
-        connector: Arc::new(client(authority)?).into(),
-        settings,
-        authority: file,
-    })
+    Ok(Tls { acceptor: Arc::new(server).into(), connector: Arc::new(client(roots)?).into(), settings, authority: file })
 }
 
 /// The authority of this folder, which is made the first time.
@@ -61,16 +62,26 @@ fn authority(folder: &Path) -> Result<(CertificateDer<'static>, KeyPair), String
         write(&key, &made.serialize_pem())?;
         write(&certificate, &signed.pem())?;
     }
-    let damaged = |error: String| {
-        let folder = folder.display();
-        format!(
-            "the authority of --tls in {folder} cannot be read: {error}; delete the folder, and the next start makes another"
-        )
-    };
-    let pem = fs::read_to_string(&key).map_err(|error| damaged(error.to_string()))?;
-    let key = KeyPair::from_pem(&pem).map_err(|error| damaged(error.to_string()))?;
-    let certificate = CertificateDer::from_pem_file(&certificate).map_err(|error| damaged(error.to_string()))?;
+    let pem = fs::read_to_string(&key).map_err(|error| damaged(folder, error))?;
+    let key = KeyPair::from_pem(&pem).map_err(|error| damaged(folder, error))?;
+    let certificate = CertificateDer::from_pem_file(&certificate).map_err(|error| damaged(folder, error))?;
     Ok((certificate, key))
+}
+
+fn damaged(folder: &Path, error: impl std::fmt::Display) -> String {
+    let folder = folder.display();
+    format!(
+        "the authority of --tls in {folder} is of no use: {error}; delete the folder, and the next start makes another"
+    )
+}
+
+/// Whether the authority's certificate is of its key, and of what this version signs: else no browser would trust it.
+fn check(leaf: &CertificateDer<'_>, roots: &Arc<RootCertStore>) -> Result<(), String> {
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::clone(roots), Arc::new(default_provider()));
+    let name = ServerName::try_from("localhost").map_err(|error| error.to_string())?;
+    let verified = verifier.build().map_err(|error| error.to_string())?;
+    let verified = verified.verify_server_cert(leaf, &[], &name, &[], UnixTime::now());
+    verified.map(drop).map_err(|error| format!("its certificate does not vouch for its key ({error})"))
 }
 
 /// What is signed, apart from the key: the same each time, so that certificates name their issuer.
@@ -115,20 +126,26 @@ fn server(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> R
     Ok(config)
 }
 
-fn client(authority: CertificateDer<'static>) -> Result<ClientConfig, String> {
+fn roots(authority: CertificateDer<'static>) -> Result<RootCertStore, tokio_rustls::rustls::Error> {
     let mut roots = RootCertStore::empty();
-    roots.add(authority).map_err(wrong)?;
+    roots.add(authority)?;
+    Ok(roots)
+}
+
+fn client(roots: Arc<RootCertStore>) -> Result<ClientConfig, String> {
     let config =
         ClientConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions();
     Ok(config.map_err(wrong)?.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// Writes a file that only its owner reads.
+/// Writes a file that only its owner reads, as a whole.
 fn write(file: &Path, text: &str) -> Result<(), String> {
-    let _ = fs::remove_file(file);
+    let new = file.with_extension(format!("{}.new", std::process::id()));
+    let _ = fs::remove_file(&new);
     let written = fs::create_dir_all(file.parent().unwrap_or(file))
-        .and_then(|()| File::options().write(true).create_new(true).mode(0o600).open(file))
-        .and_then(|mut file| file.write_all(text.as_bytes()));
+        .and_then(|()| File::options().write(true).create_new(true).mode(0o600).open(&new))
+        .and_then(|mut new| new.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&new, file));
     written.map_err(|error| format!("{}: {error}", file.display()))
 }
 

@@ -43,8 +43,12 @@ async fn the_authority_is_made_once_and_its_owners() {
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
     }
     assert_eq!(second.settings()[1], format!("tls.key={}", own.path().join("certificate.key").display()));
-    fs::write(folder.join(KEY), "no key").unwrap();
-    assert!(tls(&folder, own.path()).err().unwrap().contains("delete the folder"));
+    assert_eq!(second.settings()[2], "tls.self_signed=false");
+    // The key of another authority, and a damaged one.
+    for key in [&KeyPair::generate().unwrap().serialize_pem(), "no key"] {
+        fs::write(folder.join(KEY), key).unwrap();
+        assert!(tls(&folder, own.path()).err().unwrap().contains("delete the folder"));
+    }
 }
 
 #[tokio::test]

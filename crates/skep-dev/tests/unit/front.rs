@@ -21,7 +21,7 @@ async fn proxy_with(tls: Option<Tls>) -> (SocketAddr, TcpListener) {
     let upstream = Upstream { address, tls };
     let proxy = Front {
         origin: Origin { listen, is_safe: upstream.tls.is_some() },
-        program: Program::new("/nowhere/shop".into(), &upstream, &[]),
+        program: Program::new("/nowhere/shop".into(), listen, &upstream, &[]),
         upstream,
         news,
         editor: Editor::new("edit:{file}").unwrap(),
