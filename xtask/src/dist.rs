@@ -6,16 +6,19 @@ mod image;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::needs::{MUSL, NEEDS};
+use crate::needs::{AUTHORITIES, MUSL, NEEDS};
 use crate::{command, setup};
 
 /// Packages and their executables: the commands, then the example.
 const COMMANDS: [(&str, &str); 2] = [("skep-cli", "skep"), ("skep-dev", "skep-dev")];
 const EXAMPLE: &str = "blog";
 
+/// What is not on by default, and a command can do nevertheless: `skep dev --tls`.
+const FEATURES: &str = "skep-dev/tls";
+
 /// Builds everything, and says how large it is.
 pub(crate) fn run() -> Result<(), String> {
-    setup::run(NEEDS.iter().filter(|need| need.steps.is_empty() && need.name.contains("musl")))?;
+    setup::run(NEEDS.iter().filter(|need| need.why.contains("`cargo xtask dist`")))?;
     build()?;
     let dist = command::root().join("target/dist");
     let _ = fs::remove_dir_all(&dist);
@@ -24,7 +27,7 @@ pub(crate) fn run() -> Result<(), String> {
     let example = folder(&dist.join(format!("{EXAMPLE}-{version}-x86_64-linux")), &[EXAMPLE])?;
     let mut made: Vec<PathBuf> = COMMANDS.iter().map(|(_, name)| skep.join(name)).collect();
     made.extend([archive(&skep)?, example.join(EXAMPLE), archive(&example)?]);
-    made.push(image::write(&dist, EXAMPLE, version, &executable(EXAMPLE))?);
+    made.push(image::write(&dist, EXAMPLE, version, &executable(EXAMPLE), Path::new(AUTHORITIES))?);
     for file in made {
         let kib = file.metadata().map_err(|error| format!("{}: {error}", file.display()))?.len().div_ceil(1024);
         println!("{kib:>8} KiB  {}", file.strip_prefix(&dist).unwrap_or(&file).display());
@@ -36,6 +39,7 @@ pub(crate) fn run() -> Result<(), String> {
 fn build() -> Result<(), String> {
     let mut cargo = command::program("cargo");
     cargo.args(["build", "--release", "--locked", "--target", MUSL, "--config", "profile.release.strip='symbols'"]);
+    cargo.args(["--features", FEATURES]);
     for package in COMMANDS.iter().map(|(package, _)| *package).chain([EXAMPLE]) {
         cargo.args(["-p", package]);
     }

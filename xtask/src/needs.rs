@@ -48,6 +48,9 @@ pub(crate) enum From {
 const WASM: &str = "wasm32-wasip2";
 /// Of Rust's targets, the one whose C library is linked into the executable.
 pub(crate) const MUSL: &str = "x86_64-unknown-linux-musl";
+/// The certificates of authorities: Debian's package `ca-certificates` writes them there, and the image of
+/// `cargo xtask dist` has them there.
+pub(crate) const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 /// Where npm puts it: `crates/skep-isolate/tests/isolate/languages.rs` runs what is there.
 const COMPONENTIZE_JS: &str = "target/tools/componentize-js";
 /// `examples/blog/tests/browser.rs` loads what is there.
@@ -320,6 +323,27 @@ pub(crate) const NEEDS: &[Need] = &[
         steps: &[],
         found: || command::on_path("musl-gcc"),
         from: From::Debian(&["musl-tools"]),
+    },
+    Need {
+        name: "tar, gzip and sha256sum",
+        why: "they write what `cargo xtask dist` hands out, and a small image in a test",
+        steps: &["test"],
+        found: || ["tar", "gzip", "sha256sum"].into_iter().all(command::on_path),
+        from: From::Debian(&["tar", "gzip", "coreutils"]),
+    },
+    Need {
+        name: "readelf",
+        why: "it says whether what `cargo xtask dist` hands out is static",
+        steps: &[],
+        found: || command::on_path("readelf"),
+        from: From::Debian(&["binutils"]),
+    },
+    Need {
+        name: "certificates of authorities",
+        why: "the image of `cargo xtask dist` trusts them",
+        steps: &[],
+        found: || Path::new(AUTHORITIES).is_file(),
+        from: From::Debian(&["ca-certificates"]),
     },
     Need {
         name: "cargo-deny",

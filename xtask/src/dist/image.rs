@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::pack;
 use crate::command;
+use crate::needs::AUTHORITIES;
 
 /// The user in the image: a number that no system gives to a person.
 const USER: &str = "65532";
@@ -20,10 +21,17 @@ struct Blob {
     bytes: u64,
 }
 
-/// Writes `NAME-VERSION.oci.tar`: an image that runs `executable`, with its data in the volume `/data`.
-pub(super) fn write(dist: &Path, name: &str, version: &str, executable: &Path) -> Result<PathBuf, String> {
+/// Writes `NAME-VERSION.oci.tar`: an image that runs `executable`, with its data in the volume `/data`. It trusts the
+/// authorities in this file, for requests and mails that it sends.
+pub(super) fn write(
+    dist: &Path,
+    name: &str,
+    version: &str,
+    executable: &Path,
+    authorities: &Path,
+) -> Result<PathBuf, String> {
     let folder = dist.join("image");
-    let written = fill(&folder, name, version, executable).and_then(|()| {
+    let written = fill(&folder, (name, version), executable, authorities).and_then(|()| {
         let file = dist.join(format!("{name}-{version}.oci.tar"));
         pack(&folder, ".", &file, &["--owner=0", "--group=0"])?;
         Ok(file)
@@ -33,10 +41,10 @@ pub(super) fn write(dist: &Path, name: &str, version: &str, executable: &Path) -
 }
 
 /// The folder of an image: blobs, an index and a mark.
-fn fill(folder: &Path, name: &str, version: &str, executable: &Path) -> Result<(), String> {
+fn fill(folder: &Path, (name, version): (&str, &str), executable: &Path, authorities: &Path) -> Result<(), String> {
     let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder.join("blobs/sha256")).map_err(wrong)?;
-    let (layer, content) = layer(folder, name, executable)?;
+    let (layer, content) = layer(folder, name, executable, authorities)?;
     let configuration = blob(folder, configuration(name, &content))?;
     let manifest = blob(folder, manifest(&configuration, &layer))?;
     let index = index(&manifest, version);
@@ -44,14 +52,18 @@ fn fill(folder: &Path, name: &str, version: &str, executable: &Path) -> Result<(
     fs::write(folder.join("oci-layout"), json!({ "imageLayoutVersion": "1.0.0" }).to_string()).map_err(wrong)
 }
 
-/// The executable and the folder for data, compressed; and the digest of what is compressed.
-fn layer(folder: &Path, name: &str, executable: &Path) -> Result<(Blob, String), String> {
+/// The executable, the authorities and the folder for data, compressed; and the digest of what is compressed.
+fn layer(folder: &Path, name: &str, executable: &Path, authorities: &Path) -> Result<(Blob, String), String> {
     let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());
     let (root, tar) = (folder.join("root"), folder.join("layer.tar"));
     fs::create_dir_all(root.join("data")).map_err(wrong)?;
     fs::set_permissions(root.join("data"), Permissions::from_mode(0o700)).map_err(wrong)?;
     fs::copy(executable, root.join(name)).map_err(wrong)?;
+    let inside = root.join(AUTHORITIES.trim_start_matches('/'));
+    fs::create_dir_all(inside.parent().unwrap_or(&root)).map_err(wrong)?;
+    fs::copy(authorities, inside).map_err(|error| format!("{}: {error}", authorities.display()))?;
     pack(&root, name, &tar, &["--owner=0", "--group=0"])?;
+    pack(&root, "etc", &tar, &["--append", "--owner=0", "--group=0"])?;
     pack(&root, "data", &tar, &["--append", &format!("--owner={USER}"), &format!("--group={USER}")])?;
     fs::remove_dir_all(root).map_err(wrong)?;
     let content = digest(&tar)?;
@@ -134,7 +146,9 @@ mod tests {
         fs::create_dir_all(&dist).unwrap();
         let executable = dist.join("executable");
         fs::write(&executable, "bees").unwrap();
-        let archive = write(&dist, "hive", "1.2.3", &executable).unwrap();
+        let authorities = dist.join("authorities");
+        fs::write(&authorities, "queens").unwrap();
+        let archive = write(&dist, "hive", "1.2.3", &executable, &authorities).unwrap();
         let read = |digest: &Value| entry(&archive, &format!("blobs/{}", digest.as_str().unwrap().replace(':', "/")));
         let index: Value = serde_json::from_str(&entry(&archive, "index.json")).unwrap();
         let manifest: Value = serde_json::from_str(&read(&index["manifests"][0]["digest"])).unwrap();
@@ -145,6 +159,7 @@ mod tests {
         let listed = format!("tar -xOf {} ./blobs/{layer} | tar -tvzf - --numeric-owner", archive.display());
         let listed = command::output("sh", &["-c", &listed]).unwrap();
         assert!(listed.contains("0/0") && listed.contains(" hive") && listed.contains("65532/65532"), "{listed}");
+        assert!(listed.contains(&AUTHORITIES[1..]), "{listed}");
         fs::remove_dir_all(dist).unwrap();
     }
 }

@@ -51,6 +51,8 @@ fn undocumented(manifest: &Source, readme: &str) -> Vec<Complaint> {
             Some('[') => is_feature = line == "[features]",
             Some('#') => comment = true,
             // A comment is of all features up to the next empty line.
+            // The rest of a list is indented, or the bracket that ends it.
+            Some(' ' | '\t' | ']') => {}
             Some(_) if is_feature && name != "default" => {
                 if !comment {
                     complaints
@@ -75,14 +77,20 @@ fn reads_outside(source: &Source) -> Vec<Complaint> {
     }
     // From the folder of the file to that of the crate.
     let depth = source.path.matches('/').count() - 2;
-    let leaves = |line: &str| {
-        let included = ["include_str!(\"", "include_bytes!(\"", "include!(\""];
+    let mut before = "";
+    let leaves = |line: &str, before: &str| {
+        let included = ["include_str!(", "include_bytes!(", "include!("];
         let path = included.iter().find_map(|macro_| line.split_once(macro_)).map(|(_, path)| path);
-        path.is_some_and(|path| path.starts_with(&"../".repeat(depth + 1)))
-            || line.contains("\"/../")
-            || line.contains("path: \"../")
+        // The path may be alone on the next line.
+        let path = path.or_else(|| included.iter().any(|macro_| before.ends_with(macro_)).then(|| line.trim_start()));
+        let above = "\"".to_owned() + &"../".repeat(depth + 1);
+        path.is_some_and(|path| path.starts_with(&above)) || line.contains("\"/../") || line.contains("path: \"../")
     };
-    let lines = source.lines().filter(|(_, line)| !line.trim_start().starts_with("#[doc") && leaves(line));
+    let lines = source.lines().filter(|(_, line)| {
+        let leaves = !line.trim_start().starts_with("#[doc") && leaves(line, before);
+        before = line;
+        leaves
+    });
     lines
         .map(|(number, _)| source.complaint(number, "this file is in no package; link to it from the crate's folder"))
         .collect()
@@ -116,6 +124,8 @@ mod tests {
         assert_eq!(wrong(&MANIFEST.replace("keywords", "words"), "`honey`", "").len(), 1);
         let features = wrong(&MANIFEST.replace("# Makes honey.\n", ""), "", "");
         assert!(features.len() == 2 && features[0].contains("`honey`"), "{features:?}");
+        let several = MANIFEST.replace("honey = []", "honey = [\n    \"dep:flowers\",\n]");
+        assert_eq!(wrong(&several, "`honey`", ""), [""; 0]);
         assert_eq!(wrong("[package]\nname = \"bee\"\npublish = false\n", "", ""), [""; 0]);
         let tree = Tree { sources: vec![Source::new("crates/bee/Cargo.toml", MANIFEST)], paths: [].into() };
         assert!(complaints(&tree).iter().any(|one| one.to_string().contains("LICENSE-MIT is missing")));
@@ -126,6 +136,7 @@ mod tests {
         let lines = |source| wrong(MANIFEST, "`honey`", source).len();
         assert_eq!(lines("const A: &str = include_str!(\"../../tests/a.txt\");\n"), 0);
         assert_eq!(lines("const A: &str = include_str!(\"../../../a.txt\");\n"), 1);
+        assert_eq!(lines("const A: &str = include_str!(\n    \"../../../a.txt\"\n);\n"), 1);
         assert_eq!(lines("#[doc = include_str!(\"../../../../docs/a.md\")]\n"), 0);
         assert_eq!(lines("generate!({ path: \"../../wit\" });\n"), 1);
         assert_eq!(lines("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/../../a\"))\n"), 1);
