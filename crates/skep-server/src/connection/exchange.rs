@@ -185,8 +185,7 @@ impl Connection {
         self.context.local.failure_instead_of(response, &error)
     }
 
-    /// Settles who sent a request and to whom. Health checks, and requests that may not reach the application, have
-    /// their response here.
+    /// Settles who sent a request and to whom. Health checks, and what is refused, have their response here.
     fn admit(&self, parts: &mut Parts) -> Result<Peer, Box<Response>> {
         let has_last_host = self.is_for_last_host.take();
         if is_health_check(parts.uri.path()) {
