@@ -2,7 +2,7 @@
 
 use rust_decimal::Decimal;
 
-use super::field::{Control, Shape};
+use super::field::{Control, Shape, typed};
 use super::look;
 use super::number::decimal_number;
 use crate::routing::param::shown::display_params;

@@ -11,6 +11,12 @@ use super::upload::Received;
 use crate::routing::param::{Param, label_in};
 use skep_http::validation::FieldError;
 
+/// What a user typed, without the spaces around it.
+pub(super) fn typed(text: &str) -> Result<&str, FieldError> {
+    let text = text.trim();
+    if text.is_empty() { Err(FieldError::Missing) } else { Ok(text) }
+}
+
 /// A type whose values a user can give in a form.
 ///
 /// Only [`Look`](Self::Look) must be said: which elements fit. The rest of what a browser should know stands in

@@ -10,7 +10,7 @@ use jiff::{Span, Timestamp, Zoned, civil};
 use skep_html::jiff::written;
 
 use super::Form;
-use super::field::{Control, FormField, Shape};
+use super::field::{Control, FormField, Shape, typed};
 use super::look;
 use super::name::Name;
 use super::time::{Date, DateTime, Time};
@@ -52,10 +52,7 @@ macro_rules! local {
             }
 
             fn check(text: &str) -> Result<Self, FieldError> {
-                match text.trim() {
-                    "" => Err(FieldError::Missing),
-                    text => Self::parse(text).ok_or(FieldError::$fault),
-                }
+                Self::parse(typed(text)?).ok_or(FieldError::$fault)
             }
         }
     )*};
@@ -98,10 +95,7 @@ impl Control for TimeZone {
     }
 
     fn check(text: &str) -> Result<Self, FieldError> {
-        match text.trim() {
-            "" => Err(FieldError::Missing),
-            text => Self::parse(text).ok_or_else(|| FieldError::Expected(Self::expectation())),
-        }
+        Self::parse(typed(text)?).ok_or_else(|| FieldError::Expected(Self::expectation()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::field::{Control, Shape};
+use super::field::{Control, Shape, typed};
 use super::look;
 use crate::routing::param::Param;
 use crate::routing::param::shown::display_types;
@@ -151,10 +151,7 @@ fn whole(text: &str) -> Result<i128, FieldError> {
 /// A number as HTML knows them (2.3.4.3), exactly, in steps of `places` digits behind the point. What is beyond all
 /// limits stays beyond them.
 fn scaled(text: &str, places: u32) -> Result<i128, FieldError> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Err(FieldError::Missing);
-    }
+    let text = typed(text)?;
     let (is_negative, number) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (mantissa, power) = match number.split_once(['e', 'E']) {
         Some((mantissa, power)) => (mantissa, exponent(power)?),
@@ -245,10 +242,7 @@ macro_rules! decimal_number {
             }
 
             fn check(text: &str) -> Result<Self, FieldError> {
-                match text.trim() {
-                    "" => Err(FieldError::Missing),
-                    text => $read(text).ok_or(FieldError::NotNumber),
-                }
+                $read(typed(text)?).ok_or(FieldError::NotNumber)
             }
         }
     };

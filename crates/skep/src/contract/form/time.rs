@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::field::{Control, Shape};
+use super::field::{Control, Shape, typed};
 use super::look;
 use crate::routing::param::shown::display_types;
 use skep_http::validation::FieldError;
@@ -223,10 +223,7 @@ macro_rules! fields {
             }
 
             fn check(text: &str) -> Result<Self, FieldError> {
-                match text.trim() {
-                    "" => Err(FieldError::Missing),
-                    text => text.parse(),
-                }
+                typed(text)?.parse()
             }
         }
 
