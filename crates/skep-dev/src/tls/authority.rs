@@ -77,11 +77,11 @@ fn damaged(folder: &Path, error: impl std::fmt::Display) -> String {
 
 /// Whether the authority's certificate is of its key, and of what this version signs: else no browser would trust it.
 fn check(leaf: &CertificateDer<'_>, roots: &Arc<RootCertStore>) -> Result<(), String> {
-    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::clone(roots), Arc::new(default_provider()));
+    let client = WebPkiServerVerifier::builder_with_provider(Arc::clone(roots), Arc::new(default_provider()));
+    let client = client.build().map_err(|error| error.to_string())?;
     let name = ServerName::try_from("localhost").map_err(|error| error.to_string())?;
-    let verified = verifier.build().map_err(|error| error.to_string())?;
-    let verified = verified.verify_server_cert(leaf, &[], &name, &[], UnixTime::now());
-    verified.map(drop).map_err(|error| format!("its certificate does not vouch for its key ({error})"))
+    let trusted = client.verify_server_cert(leaf, &[], &name, &[], UnixTime::now());
+    trusted.map(drop).map_err(|error| format!("its certificate does not vouch for its key ({error})"))
 }
 
 /// What is signed, apart from the key: the same each time, so that certificates name their issuer.

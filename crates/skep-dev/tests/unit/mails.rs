@@ -60,7 +60,7 @@ fn urls_of_a_text_are_links() {
 fn the_last_mails_keep_their_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mails");
-    let lines = |count: usize| (1..=count).map(|number| format!("{{\"id\":{number}}}\n")).collect::<String>();
+    let lines = |count: usize| (1..=count).map(|number| format!("{{\"id\":{number}}}\n")).collect::<Vec<_>>().concat();
     // One that is no mail, and one that is not written to its end.
     fs::write(&file, "{\"id\":1}\nno mail\n{\"id\":3}\n{\"id\":").unwrap();
     let numbers = || last_mails(&file).iter().map(|(number, mail)| (*number, mail["id"].as_u64())).collect::<Vec<_>>();
