@@ -125,7 +125,7 @@ fn rows_fit(connection: &Connection, (table, column): &(String, String), ty: Col
         if !stored::is_stored_form(&text, kind(ty).0) {
             return Err(format!(
                 "`{text}` in a row of `{table}` is not written as its `{column}`, a `{ty}`, is stored; a migration that ran \
-                 already stays as it is: a new one writes it anew"
+                 already stays as it is: a new one writes it again"
             ));
         }
     }

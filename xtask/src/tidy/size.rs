@@ -7,7 +7,7 @@ use super::source::{Source, Tree};
 ///
 /// It was 70,000 for a product without checked SQL, guards, accounts, compression and log categories.
 /// It rises only with a capability that is new, and is lowered to what that needed once it is there.
-const LINES: usize = 154_392;
+const LINES: usize = 156_547;
 
 /// The product has no more lines than this.
 pub(super) fn lines(tree: &Tree) -> Option<Complaint> {
