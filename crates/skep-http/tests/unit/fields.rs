@@ -81,7 +81,8 @@ fn a_request_finds_nothing_of_the_one_before() {
         let mut places = FieldPositions::default();
         places.reserve();
         assert!(places.is_empty());
-        let head: String = LINES[..count].iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let lines: Vec<_> = LINES[..count].iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head = lines.concat();
         let mut at = 0;
         for (name, value) in &LINES[..count] {
             let value_at = at + name.len() + 2;
