@@ -64,8 +64,8 @@ impl Studio {
     }
 
     /// They book the first course, one after the other.
-    fn book(&self, members: &[&str]) {
-        members.iter().for_each(|email| _ = self.browser(email).post("/courses/1/booking", &[]));
+    fn book(&self, members: &[&str]) -> Vec<TestResponse> {
+        members.iter().map(|email| self.browser(email).post("/courses/1/booking", &[])).collect()
     }
 
     /// Mails that are due, the last one last.

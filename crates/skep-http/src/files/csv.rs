@@ -14,7 +14,7 @@ impl Response {
     ///
     /// It is UTF-8 with a byte order mark, without which Excel reads `Jörg` as `JÃ¶rg`; a program that reads it has to
     /// expect the mark, as Python does by `utf-8-sig`. Where the decimal mark is a comma, as in German, Excel expects
-    /// semicolons when it opens a file: there, import it by Data > From Text/CSV. LibreOffice asks.
+    /// semicolons when it opens a file: there, import it by Data > From Text/CSV. `LibreOffice` asks.
     ///
     /// ```
     /// use skep::prelude::*;

@@ -117,7 +117,7 @@ fn route(name: &Ident, declaration: &Declaration, parameters: &[Parameter]) -> T
         };
         let is_read_as_field = declaration.method == "GET" && matches!(source, ParameterSource::Query { .. });
         Some(if is_read_as_field {
-            quote!((#name, <<#kind as ::skep::param::Field>::One as ::skep::param::Param>::IS_SECRET))
+            quote!((#name, <#kind as ::skep::param::Field>::IS_SECRET))
         } else {
             quote!((#name, ::skep::param::is_secret::<#kind>()))
         })

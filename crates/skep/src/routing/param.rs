@@ -117,6 +117,8 @@ pub trait Field: Sized {
     /// One value.
     #[doc(hidden)]
     type One: Param;
+    #[doc(hidden)]
+    const IS_SECRET: bool = <Self::One as Param>::IS_SECRET;
 
     /// Reads the field from the pairs that were sent.
     fn read(name: &'static str, pairs: &Pairs<'_>) -> Result<Self>;
@@ -192,7 +194,7 @@ pub const fn is_secret<F: Field>() -> bool {
         <F::One as Param>::OFFER.is_none(),
         "a `OneOf` is a field of a form, or of the query of a GET service: elsewhere nothing is offered; write the type of its value"
     );
-    <F::One as Param>::IS_SECRET
+    F::IS_SECRET
 }
 
 /// The value, if there is one; several are refused.
