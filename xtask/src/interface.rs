@@ -32,17 +32,18 @@ const CRATES: [&str; 11] = [
 
 /// Two packages have a library `axum_sql`, and two `courses`. With an example, and with the features of the step
 /// `clippy`: what that has checked has the right features, then.
-pub(crate) const DOCUMENT: &str = "cargo doc --workspace --exclude axum-sql --exclude axum-sql-postgres --exclude courses \
+const DOCUMENT: &str = "cargo doc --workspace --exclude axum-sql --exclude axum-sql-postgres --exclude courses \
                                    --exclude courses-postgres --no-deps --lib --bins --example configuration --all-features";
 
-/// Its flags, in the variable that rebuilds nothing but documentation.
-pub(crate) const FLAGS: (&str, &str) = ("RUSTDOCFLAGS", "-D warnings");
+/// Its flags, in the variable that, unlike `RUSTFLAGS`, rebuilds nothing but documentation.
+const FLAGS: (&str, &str) = ("RUSTDOCFLAGS", "-D warnings");
 
 /// Compares, or writes the record.
 pub(crate) fn run(write: bool) -> Result<ExitCode, String> {
+    make_folders()?;
     let mut cargo = command::program("cargo");
     let words = DOCUMENT.split_whitespace().skip(1);
-    let status = cargo.args(words).arg("--quiet").env(FLAGS.0, FLAGS.1).status();
+    let status = cargo.args(words).env(FLAGS.0, FLAGS.1).status();
     if !status.map_err(|error| format!("cargo does not start: {error}"))?.success() {
         return Ok(ExitCode::FAILURE);
     }
@@ -75,6 +76,24 @@ pub(crate) fn run(write: bool) -> Result<ExitCode, String> {
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A folder for each of our crates. rustdoc links to those crates that have one when it begins, and cargo begins with
+/// several: without, it would depend on their order where an item of another crate leads.
+fn make_folders() -> Result<(), String> {
+    let (crates, pages) = (command::root().join("crates"), command::root().join("target/doc"));
+    let error = |error| format!("{}: {error}", pages.display());
+    let names = fs::read_dir(&crates).map_err(error)?.flatten();
+    let folders =
+        names.map(|name| pages.join(name.file_name().to_string_lossy().replace('-', "_"))).collect::<Vec<_>>();
+    if folders.iter().all(|folder| folder.is_dir()) {
+        return Ok(());
+    }
+    // Made before, in whatever order.
+    if pages.is_dir() {
+        fs::remove_dir_all(&pages).map_err(error)?;
+    }
+    folders.iter().try_for_each(fs::create_dir_all).map_err(error)
 }
 
 /// The file with what is recorded of a crate.

@@ -1,7 +1,6 @@
 //! The steps of `cargo xtask test`.
 
 use crate::features::Sets;
-use crate::interface;
 
 /// One step.
 #[derive(Debug)]
@@ -37,8 +36,8 @@ pub(crate) enum Work {
     Tests,
     /// Runs [`instructions`](crate::instructions).
     Instructions,
-    /// Runs commands, split at spaces, until one fails, with these variables added to their environment.
-    Commands(&'static [&'static str], &'static [(&'static str, &'static str)]),
+    /// Runs commands, split at spaces, until one fails.
+    Commands(&'static [&'static str]),
     /// Runs commands, split at spaces, until one fails, while the steps after it run.
     Beside(&'static [&'static str]),
     /// Checks each crate with none of its features and its default, or with sets that separate them. See
@@ -53,28 +52,24 @@ pub(crate) enum Work {
 }
 
 /// Every step, in the order in which they run. They share `target` and the debug profile, so that nothing is built
-/// twice; only `release` builds with another profile. `RUSTDOCFLAGS`, unlike `RUSTFLAGS`, rebuilds nothing but
-/// documentation.
+/// twice; only `release` builds with another profile.
 pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "format",
         about: "rustfmt would change nothing",
         runs: Runs::Always,
-        work: Work::Commands(
-            &[
-                "cargo fmt --all --check",
-                "cargo fmt --all --manifest-path tools/Cargo.toml --check",
-                "cargo fmt --all --manifest-path tools/peers/Cargo.toml --check",
-            ],
-            &[],
-        ),
+        work: Work::Commands(&[
+            "cargo fmt --all --check",
+            "cargo fmt --all --manifest-path tools/Cargo.toml --check",
+            "cargo fmt --all --manifest-path tools/peers/Cargo.toml --check",
+        ]),
     },
     Step { name: "tidy", about: "the tree keeps its rules (`cargo xtask tidy`)", runs: Runs::Always, work: Work::Tidy },
     Step {
         name: "clippy",
         about: "no warning in any target, with all features",
         runs: Runs::Always,
-        work: Work::Commands(&["cargo clippy --workspace --all-targets --all-features -- -D warnings"], &[]),
+        work: Work::Commands(&["cargo clippy --workspace --all-targets --all-features -- -D warnings"]),
     },
     Step {
         name: "test",
@@ -104,13 +99,10 @@ pub(crate) const STEPS: &[Step] = &[
         name: "long",
         about: "tests that take minutes or measure time: for who changes what they try, on an idle machine",
         runs: Runs::All,
-        work: Work::Commands(
-            &[
-                "cargo test --workspace --no-fail-fast --lib --tests -- --ignored long:: --test-threads 1",
-                "cargo test --workspace --no-fail-fast --test browser --test models-postgres -- --ignored long:: --test-threads 1",
-            ],
-            &[],
-        ),
+        work: Work::Commands(&[
+            "cargo test --workspace --no-fail-fast --lib --tests -- --ignored long:: --test-threads 1",
+            "cargo test --workspace --no-fail-fast --test browser --test models-postgres -- --ignored long:: --test-threads 1",
+        ]),
     },
     Step {
         name: "release",
@@ -125,43 +117,34 @@ pub(crate) const STEPS: &[Step] = &[
         name: "external",
         about: "tests with browsers, memcached, Redis, S3, Java, Node, Go and Python, which `test` ignores",
         runs: Runs::Rest,
-        work: Work::Commands(
-            &[
-                "cargo test --workspace --no-fail-fast --test backends --test browser --test studio-postgres --test models-postgres",
-                // No other package needs it, and an executable cannot turn on features of its own for its tests.
-                "cargo test -p skep-dev --bin skep-dev --features tls",
-                // `child_process...` is what a test starts, and no test (`tidy`). Those in a module `long` are the step
-                // `long`.
-                "cargo test --workspace --no-fail-fast --lib --tests -- --ignored --skip litestream --skip long:: --skip child_process",
-            ],
-            &[],
-        ),
+        work: Work::Commands(&[
+            "cargo test --workspace --no-fail-fast --test backends --test browser --test studio-postgres --test models-postgres",
+            // No other package needs it, and an executable cannot turn on features of its own for its tests.
+            "cargo test -p skep-dev --bin skep-dev --features tls",
+            // `child_process...` is what a test starts, and no test (`tidy`). Those in a module `long` are the step
+            // `long`.
+            "cargo test --workspace --no-fail-fast --lib --tests -- --ignored --skip litestream --skip long:: --skip child_process",
+        ]),
     },
     Step {
         name: "tools",
         about: "the workspace of tools: no warning, its fuzz targets compile, and the unit tests of what needs nothing of Skep's",
         runs: Runs::Rest,
-        work: Work::Commands(
-            &[
-                "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
-                "cargo test --manifest-path tools/Cargo.toml --no-fail-fast --lib --bins -p skep-bench -p runner -p articles -p figures",
-            ],
-            &[],
-        ),
+        work: Work::Commands(&[
+            "cargo clippy --manifest-path tools/Cargo.toml --workspace --all-targets -- -D warnings",
+            "cargo test --manifest-path tools/Cargo.toml --no-fail-fast --lib --bins -p skep-bench -p runner -p articles -p figures",
+        ]),
     },
     Step {
         name: "laboratory",
         about: "bench, drills and fuzz targets at work: for who changes them or what they hold against Skep, since they take minutes",
         runs: Runs::All,
-        work: Work::Commands(
-            &[
-                // The drill of a component starts `skep serve`, which cargo puts beside `skep-drill`. With a test, so
-                // that what `cargo test` has compiled has the right features.
-                "cargo build --workspace --bin skep --bin skep-wasm --test subcommands",
-                "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast",
-            ],
-            &[],
-        ),
+        work: Work::Commands(&[
+            // The drill of a component starts `skep serve`, which cargo puts beside `skep-drill`. With a test, so
+            // that what `cargo test` has compiled has the right features.
+            "cargo build --workspace --bin skep --bin skep-wasm --test subcommands",
+            "cargo test --manifest-path tools/Cargo.toml --workspace --no-fail-fast",
+        ]),
     },
     Step {
         name: "instructions",
@@ -173,28 +156,25 @@ pub(crate) const STEPS: &[Step] = &[
         name: "wasm",
         about: "the examples build as components, and skep is checked with what they do not use of it",
         runs: Runs::Rest,
-        work: Work::Commands(
-            &[
-                "cargo check -p skep -p skep-people -p skep-jobs -p skep-language -p skep-live -p skep-storage --target wasm32-wasip2 --features skep/openapi,skep-people/oidc,skep-people/passkeys",
-                "cargo rustc -p hello --lib --crate-type cdylib --target wasm32-wasip2",
-                "cargo rustc -p blog --lib --crate-type cdylib --target wasm32-wasip2",
-                "cargo rustc -p helpdesk --lib --crate-type cdylib --target wasm32-wasip2",
-                "cargo rustc -p courses --lib --crate-type cdylib --target wasm32-wasip2",
-            ],
-            &[],
-        ),
+        work: Work::Commands(&[
+            "cargo check -p skep -p skep-people -p skep-jobs -p skep-language -p skep-live -p skep-storage --target wasm32-wasip2 --features skep/openapi,skep-people/oidc,skep-people/passkeys",
+            "cargo rustc -p hello --lib --crate-type cdylib --target wasm32-wasip2",
+            "cargo rustc -p blog --lib --crate-type cdylib --target wasm32-wasip2",
+            "cargo rustc -p helpdesk --lib --crate-type cdylib --target wasm32-wasip2",
+            "cargo rustc -p courses --lib --crate-type cdylib --target wasm32-wasip2",
+        ]),
     },
     Step {
         name: "docs",
         about: "the documentation and the book build, their links lead somewhere, and the public interface is the recorded one",
         runs: Runs::Rest,
-        work: Work::Commands(&[interface::DOCUMENT, "cargo xtask book", "cargo xtask interface"], &[interface::FLAGS]),
+        work: Work::Commands(&["cargo xtask interface", "cargo xtask book"]),
     },
     Step {
         name: "peers",
         about: "the programs that Skep is compared with compile: for who changes them, since they use nothing of ours and their dependencies are locked",
         runs: Runs::All,
-        work: Work::Commands(&["cargo check --manifest-path tools/peers/Cargo.toml --workspace"], &[]),
+        work: Work::Commands(&["cargo check --manifest-path tools/peers/Cargo.toml --workspace"]),
     },
     Step {
         name: "package-builds",
@@ -206,7 +186,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "replication",
         about: "Litestream replicates a database that is being written: for who changes how SQLite is, since Litestream takes minutes to build",
         runs: Runs::All,
-        work: Work::Commands(&["cargo test --workspace --test sql -- --ignored litestream"], &[]),
+        work: Work::Commands(&["cargo test --workspace --test sql -- --ignored litestream"]),
     },
     Step {
         name: "features",
@@ -230,7 +210,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "deny",
         about: "dependencies have accepted licences and come from the registry",
         runs: Runs::Rest,
-        work: Work::Commands(&["cargo deny check licenses bans sources"], &[]),
+        work: Work::Commands(&["cargo deny check licenses bans sources"]),
     },
     Step {
         name: "advisories",

@@ -114,25 +114,25 @@ fn work(step: &Step, log: &Path) -> Result<bool, String> {
         Work::Suites => write(&mut file, &suites::complaints()?),
         Work::Tests => executables::run(log),
         Work::Instructions => write(&mut file, &instructions::complaints()?),
-        Work::Commands(lines, env) => commands(lines, env, &file),
-        Work::Beside(lines) => commands(lines, &[], &file),
-        Work::Features(sets) => commands(&features::commands(sets)?, &[], &file),
-        Work::Packages { build: false } => commands(&[packages::make()?], &[], &file),
-        Work::Packages { build: true } => commands(&[packages::build()?], &[], &file),
+        Work::Commands(lines) => commands(lines, &file),
+        Work::Beside(lines) => commands(lines, &file),
+        Work::Features(sets) => commands(&features::commands(sets)?, &file),
+        Work::Packages { build: false } => commands(&[packages::make()?], &file),
+        Work::Packages { build: true } => commands(&[packages::build()?], &file),
         Work::Advisories => advisories(&file),
-        Work::Msrv => commands(&msrv::commands()?, &[], &file),
+        Work::Msrv => commands(&msrv::commands()?, &file),
     }
 }
 
 /// Whether no advisory is about a dependency. Without a network it is not known, and said.
 fn advisories(log: &File) -> Result<bool, String> {
-    if !command("cargo deny fetch db", &[], log)? {
+    if !command("cargo deny fetch db", log)? {
         println!("not checked: the database of advisories cannot be fetched");
         return Ok(true);
     }
     let checks =
         ["Cargo.toml", "tools/Cargo.toml"].map(|of| format!("cargo deny --manifest-path {of} check advisories"));
-    commands(&checks, &[], log)
+    commands(&checks, log)
 }
 
 /// Whether there is nothing to complain of.
@@ -142,10 +142,10 @@ fn write<C: Display>(file: &mut File, complaints: &[C]) -> Result<bool, String> 
 }
 
 /// Runs commands until one fails, and says how long each took.
-pub(crate) fn commands<L: AsRef<str>>(lines: &[L], env: &[(&str, &str)], log: &File) -> Result<bool, String> {
+pub(crate) fn commands<L: AsRef<str>>(lines: &[L], log: &File) -> Result<bool, String> {
     for line in lines {
         let (line, started) = (line.as_ref(), Instant::now());
-        let passed = command(line, env, log)?;
+        let passed = command(line, log)?;
         println!("{:8.1} s  {line}", started.elapsed().as_secs_f64());
         if !passed {
             return Ok(false);
@@ -155,12 +155,12 @@ pub(crate) fn commands<L: AsRef<str>>(lines: &[L], env: &[(&str, &str)], log: &F
 }
 
 /// Runs one command, with what it prints, in the order in which it prints it, added to `log`.
-fn command(line: &str, env: &[(&str, &str)], log: &File) -> Result<bool, String> {
+fn command(line: &str, log: &File) -> Result<bool, String> {
     let same = || log.try_clone().map_err(|error| format!("no second handle on the log: {error}"));
     let mut words = line.split(' ');
     let name = words.next().unwrap_or_default();
     let mut program = command::program(name);
-    program.args(words).envs(env.iter().copied()).stdout(same()?).stderr(same()?);
+    program.args(words).stdout(same()?).stderr(same()?);
     // cargo sees a file and would drop the colours that we show to a person later.
     if std::env::var_os("CARGO_TERM_COLOR").is_none() && std::io::stdout().is_terminal() {
         program.env("CARGO_TERM_COLOR", "always");
