@@ -8,7 +8,7 @@ use skep::{App, Error, Result, Site};
 
 use crate::jobs::Jobs;
 use crate::page::Page;
-use crate::schema;
+use crate::schema::{self, VERSION};
 #[cfg(not(target_family = "wasm"))]
 use crate::task;
 
@@ -65,20 +65,19 @@ fn start(site: &Site) -> Result<()> {
     if !problems.is_empty() {
         return Err(Error::internal(problems.join("\n")));
     }
-    let dialect = site.db().dialect();
-    let found = site.db().write(|db| db.transaction(|db| bring_up_to_date(db, dialect)))?;
-    if found != schema::VERSION {
-        let known = schema::VERSION;
+    let (found, oldest) = site.db().write(|db| db.transaction(|db| bring_up_to_date(db, site.db().dialect())))?;
+    if oldest > VERSION {
         return Err(Error::internal(format!(
-            "the tables of jobs have version {found}, and this program knows {known}"
+            "the tables of jobs have version {found}, and this program knows {VERSION}: start one that knows {oldest}"
         )));
     }
     jobs.open(site);
     Ok(())
 }
 
-/// Gives the version of the tables. Of several processes that start, one changes them.
-fn bring_up_to_date(db: &mut Blocking<'_>, dialect: Dialect) -> sql::Result<i64> {
+/// Gives the version of the tables, and the oldest one whose programs can use them: a start that fails later, and a
+/// machine that has the program before, leave jobs running. Of several processes that start, one changes them.
+fn bring_up_to_date(db: &mut Blocking<'_>, dialect: Dialect) -> sql::Result<(i64, i64)> {
     if db.execute(query("update skep_job_schema set version = 2 where version = 1", ()).own())?.rows > 0 {
         let statements = match dialect {
             Dialect::Sqlite => schema::SECOND_SQLITE,
@@ -88,7 +87,7 @@ fn bring_up_to_date(db: &mut Blocking<'_>, dialect: Dialect) -> sql::Result<i64>
             db.execute(query(statement, ()).own())?;
         }
     }
-    Ok(db.one::<i64>("select max(version) from skep_job_schema")?.unwrap_or_default())
+    Ok(db.one::<(i64, i64)>("select version, oldest from skep_job_schema")?.unwrap_or_default())
 }
 
 #[cfg(not(target_family = "wasm"))]

@@ -51,8 +51,8 @@ use crate::store::New;
 #[derive(Debug)]
 #[must_use]
 pub struct Batch {
-    pub(crate) last: Plain,
-    pub(crate) jobs: Vec<Plain>,
+    pub(crate) last: UntypedOrder,
+    pub(crate) jobs: Vec<UntypedOrder>,
 }
 
 impl Batch {
@@ -76,7 +76,7 @@ impl Batch {
 
 /// An order without the type of its job.
 #[derive(Debug)]
-pub(crate) struct Plain {
+pub(crate) struct UntypedOrder {
     name: &'static str,
     kind: &'static str,
     payload: serde_json::Result<String>,
@@ -85,14 +85,14 @@ pub(crate) struct Plain {
     unique: Option<(String, Duration)>,
 }
 
-impl<J: Job> From<Order<J>> for Plain {
+impl<J: Job> From<Order<J>> for UntypedOrder {
     fn from(Order { job, due, priority, unique }: Order<J>) -> Self {
         let payload = serde_json::to_string(&job);
         Self { name: std::any::type_name::<J>(), kind: J::KIND, payload, due, priority, unique }
     }
 }
 
-impl Plain {
+impl UntypedOrder {
     /// As it is enqueued.
     pub(crate) fn row<'n>(&'n self, jobs: &'n Jobs) -> Result<New<'n>> {
         let (name, now) = (self.name, jobs.now());

@@ -101,11 +101,10 @@ impl Schedule {
             return Ok(());
         };
         let update = "update skep_job_schedule set last = ? where name = ? and last = ?";
-        if last.saturating_sub(now) > AHEAD {
-            return Ok(db.execute(query(update, (now, &self.name, last)).own()).await.map(drop)?);
-        }
-        let runs = self.runs(last, now);
-        let Some(newest) = runs.last().copied() else { return Ok(()) };
+        let is_ahead = last.saturating_sub(now) > AHEAD;
+        // What is due in this very minute is not lost.
+        let runs = self.runs(if is_ahead { now - LATE } else { last }, now);
+        let Some(newest) = runs.last().copied().or(is_ahead.then_some(now)) else { return Ok(()) };
         if db.execute(query(update, (newest, &self.name, last)).own()).await?.rows == 0 {
             return Ok(());
         }
@@ -121,11 +120,11 @@ impl Schedule {
 
     /// Of the runs that are due, those that the policy wants.
     fn wanted<'r>(&self, runs: &'r [i64], now: i64) -> &'r [i64] {
-        let last = &runs[runs.len() - 1..];
+        let last = &runs[runs.len().saturating_sub(1)..];
         match self.missed {
             Missed::RunEach => runs,
             Missed::RunOnce => last,
-            Missed::Skip if now - last[0] <= LATE => last,
+            Missed::Skip if last.iter().all(|run| now - run <= LATE) => last,
             Missed::Skip => &[],
         }
     }

@@ -7,7 +7,7 @@ use skep::mail::Mail;
 use skep::sql::{Local, Transaction, query};
 use skep::{Cx, Result, Work};
 
-use crate::batch::{Batch, Plain};
+use crate::batch::{Batch, UntypedOrder};
 use crate::cx::JobCx;
 use crate::job::{Job, Order};
 use crate::jobs::Jobs;
@@ -29,7 +29,7 @@ pub trait Later {
     /// # Errors
     /// If the application does not list the type in [`jobs!`](crate::jobs!), or of the database.
     fn later<J: Job>(&self, job: impl Into<Order<J>>) -> impl Future<Output = Result<Option<i64>>> {
-        let order = Plain::from(job.into());
+        let order = UntypedOrder::from(job.into());
         async move { enqueue(self.job_context(), &order).await }
     }
 
@@ -39,7 +39,7 @@ pub trait Later {
         db: &Transaction,
         job: impl Into<Order<J>>,
     ) -> impl Future<Output = Result<Option<i64>>> {
-        let order = Plain::from(job.into());
+        let order = UntypedOrder::from(job.into());
         async move { enqueue(JobContext { transaction: Some(db), ..self.job_context() }, &order).await }
     }
 
@@ -120,7 +120,7 @@ impl Later for Work {
     }
 }
 
-async fn enqueue(context: JobContext<'_>, order: &Plain) -> Result<Option<i64>> {
+async fn enqueue(context: JobContext<'_>, order: &UntypedOrder) -> Result<Option<i64>> {
     let JobContext { db, transaction, jobs } = context;
     let new = order.row(jobs)?;
     match transaction {

@@ -6,12 +6,14 @@
 //!
 //! Of its own machine, a runner knows more: each has a file of the data directory locked, from before its first lease
 //! until its process ends, in whatever way. So what a killed process has left is given back at once by the next one of
-//! the machine, and no process has to live for as long as a lease lasts. Where files cannot be locked, leases tell.
+//! the machine, and no process has to live for as long as a lease lasts. The folder of the files has the id of the
+//! kernel's start as its name, since another kernel may not see the locks: a copy of the data directory, or one that
+//! machines share, says nothing of other machines. Of those, and where files cannot be locked, leases tell.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The leases of others, and since when they are as they are.
@@ -67,8 +69,16 @@ pub(crate) struct Alive {
 }
 
 impl Alive {
-    pub(crate) fn new(folder: PathBuf, id: i64) -> io::Result<Self> {
+    /// In this folder, which has nothing else.
+    pub(crate) fn new(folders: &Path, id: i64) -> io::Result<Self> {
+        // See random(4).
+        let start = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+        let folder = folders.join(start.trim());
         fs::create_dir_all(&folder)?;
+        for other in fs::read_dir(folders)?.flatten().filter(|other| other.path() != folder) {
+            // Of this machine before it was started again. If it is another machine's, leases tell of that one.
+            _ = fs::remove_dir_all(other.path());
+        }
         let file = File::create(folder.join(id.to_string()))?;
         // Who tidies up may have it for a moment. If it is removed then, the lease of this runner tells of it.
         file.lock()?;
@@ -81,15 +91,13 @@ impl Alive {
     }
 
     /// Removes the files of processes that have ended, but those that have left a lease.
-    pub(crate) fn tidy(&self, has_lease: impl Fn(i64) -> bool) -> io::Result<()> {
-        for file in fs::read_dir(&self.folder)? {
-            let file = file?;
+    pub(crate) fn tidy(&self, has_lease: impl Fn(i64) -> bool) {
+        for file in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let id = file.file_name().to_str().and_then(|name| name.parse().ok());
             if id.is_some_and(|id| !has_lease(id) && self.has_ended(id)) {
-                fs::remove_file(file.path())?;
+                _ = fs::remove_file(file.path());
             }
         }
-        Ok(())
     }
 
     /// Of a runner that has left nothing. What remains otherwise, another one removes.

@@ -1,8 +1,8 @@
 //! Runs jobs: in one process of the machine, on a thread of its own with a runtime.
 //!
 //! It claims as many jobs as there are free slots, notes in the same transaction what became of those before, and waits
-//! until it is woken: by a commit, by the end of a job, or by its clock. While it has jobs, it has a lease; whose lease
-//! ends, or whose process (`leases.rs`), is dead, and what it had is given back by any other runner.
+//! until it is woken: by a commit, by the end of a job, or by its clock. While it has jobs, it has a lease. A runner
+//! whose lease or process has ended (`leases.rs`) is dead, and any other runner gives back what it had.
 //!
 //! Start reading at [`Runner::serve`].
 
@@ -101,7 +101,8 @@ struct Runner {
     schedule: i64,
     /// Of the last claim, by the clock that nobody sets and by the time of day.
     clock: Option<(Instant, i64)>,
-    hurry: Option<Instant>,
+    /// When jobs are looked at once more, after the time of day was set back.
+    recheck_clock_at: Option<Instant>,
     tidied: Option<Instant>,
 }
 
@@ -116,7 +117,7 @@ impl Runner {
     fn new(site: &Arc<Site>) -> Self {
         let (local, (sender, results)) = (site.local(), mpsc::unbounded_channel());
         let id = new_runner(site.state::<Jobs>().now());
-        let alive = Alive::new(site.data().join("jobs.running"), id).inspect_err(|error| {
+        let alive = Alive::new(&site.data().join("jobs.running"), id).inspect_err(|error| {
             tracing::warn!(target: "skep::job", %error, "jobs wait for the end of their lease if this process is killed");
         });
         Self {
@@ -135,7 +136,7 @@ impl Runner {
             alive: alive.ok(),
             schedule: 0,
             clock: None,
-            hurry: None,
+            recheck_clock_at: None,
             tidied: None,
         }
     }
@@ -174,9 +175,13 @@ impl Runner {
         }
         self.jobs().store().settle(&db, self.id, &self.ended).await?;
         let (is_ours, renew) = self.keep_lease(&db, now).await?;
+        let tidied = self.tidied;
         let claimed = if claims && is_ours { self.claim(&db, now, renew.is_some()).await? } else { Vec::new() };
         let renews = (!claimed.is_empty()).then(|| Instant::now() + self.jobs().lease / 3);
         db.commit().await?;
+        if self.tidied != tidied {
+            self.tidy_files().await;
+        }
         self.in_doubt = !is_ours;
         self.renew = renew.or(renews);
         self.ended.clear();
@@ -205,17 +210,16 @@ impl Runner {
 
     async fn claim(&mut self, db: &Transaction, now: i64, has_lease: bool) -> Result<Vec<Claimed>> {
         let has_recovered = recover(db, self.jobs(), &self.leases.dead(Instant::now())).await?;
-        if self.is_to_hurry(now) || has_recovered {
+        if self.clock_was_set_back(now) || has_recovered {
             self.jobs().store().hurry(db, self.jobs(), now).await?;
         }
         #[cfg(feature = "cron")]
-        if now >= self.schedule || self.tidied.is_none() {
+        if now >= self.schedule {
             enqueue_due(db, self.jobs(), now).await?;
         }
         if self.tidied.is_none_or(|tidied| tidied.elapsed() > TIDY) {
             self.jobs().store().remove_old_keys(db, now).await?;
             self.jobs().store().follow_queues(db, self.jobs()).await?;
-            self.tidy_files().await?;
             self.tidied = Some(Instant::now());
         }
         let mut claimed = Vec::new();
@@ -229,23 +233,25 @@ impl Runner {
         Ok(claimed)
     }
 
-    async fn tidy_files(&self) -> Result<()> {
-        let Some(alive) = &self.alive else { return Ok(()) };
-        let leases = self.jobs().store().leases(self.work.db(), self.id).await?;
-        Ok(alive.tidy(|id| leases.iter().any(|(of, ..)| *of == id))?)
+    /// What cannot be removed now is removed another time: no job waits for it.
+    async fn tidy_files(&self) {
+        let Some(alive) = &self.alive else { return };
+        if let Ok(leases) = self.jobs().store().leases(self.work.db(), self.id).await {
+            alive.tidy(|id| leases.iter().any(|(of, ..)| *of == id));
+        }
     }
 
     /// True if jobs may wait for a time of day that was wrong: it was set back since the last claim, or perhaps before
     /// the first one; or a while ago, when a transaction with such jobs may have been open.
-    fn is_to_hurry(&mut self, now: i64) -> bool {
+    fn clock_was_set_back(&mut self, now: i64) -> bool {
         let last = self.clock.replace((Instant::now(), now));
         let is_ahead =
             |(then, was): (Instant, i64)| was.saturating_add(millis(then.elapsed())) > now.saturating_add(STEP);
         if last.is_none_or(is_ahead) {
-            self.hurry = Some(Instant::now() + LOOK);
+            self.recheck_clock_at = Some(Instant::now() + LOOK);
             return true;
         }
-        self.hurry.take_if(|at| *at <= Instant::now()).is_some()
+        self.recheck_clock_at.take_if(|at| *at <= Instant::now()).is_some()
     }
 
     /// Queues in which jobs may begin, and how many.

@@ -1,7 +1,7 @@
 //! The tables of jobs, in the application's database.
 //!
-//! They are made when the application starts, in one transaction, as version 1, and then brought to [`VERSION`]: a
-//! program does not start on tables of a newer one.
+//! They are made when the application starts, in one transaction, as version 1, and then brought to [`VERSION`]. Of
+//! newer ones, the row of `skep_job_schema` says the oldest version whose programs can use them.
 
 /// Of the tables below.
 pub(crate) const VERSION: i64 = 2;
@@ -26,7 +26,7 @@ pub(crate) const SQLITE: &[&str] = &[
     "create table if not exists skep_job_pause (queue text primary key) strict, without rowid",
     "create table if not exists skep_job_schedule (name text primary key, last integer not null) strict, without rowid",
     "create table if not exists skep_job_schema (version integer not null) strict",
-    "insert into skep_job_schema select 1 where not exists (select 1 from skep_job_schema)",
+    "insert into skep_job_schema (version) select 1 where not exists (select 1 from skep_job_schema)",
 ];
 
 pub(crate) const POSTGRES: &[&str] = &[
@@ -41,13 +41,14 @@ pub(crate) const POSTGRES: &[&str] = &[
     "create table if not exists skep_job_pause (queue text primary key)",
     "create table if not exists skep_job_schedule (name text primary key, last bigint not null)",
     "create table if not exists skep_job_schema (version bigint not null)",
-    "insert into skep_job_schema select 1 where not exists (select 1 from skep_job_schema)",
+    "insert into skep_job_schema (version) select 1 where not exists (select 1 from skep_job_schema)",
 ];
 
-/// What version 2 adds: how long a lease lasts, and batches. A row names the job at the end of its batch, which the
-/// database itself has run once no other row of the batch is left that is no dead letter: in the transaction that ends
-/// the last one, also by a statement in a shell.
+/// What version 2 adds: the oldest version whose programs can use the tables, how long a lease lasts, and batches. A
+/// row names the job at the end of its batch, which the database itself has run once no other row of the batch is left
+/// that is no dead letter: in the transaction that ends the last one, also by a statement in a shell.
 pub(crate) const SECOND_SQLITE: &[&str] = &[
+    "alter table skep_job_schema add column oldest integer not null default 1",
     "alter table skep_job_runner add column lease integer not null default 30000",
     "alter table skep_job add column batch integer",
     "create index skep_job_batch on skep_job (batch, state) where batch is not null",
@@ -65,6 +66,7 @@ end",
 /// the commit: the second one waits there for the first, and sees what that has left; or fails, and is tried again, if
 /// it sees one moment only (`repeatable read`).
 pub(crate) const SECOND_POSTGRES: &[&str] = &[
+    "alter table skep_job_schema add column oldest bigint not null default 1",
     "alter table skep_job_runner add column lease bigint not null default 30000",
     "alter table skep_job add column batch bigint",
     "create index skep_job_batch on skep_job (batch, state) where batch is not null",

@@ -81,17 +81,19 @@ fn on_postgres_a_unique_job_is_enqueued_once_in_its_period() {
     assert_ne!(enqueue(), "none");
 }
 
+/// How many jobs four threads have run that claim at the same time.
+fn run_by_four(client: &Client) -> usize {
+    let threads = [(); 4].map(|()| {
+        let client = client.clone();
+        thread::spawn(move || run_due(&client).len())
+    });
+    threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+}
+
 fn on_postgres_no_job_runs_twice_where_many_claim() {
     let (client, _) = client();
     client.post("/many/100", &[]);
-    let threads: Vec<_> = (0..4)
-        .map(|_| {
-            let client = client.clone();
-            thread::spawn(move || run_due(&client).len())
-        })
-        .collect();
-    let ran: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
-    assert_eq!(ran, 100);
+    assert_eq!(run_by_four(&client), 100);
     assert_eq!(ask(&client, "select count(*) || ' ' || count(distinct job) from effect"), "100 100");
 }
 
@@ -105,13 +107,7 @@ fn on_postgres_batches_end_once_where_many_run_them() {
     for _ in 0..50 {
         client.post("/batch/a,b", &[]);
     }
-    let threads: Vec<_> = (0..4)
-        .map(|_| {
-            let client = client.clone();
-            thread::spawn(move || run_due(&client).len())
-        })
-        .collect();
-    let ran: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    let ran = run_by_four(&client);
     // A thread that finds nothing to do may leave the last ends to others, and these to nobody.
     assert_eq!(ran + run_due(&client).len(), 150);
     assert_eq!(ask(&client, "select cast(count(*) as text) from effect where note = 'end, 0 dead'"), "50");

@@ -20,7 +20,7 @@ crate::tests![
     jobs_of_another_version_are_left_alone,
     two_kinds_of_one_name_keep_the_application_from_starting,
     a_queue_without_jobs_keeps_the_application_from_starting,
-    tables_of_a_newer_version_keep_the_application_from_starting,
+    tables_of_a_newer_version_keep_the_application_from_starting_if_they_say_so,
     jobs_without_a_database_keep_the_application_from_starting,
     numbers_are_never_given_twice,
 ];
@@ -136,14 +136,22 @@ fn a_queue_without_jobs_keeps_the_application_from_starting() {
     assert!(problem.contains("no job has the queue \"mial\""), "{problem}");
 }
 
-fn tables_of_a_newer_version_keep_the_application_from_starting() {
+fn tables_of_a_newer_version_keep_the_application_from_starting_if_they_say_so() {
     use skep_jobs::prelude::*;
-    let newer = bare().on_start(|site| {
-        site.db().write(|db| db.execute("update skep_job_schema set version = 99"))?;
-        Ok(())
-    });
-    let problem = problem(newer.jobs(crate::application::jobs()));
-    assert!(problem.contains("version 99"), "{problem}");
+    let newer = |change: &'static str| {
+        let change = move |site: &skep::Site| {
+            site.db().write(|db| db.execute(change))?;
+            site.db().write(|db| db.execute("update skep_job_schema set version = 99"))?;
+            Ok(())
+        };
+        bare().on_start(change).jobs(crate::application::jobs())
+    };
+    let problem = problem(newer("alter table skep_job_schema add column oldest integer not null default 98"));
+    assert!(problem.contains("version 99") && problem.contains("start one that knows 98"), "{problem}");
+    let mut setup = skep::Setup::default();
+    setup.temporary_database = true;
+    let like_ours = newer("alter table skep_job_schema add column oldest integer not null default 2");
+    assert!(like_ours.open(setup).is_ok());
 }
 
 fn jobs_without_a_database_keep_the_application_from_starting() {

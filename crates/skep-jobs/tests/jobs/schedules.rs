@@ -11,7 +11,7 @@ use skep_jobs::prelude::*;
 use skep_jobs::test::run_due;
 use skep_jobs::{Jobs, Missed};
 
-use crate::application::{ask, bare, client};
+use crate::application::{ask, bare, change, client};
 
 crate::tests![
     a_schedule_begins_with_its_next_moment,
@@ -20,6 +20,7 @@ crate::tests![
     of_missed_runs_the_last_one_is_made_up_for,
     missed_runs_may_be_skipped,
     missed_runs_may_each_be_made_up_for,
+    a_run_is_not_lost_after_a_clock_that_was_days_ahead,
     of_two_processes_one_enqueues,
     a_pattern_or_zone_that_is_none_keeps_the_application_from_starting,
 ];
@@ -78,6 +79,17 @@ fn a_schedule_begins_with_its_next_moment() {
     go(&clock, first);
     assert_eq!(moments(&client), first.to_string());
     assert_eq!(moments(&client), first.to_string());
+}
+
+fn a_run_is_not_lost_after_a_clock_that_was_days_ahead() {
+    for missed in [Missed::RunOnce, Missed::RunEach, Missed::Skip] {
+        let (client, clock) = client_at(MARCH, nightly(missed));
+        change(&client, &format!("update skep_job_schedule set last = {}", (MARCH + 9 * DAY) * 1000));
+        let first = MARCH + 13 * 3600 + 1800;
+        go(&clock, first);
+        assert_eq!(moments(&client), first.to_string());
+        assert_eq!(moments(&client), first.to_string());
+    }
 }
 
 /// On 28 March 2027 there is no time between 02:00 and 03:00 in Berlin: 03:00 there is 01:00 UTC.

@@ -163,6 +163,9 @@ fn a_job_that_failed_by_a_clock_that_was_ahead_is_tried_again_in_time() {
 /// The lease is longer than this test waits. Files of processes that were killed are removed.
 fn jobs_of_processes_that_live_shorter_than_a_lease_run_again_at_once() {
     let (subject, place) = (Subject::ours().unwrap(), folder().unwrap());
+    // Of a start before, or of another machine.
+    std::fs::create_dir_all(place.join("data/jobs.running/other")).unwrap();
+    std::fs::write(place.join("data/jobs.running/other/7"), "").unwrap();
     let mut command = subject.command(&place, &["--listen", "127.0.0.1:0", "--set", "log.access=false"]);
     command.env(LONG_LEASE, "");
     let mut server = Running(Server::start_command(&subject, command, place.clone()).unwrap());
@@ -172,7 +175,10 @@ fn jobs_of_processes_that_live_shorter_than_a_lease_run_again_at_once() {
         server.workers().into_iter().for_each(|worker| kill(worker, Signal::KILL));
         server.wait_until("another one is there", |server| server.count("skep_job_runner") == 0);
     }
-    let files = || std::fs::read_dir(place.join("data/jobs.running")).unwrap().count();
+    // A folder for each start of the kernel.
+    let folders = || std::fs::read_dir(place.join("data/jobs.running")).unwrap();
+    assert_eq!(folders().count(), 1);
+    let files = || std::fs::read_dir(folders().next().unwrap().unwrap().path()).unwrap().count();
     // Its own, and that of the process before, whose lease was there when it tidied up.
     assert!(files() <= 2, "{}", files());
     server.0.signal(Signal::TERM);
