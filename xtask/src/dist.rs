@@ -13,12 +13,15 @@ use crate::{command, setup};
 const COMMANDS: [(&str, &str); 2] = [("skep-cli", "skep"), ("skep-dev", "skep-dev")];
 const EXAMPLE: &str = "blog";
 
-/// What is not on by default, and a command can do nevertheless: `skep dev --tls`.
+/// What its needs name beside steps of `test`.
+pub(crate) const DIST: &str = "dist";
+
+/// Features of commands that are off by default: `skep dev --tls` needs one.
 const FEATURES: &str = "skep-dev/tls";
 
 /// Builds everything, and says how large it is.
 pub(crate) fn run() -> Result<(), String> {
-    setup::run(NEEDS.iter().filter(|need| need.why.contains("`cargo xtask dist`")))?;
+    setup::run(NEEDS.iter().filter(|need| need.steps.contains(&DIST)))?;
     build()?;
     let dist = command::root().join("target/dist");
     let _ = fs::remove_dir_all(&dist);
