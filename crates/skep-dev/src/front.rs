@@ -144,9 +144,9 @@ async fn accept(tls: &Tls, stream: TcpStream) -> io::Result<(bool, Stream)> {
     if first[0] == HANDSHAKE_RECORD { Ok((false, tls.accept(stream).await?)) } else { Ok((true, Box::new(stream))) }
 }
 
-/// To the same page with `https`.
+/// To the same page with `https`. Browsers would keep a permanent one, also for what is here tomorrow without TLS.
 fn redirect(request: &Request<Incoming>) -> Response<Body> {
-    let mut response = whole(StatusCode::PERMANENT_REDIRECT, "text/plain; charset=utf-8", "this is https\n");
+    let mut response = whole(StatusCode::TEMPORARY_REDIRECT, "text/plain; charset=utf-8", "this is https\n");
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     if let Ok(location) = HeaderValue::try_from(format!("https://{host}{path}")) {

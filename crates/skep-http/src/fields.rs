@@ -107,7 +107,7 @@ fn part(head: &[u8], range: Range) -> &[u8] {
 }
 
 impl FieldPositions {
-    /// Room for as many fields as most requests have.
+    /// Drops what is here, for the memory of a request before, with room for as many fields as most requests have.
     pub fn reserve(&mut self) {
         (self.0.head, self.0.places) = SPARE.take();
         self.0.places.reserve(USUAL);

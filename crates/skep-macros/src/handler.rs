@@ -43,9 +43,16 @@ pub(crate) fn expand(arguments: TokenStream, function: &ItemFn) -> TokenStream {
     }
 }
 
+fn condition(all: &[Attribute]) -> Option<&Attribute> {
+    all.iter().find(|one| one.path().is_ident("cfg") || one.path().is_ident("cfg_attr"))
+}
+
 /// The parameter that is the request.
 fn check(function: &ItemFn) -> Result<&FnArg> {
     let signature = &function.sig;
+    if let Some(condition) = condition(&function.attrs) {
+        return wrong(condition, "it would not hold for the struct: put it above `#[handler]`");
+    }
     if signature.asyncness.is_none() {
         return wrong(&signature.fn_token, "a handler is an `async fn`");
     }
@@ -80,8 +87,7 @@ fn check_parameter(argument: &FnArg) -> Result<()> {
             "a parameter of a handler is a name alone: the path, the query or a form has a parameter of this name";
         return wrong(&typed.pat, help);
     };
-    let is_conditional = |one: &&Attribute| one.path().is_ident("cfg") || one.path().is_ident("cfg_attr");
-    match typed.attrs.iter().find(is_conditional) {
+    match condition(&typed.attrs) {
         Some(attribute) => wrong(attribute, "a parameter is there in each build: put this above `#[handler]`"),
         None => Ok(()),
     }

@@ -70,6 +70,24 @@ impl Kind {
         }
     }
 
+    /// Of its type in `sql::kind`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "Integer",
+            Self::Real => "Real",
+            Self::Text => "Text",
+            Self::Date => "Date",
+            Self::Time => "Time",
+            Self::DateTime => "DateTime",
+            Self::Timestamp => "Timestamp",
+            Self::Json => "Json",
+            Self::Blob => "Blob",
+            Self::Decimal => "Decimal",
+            Self::Fixed { .. } => "Fixed",
+            Self::Any | Self::Null => "Any",
+        }
+    }
+
     /// That of what a function of the application takes or gives.
     fn of_function(ty: ValueType) -> Self {
         match ty {

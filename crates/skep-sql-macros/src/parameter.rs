@@ -113,21 +113,10 @@ fn scoped(value: &TokenStream, columns: Option<&BTreeSet<(String, String)>>) -> 
 
 pub(crate) fn kind(home: Home, kind: Kind) -> TokenStream {
     let home = home.path(Span::call_site());
-    let name = match kind {
-        Kind::Integer => "Integer",
-        Kind::Real => "Real",
-        Kind::Text => "Text",
-        Kind::Date => "Date",
-        Kind::Time => "Time",
-        Kind::DateTime => "DateTime",
-        Kind::Timestamp => "Timestamp",
-        Kind::Json => "Json",
-        Kind::Fixed { digits, places } => return quote!(#home::kind::Fixed<#digits, #places>),
-        Kind::Blob => "Blob",
-        Kind::Decimal => "Decimal",
-        Kind::Any | Kind::Null => "Any",
-    };
-    let name = format_ident!("{name}");
+    if let Kind::Fixed { digits, places } = kind {
+        return quote!(#home::kind::Fixed<#digits, #places>);
+    }
+    let name = format_ident!("{}", kind.name());
     quote!(#home::kind::#name)
 }
 

@@ -33,16 +33,6 @@ pub(crate) fn now(kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// What the type is called where it is declared.
-pub(crate) fn name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Date => "date",
-        Kind::Time => "time",
-        Kind::DateTime => "datetime",
-        _ => "timestamp",
-    }
-}
-
 /// False for a text that is not the one of a date, a time, a moment or a decimal number of this kind.
 pub(crate) fn is_stored_form(text: &str, kind: Kind) -> bool {
     match kind {

@@ -82,11 +82,15 @@ impl Checked {
 )]
 pub trait Holds<K> {}
 
-macro_rules! holds {
-    ($($held:ty => $($column:ty),+;)*) => {$($(#[diagnostic::do_not_recommend] impl Holds<$column> for $held {})+)*};
+// A line of types is true of what is read and of what is bound; with the trait's name, of this one alone.
+macro_rules! fits {
+    ($fits:ident: $ty:ty => $($column:ty),+) => {
+        $(#[diagnostic::do_not_recommend] impl $fits<$column> for $ty {})+
+    };
+    ($($ty:ty => $($column:ty),+;)*) => {$(fits!(Holds: $ty => $($column),+); fits!(BindTo: $ty => $($column),+);)*};
 }
 
-holds! {
+fits! {
     Integer => Integer, Any;
     Real => Real, Decimal, Any;
     Text => Text, Date, Time, DateTime, Timestamp, Json, Decimal, Any;
@@ -95,10 +99,12 @@ holds! {
     DateTime => DateTime, Text, Any;
     Timestamp => Timestamp, Text, Any;
     Json => Json, Text, Any;
-    Decimal => Decimal, Integer, Text, Any;
+    Decimal => Decimal, Any;
     Blob => Blob, Any;
     Any => Integer, Real, Text, Date, Time, DateTime, Timestamp, Json, Blob, Decimal, Any;
 }
+fits!(Holds: Decimal => Integer, Text);
+fits!(BindTo: Integer => Real, Decimal);
 
 macro_rules! fixed {
     ($($held:ident),*) => {$(
@@ -169,24 +175,6 @@ pub trait ByName: super::row::Row {}
     note = "change one of the two types, or write `cast(? as ...)` in the statement"
 )]
 pub trait BindTo<K> {}
-
-macro_rules! bind_to {
-    ($($bound:ty => $($column:ty),+;)*) => {$($(#[diagnostic::do_not_recommend] impl BindTo<$column> for $bound {})+)*};
-}
-
-bind_to! {
-    Integer => Integer, Real, Decimal, Any;
-    Real => Real, Decimal, Any;
-    Text => Text, Date, Time, DateTime, Timestamp, Json, Decimal, Any;
-    Date => Date, Text, Any;
-    Time => Time, Text, Any;
-    DateTime => DateTime, Text, Any;
-    Timestamp => Timestamp, Text, Any;
-    Json => Json, Text, Any;
-    Decimal => Decimal, Any;
-    Blob => Blob, Any;
-    Any => Integer, Real, Text, Date, Time, DateTime, Timestamp, Json, Blob, Decimal, Any;
-}
 
 #[diagnostic::do_not_recommend]
 impl<K, B: BindTo<K>> BindTo<Array<Nullable<K>>> for Array<NotNull<B>> {}

@@ -33,7 +33,9 @@ impl fmt::Display for PhotoError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Unreadable => "This picture cannot be read: it is neither PNG nor JPEG, or damaged.",
-            Self::TooLarge => "This picture has too many pixels: at most 50 million are accepted.",
+            Self::TooLarge => {
+                "This picture is too large: at most 50 million pixels, or 25 million of 16 bits a colour."
+            }
         })
     }
 }

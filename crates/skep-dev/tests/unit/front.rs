@@ -173,7 +173,7 @@ async fn with_tls_both_connections_are_encrypted_and_plain_ones_are_led_there() 
     let mut plain = send(proxy, "GET /a?b HTTP/1.1\r\nHost: localhost:1\r\n\r\n").await;
     let response = until(&mut plain, "\r\n\r\n").await;
     assert!(
-        response.starts_with("HTTP/1.1 308") && response.contains("location: https://localhost:1/a?b"),
+        response.starts_with("HTTP/1.1 307") && response.contains("location: https://localhost:1/a?b"),
         "{response}"
     );
 }

@@ -30,6 +30,7 @@ fn what_is_no_handler_is_named_and_is_a_service_all_the_same() {
         (wrong!(async fn A(cx: &mut Cx<'_>, (a, b): (u8, u8)) -> Result), "a name alone"),
         (wrong!(async fn A(cx: &mut Cx<'_>, id @ 1..=5: u8) -> Result), "a name alone"),
         (wrong!(async fn A(cx: &mut Cx<'_>, #[cfg(unix)] id: u8) -> Result), "in each build"),
+        (wrong!(#[cfg(unix)] async fn A(cx: &mut Cx<'_>) -> Result), "put it above `#[handler]`"),
     ] {
         assert!(text.contains("compile_error") && text.contains(problem), "{problem}: {text}");
         assert!(text.contains("struct A") && text.contains("impl :: skep :: Handle for A"), "{text}");

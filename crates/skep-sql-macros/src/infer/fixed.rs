@@ -16,9 +16,7 @@ impl Inference<'_> {
         let ty = self.expect(value, kind, scope);
         let values = branches(value);
         if stored::has_form(kind) && !values.is_empty() {
-            for value in values {
-                self.put(value, kind, scope);
-            }
+            values.into_iter().for_each(|value| _ = self.put(value, kind, scope));
             return ty;
         }
         self.refuse_other_form(value, kind);
@@ -91,9 +89,7 @@ impl Inference<'_> {
         let types: Vec<Type> = values.iter().map(|value| self.ty(value, scope)).collect();
         let is = |wanted: fn(Kind) -> bool| types.iter().map(|ty| ty.kind).find(|kind| wanted(*kind));
         if let Some(kind) = is(|kind| matches!(kind, Kind::Fixed { .. })) {
-            for value in values {
-                self.put(value, kind, scope);
-            }
+            values.into_iter().for_each(|value| _ = self.put(value, kind, scope));
             return Some(kind);
         }
         let kind = is(stored::has_form)?;
@@ -113,17 +109,10 @@ impl Inference<'_> {
         }
     }
 
-    /// The same for each value that the expression may give.
-    pub(super) fn refuse_other_forms(&mut self, value: &Expr<'_>, kind: Kind) {
-        match branches(value) {
-            none if none.is_empty() => self.refuse_other_form(value, kind),
-            all => all.into_iter().for_each(|value| self.refuse_other_forms(value, kind)),
-        }
-    }
-
     /// A text or a number that is not written as the column is: it is before or after where it belongs.
     pub(super) fn refuse_other_form(&mut self, value: &Expr<'_>, kind: Kind) {
         let Some(example) = stored::example(kind) else { return };
+        branches(value).into_iter().for_each(|value| self.refuse_other_form(value, kind));
         let found = match value {
             Expr::Parenthesized(list) if list.len() == 1 => return self.refuse_other_form(&list[0], kind),
             Expr::Literal(Literal::String(text)) if !stored::is_stored_form(&unquoted(text), kind) => *text,
@@ -146,7 +135,7 @@ impl Inference<'_> {
     }
 
     fn refuse_form(&mut self, found: &str, kind: Kind, right: &str) {
-        let ty = stored::name(kind);
+        let ty = kind.name().to_ascii_lowercase();
         self.complaint.get_or_insert_with(|| {
             format!("`{found}` is not written as a `{ty}` is stored, and texts are compared\nhelp: write {right}")
         });

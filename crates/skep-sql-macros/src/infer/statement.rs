@@ -127,7 +127,7 @@ impl Inference<'_> {
                             ResultColumn::Expr(value @ (Expr::Variable(_) | Expr::Literal(_)), _) => {
                                 _ = self.put(value, kind(nth), &scope);
                             }
-                            ResultColumn::Expr(value, _) => self.refuse_other_forms(value, kind(nth)),
+                            ResultColumn::Expr(value, _) => self.refuse_other_form(value, kind(nth)),
                             // What comes after it stands in an unknown place.
                             ResultColumn::Star | ResultColumn::TableStar(_) => break,
                         }
