@@ -70,22 +70,9 @@ impl Kind {
         }
     }
 
-    /// Of its type in `sql::kind`.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Integer => "Integer",
-            Self::Real => "Real",
-            Self::Text => "Text",
-            Self::Date => "Date",
-            Self::Time => "Time",
-            Self::DateTime => "DateTime",
-            Self::Timestamp => "Timestamp",
-            Self::Json => "Json",
-            Self::Blob => "Blob",
-            Self::Decimal => "Decimal",
-            Self::Fixed { .. } => "Fixed",
-            Self::Any | Self::Null => "Any",
-        }
+    /// Of its type in `sql::kind`: the variants have these names.
+    pub(crate) fn name(self) -> String {
+        format!("{:?}", if self == Self::Null { Self::Any } else { self })
     }
 
     /// That of what a function of the application takes or gives.

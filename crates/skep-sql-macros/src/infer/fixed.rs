@@ -16,7 +16,9 @@ impl Inference<'_> {
         let ty = self.expect(value, kind, scope);
         let values = branches(value);
         if stored::has_form(kind) && !values.is_empty() {
-            values.into_iter().for_each(|value| _ = self.put(value, kind, scope));
+            for value in values {
+                self.put(value, kind, scope);
+            }
             return ty;
         }
         self.refuse_other_form(value, kind);
@@ -89,7 +91,9 @@ impl Inference<'_> {
         let types: Vec<Type> = values.iter().map(|value| self.ty(value, scope)).collect();
         let is = |wanted: fn(Kind) -> bool| types.iter().map(|ty| ty.kind).find(|kind| wanted(*kind));
         if let Some(kind) = is(|kind| matches!(kind, Kind::Fixed { .. })) {
-            values.into_iter().for_each(|value| _ = self.put(value, kind, scope));
+            for value in values {
+                self.put(value, kind, scope);
+            }
             return Some(kind);
         }
         let kind = is(stored::has_form)?;
@@ -112,7 +116,9 @@ impl Inference<'_> {
     /// A text or a number that is not written as the column is: it is before or after where it belongs.
     pub(super) fn refuse_other_form(&mut self, value: &Expr<'_>, kind: Kind) {
         let Some(example) = stored::example(kind) else { return };
-        branches(value).into_iter().for_each(|value| self.refuse_other_form(value, kind));
+        for value in branches(value) {
+            self.refuse_other_form(value, kind);
+        }
         let found = match value {
             Expr::Parenthesized(list) if list.len() == 1 => return self.refuse_other_form(&list[0], kind),
             Expr::Literal(Literal::String(text)) if !stored::is_stored_form(&unquoted(text), kind) => *text,
