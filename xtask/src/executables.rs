@@ -4,13 +4,13 @@
 //! more than half of that time. So cargo compiles everything once and says which executables there are, and they run
 //! here; what takes longest begins first.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +24,9 @@ const AT_ONCE: usize = 3;
 
 /// What takes minutes, in the order in which it begins: what computes beside what waits.
 const FIRST: [&str; 5] = ["skep_isolate", "compile_fail", "processes", "isolate", DOCUMENTATION];
+
+/// Wait for each other all the same, as they compile into one folder: two at once would only take a place.
+const ONE_BY_ONE: &str = "compile_fail";
 
 /// The tests of the documentation, which cargo compiles as it runs them.
 const DOCUMENTATION: &str = "documentation";
@@ -50,24 +53,21 @@ pub(crate) fn run(log: &Path) -> Result<bool, String> {
     let mut file = File::options().append(true).open(log).map_err(wrong)?;
     let Some(jobs) = compile(&file)? else { return Ok(false) };
     let jobs = in_order(jobs);
-    let (next, part) = (AtomicUsize::new(0), |number: usize| log.with_extension(format!("{number}.log")));
-    let running = Mutex::new(Vec::new());
+    let part = |number: usize| log.with_extension(format!("{number}.log"));
+    let queue = Mutex::new(Queue { waiting: jobs.iter().enumerate().collect(), running: Vec::new() });
     let work = || {
         let mut passed = true;
-        while let number = next.fetch_add(1, Ordering::Relaxed)
-            && let Some(job) = jobs.get(number)
-        {
-            running.lock().expect("nobody panics with it").push(job.to_string());
+        while let Some((number, job)) = take(&queue) {
             passed &= job.run(&part(number))?;
-            running.lock().expect("nobody panics with it").retain(|name| *name != job.to_string());
+            queue.lock().expect("nobody panics with it").running.retain(|other| *other != job);
         }
         Ok(passed)
     };
     let passed = thread::scope(|scope| {
         // It ends when this function does.
         let (_end, ended) = mpsc::channel();
-        let running = &running;
-        scope.spawn(move || name_what_runs(&ended, running));
+        let queue = &queue;
+        scope.spawn(move || name_what_runs(&ended, queue));
         let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
         let ended =
             workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err("a job panicked".to_owned())));
@@ -80,10 +80,28 @@ pub(crate) fn run(log: &Path) -> Result<bool, String> {
     Ok(passed.into_iter().all(|passed| passed))
 }
 
+/// What runs, and what does not yet, with its number.
+struct Queue<'j> {
+    waiting: VecDeque<(usize, &'j Job)>,
+    running: Vec<&'j Job>,
+}
+
+/// The next one; none also if what is left waits for what another thread runs, and will take it then.
+fn take<'j>(queue: &Mutex<Queue<'j>>) -> Option<(usize, &'j Job)> {
+    let mut queue = queue.lock().expect("nobody panics with it");
+    let is_held_up = queue.running.iter().any(|job| job.name == ONE_BY_ONE);
+    let next = queue.waiting.iter().position(|(_, job)| !is_held_up || job.name != ONE_BY_ONE)?;
+    let next = queue.waiting.remove(next)?;
+    queue.running.push(next.1);
+    Some(next)
+}
+
 /// Until the sender is gone.
-fn name_what_runs(ended: &Receiver<()>, running: &Mutex<Vec<String>>) {
+fn name_what_runs(ended: &Receiver<()>, queue: &Mutex<Queue<'_>>) {
     while ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-        println!("            still running: {}", running.lock().expect("nobody panics with it").join(", "));
+        let queue = queue.lock().expect("nobody panics with it");
+        let names: Vec<_> = queue.running.iter().map(ToString::to_string).collect();
+        println!("            still running: {}", names.join(", "));
     }
 }
 
@@ -190,13 +208,23 @@ mod tests {
     }
 
     #[test]
+    fn what_compiles_into_one_folder_runs_one_by_one() {
+        let jobs = ["compile_fail", "compile_fail", "cache"].map(|name| job(&message(name, true, "\"x\"")).unwrap());
+        let queue = Mutex::new(Queue { waiting: jobs.iter().enumerate().collect(), running: Vec::new() });
+        let next = || take(&queue).map(|(number, _)| number);
+        assert_eq!([next(), next(), next()], [Some(0), Some(2), None]);
+        queue.lock().unwrap().running.clear();
+        assert_eq!([next(), next()], [Some(1), None]);
+    }
+
+    #[test]
     fn what_is_named_is_there() {
         let told = command::output("cargo", &["metadata", "--no-deps", "--format-version", "1"]).unwrap();
         let metadata: Value = serde_json::from_str(&told).unwrap();
         let packages = metadata["packages"].as_array().into_iter().flatten();
         let targets: Vec<_> =
             packages.flat_map(|package| package["targets"].as_array().into_iter().flatten()).collect();
-        for name in FIRST.iter().filter(|name| **name != DOCUMENTATION) {
+        for name in FIRST.iter().filter(|name| **name != DOCUMENTATION).chain([&ONE_BY_ONE]) {
             assert!(targets.iter().any(|target| target["name"] == *name && target["test"] == true), "{name}");
         }
     }
