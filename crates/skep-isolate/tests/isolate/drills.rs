@@ -142,9 +142,13 @@ fn many_at_once() {
 /// As many as a process has room for. A machine with little memory tries fewer.
 fn ten_thousand() {
     let unlimited = "limits.connections_per_address=0";
+    // The first ones wait for the last ones, a minute or more on a busy machine.
+    let patient = "limits.request_time=10m";
     // Addresses, of which each takes a thirtieth in use.
     let total = ["--total-memory", "64GiB"];
-    let server = strict(&[&["--time", "600s", "--instances", "10000", "--set", unlimited][..], &total].concat());
+    let server = strict(
+        &[&["--time", "600s", "--instances", "10000", "--set", unlimited, "--set", patient][..], &total].concat(),
+    );
     server.text("/");
     let (before, count) = (server.memory(), 10_000.min(available() / 1024));
     let until = |count: usize| {

@@ -86,8 +86,18 @@ impl Server {
         Self::start_in(Folder::new(), arguments)
     }
 
+    /// With instances that are used again, once optimised code has come: that has new ones, whenever it comes.
     pub(crate) fn start_in(folder: Folder, arguments: &[&str]) -> Self {
-        Self::start_as(folder, &[arguments, &["--set", "supervise=false"]].concat())
+        let mut arguments = [arguments, &["--set", "supervise=false"]].concat();
+        if !arguments.contains(&"cached") {
+            return Self::start_as(folder, &arguments);
+        }
+        if !arguments.contains(&"--status") {
+            arguments.extend(["--status", "/-/isolate"]);
+        }
+        let server = Self::start_as(folder, &arguments);
+        server.wait_until_optimised();
+        server
     }
 
     /// With a supervisor, which ends its worker.
@@ -135,7 +145,7 @@ impl Server {
     /// Waits until no other code will come for this version, which would have new instances.
     pub(crate) fn wait_until_optimised(&self) {
         let is_optimised = || !self.text("/-/isolate").contains("not optimised yet");
-        wait_for(Duration::from_mins(2), || format!("never optimised: {}", self.log()), is_optimised);
+        wait_for(Duration::from_mins(10), || format!("never optimised: {}", self.log()), is_optimised);
     }
 
     /// Waits until no instance is busy and `count` are idle: a response may arrive before its instance has ended.
