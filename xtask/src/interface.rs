@@ -30,10 +30,12 @@ const CRATES: [&str; 11] = [
     "skep-storage",
 ];
 
-/// Two packages have a library `axum_sql`, and two `courses`. With an example, and with the features of the step
-/// `clippy`: what that has checked has the right features, then.
-const DOCUMENT: &str = "cargo doc --workspace --exclude axum-sql --exclude axum-sql-postgres --exclude courses \
-                                   --exclude courses-postgres --no-deps --lib --bins --example configuration --all-features";
+/// Two packages have a library `axum_sql`, and two `courses`; the command `skep` would overwrite the pages of the
+/// library, as `--bins` asks for it although its manifest says `doc = false`. One by one, see [`make_folders`]. With an
+/// example, and with the features of the step `clippy`: what that has checked has the right features, then.
+const DOCUMENT: &str = "cargo doc --jobs 1 --workspace --exclude axum-sql --exclude axum-sql-postgres \
+    --exclude courses --exclude courses-postgres --exclude skep-cli --no-deps --lib --bins --example configuration \
+    --all-features";
 
 /// Its flags, in the variable that, unlike `RUSTFLAGS`, rebuilds nothing but documentation.
 const FLAGS: (&str, &str) = ("RUSTDOCFLAGS", "-D warnings");
@@ -78,8 +80,8 @@ pub(crate) fn run(write: bool) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A folder for each of our crates. rustdoc links to those crates that have one when it begins, and cargo begins with
-/// several: without, it would depend on their order where an item of another crate leads.
+/// A folder for each of our crates. rustdoc links to those crates that have one when it begins, and cargo removes that
+/// of a crate before: else it would depend on their order where an item of another crate leads.
 fn make_folders() -> Result<(), String> {
     let (crates, pages) = (command::root().join("crates"), command::root().join("target/doc"));
     let error = |error| format!("{}: {error}", pages.display());

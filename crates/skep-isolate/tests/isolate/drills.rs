@@ -143,7 +143,7 @@ fn many_at_once() {
 fn ten_thousand() {
     let unlimited = "limits.connections_per_address=0";
     // The first ones wait for the last ones, a minute or more on a busy machine.
-    let patient = "limits.request_time=10m";
+    let patient = "limits.request_time=600s";
     // Addresses, of which each takes a thirtieth in use.
     let total = ["--total-memory", "64GiB"];
     let server = strict(
